@@ -218,7 +218,7 @@ def _outcome(summary: MonitoringSummary, comparison: MonitoredComparison) -> blo
         last = " of the last trials" if summary.settings.window == "sliding" else ""
         told = [f"The bias{last} is estimated at ", Strong(bias)]
     if comparison.low is not None:
-        told.append(f"; by evidence it lies between {wording.between(comparison)}")
+        told.append(f"; by evidence it lies between {wording.bias_interval(comparison, ' and ')}")
     first = comparison.first_alert
     raised = "" if first is None else f", the first one {wording.alert_place(first)}"
     allowed = f". At most {bound_text(known)} is allowed{each}. "

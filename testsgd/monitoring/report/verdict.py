@@ -63,8 +63,8 @@ def _alarm(summary: MonitoringSummary) -> str:
             f"{plural(len(summary.comparisons), 'comparison')}; the most alarming is {title}{bias}."
         )
     if watched.rule == "evidence" and first.standing == "beyond":
-        ends = f"between {wording.between(first)}, with {confidence} confidence"
-        return f"The bias in {title} is above {limit}: {ends}."
+        ends = f"{wording.bias_interval(first, ' and ')}, with {confidence} confidence"
+        return f"The bias in {title} is above {limit}: between {ends}."
     if watched.rule == "evidence":
         return f"The bias in {title} was shown to be above {limit}."
     if tumbling:
@@ -94,7 +94,7 @@ def _doubt(summary: MonitoringSummary, undecided: int) -> str:
         return f"In {title} there is nothing to compare yet."
     return (
         f"It is undecided whether the bias in {title} is above {limit}: it lies between "
-        f"{wording.between(only)}."
+        f"{wording.bias_interval(only, ' and ')}."
     )
 
 

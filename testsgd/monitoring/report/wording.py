@@ -66,28 +66,25 @@ def standing_name(comparison: MonitoredComparison, known: documents.PropertySumm
     return "within now, after alerts" if name == "within" and comparison.alerts else name
 
 
-def ends_text(low: float | None, high: float | None) -> str:
+def ends_text(low: float | None, high: float | None, between: str = " to ") -> str:
     """Write an interval of a bias, rounded outwards."""
     if low is None or high is None:
         return NOTHING
     ends = int(low * 1000 + 1e-9) / 1000, min(-int(-high * 1000 - 1 + 1e-9) / 1000, 1.0)
-    return " to ".join(number(end) if end in (0.0, 1.0) else bias_text(end) for end in ends)
+    return between.join(number(end) if end in (0.0, 1.0) else bias_text(end) for end in ends)
 
 
-def bias_interval(compared: MonitoredComparison | documents.AlertSummary) -> str:
-    """Return where a bias lies by evidence."""
-    return ends_text(compared.low, compared.high)
+def bias_interval(
+    compared: MonitoredComparison | documents.AlertSummary, between: str = " to "
+) -> str:
+    """Return where a bias lies by evidence, such as "0.123 to 0.400"."""
+    return ends_text(compared.low, compared.high, between)
 
 
 def rate_interval(group: documents.MonitoredGroup) -> str:
     """Return where a rate lies by evidence, such as "12.3% to 40.0%"."""
     known = group.low is not None
     return f"{percent(group.low)} to {percent(group.high)}" if known else NOTHING
-
-
-def between(comparison: MonitoredComparison) -> str:
-    """Return between which values a bias lies, such as "0.123 and 0.400"."""
-    return bias_interval(comparison).replace(" to ", " and ")
 
 
 def false_alarms(summary: MonitoringSummary) -> str:

@@ -122,28 +122,19 @@ def sum_up(
     comparisons: Sequence[Comparison], settings: EvidencePart
 ) -> tuple[ComparisonStatus, ...]:
     """Describe how each comparison stands, by evidence as sure as the settings say."""
-    rates = _rate_intervals(comparisons, settings)
-    biases = _bias_intervals(comparisons, settings)
-    return tuple(
-        _status(comparison, groups, bias)
-        for comparison, groups, bias in zip(comparisons, rates, biases, strict=True)
-    )
-
-
-def _rate_intervals(
-    comparisons: Sequence[Comparison], settings: EvidencePart
-) -> list[list[Interval | None]]:
-    """Return the interval of each group's rate, where evidence decides."""
     proving = [comparison for comparison in comparisons if comparison.evidence is not None]
     tops = [top for comparison in proving for top in comparison.counts.numerators]
     bottoms = [bottom for comparison in proving for bottom in comparison.counts.denominators]
     tuned_for = settings.tuned_for
     low, high = confidence_sequence(tops, bottoms, settings.confidence, tuned_for=tuned_for)
+    # Of the rates of all groups, where evidence decides.
     ends = iter(zip(low.tolist(), high.tolist(), strict=True))
-    return [
-        [None if comparison.evidence is None else next(ends) for _ in comparison.counts.names]
-        for comparison in comparisons
-    ]
+    stood = []
+    for comparison, bias in zip(comparisons, _bias_intervals(comparisons, settings), strict=True):
+        names, estimates = comparison.counts.names, comparison.evidence is None
+        rates = [None if estimates else next(ends) for _ in names]
+        stood.append(_status(comparison, rates, bias))
+    return tuple(stood)
 
 
 def _bias_intervals(

@@ -211,11 +211,11 @@ def _step_in_machine_code(
     from testsgd.shielding.solving.compiled_backward import step_rows
 
     bases = lattice.bases(step)
-    layer = step, after, before, codes
+    layers = after, before, codes
     places = lattice.bases(step + 1), bases, lattice.row_starts, lattice.next_rows
     people = transitions.moves, transitions.probabilities, transitions.labels, transitions.costs
     rules = transitions.labelled, transitions.bits, NEVER, transitions.tie
-    work = partial(step_rows, *layer, *places, *people, *rules)
+    work = partial(step_rows, step, layers, places, people, rules)
     rows = int(lattice.row_starts[step + 1])
     if jobs == 1 or len(before) < _WORTH_SHARING:
         work(0, rows)
