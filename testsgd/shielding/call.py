@@ -293,12 +293,8 @@ def simulate_shield(
     if solution is None:
         solution = _solved(plan_shield(specification), jobs)
     started = time.perf_counter()
-    drawn: dict[str, Any] = {
-        "runs": parameters.runs,
-        "random_state": parameters.random_state,
-        "jobs": jobs,
-    }
-    subject = specification, inputs
+    subject, seed = (specification, inputs), parameters.random_state
+    drawn: dict[str, Any] = {"runs": parameters.runs, "random_state": seed, "jobs": jobs}
     simulation = simulate(*subject, events, periods=periods, solution=solution, **drawn)
     summary = summarise_simulation(
         simulation,

@@ -124,11 +124,8 @@ class SmallSteps:
 
     def _past_rates(self) -> list[Fraction]:
         """Rates to stay near to, one a group."""
-        known = [
-            Fraction(top, people)
-            for top, people in zip(self.past_numerators, self.past_denominators, strict=True)
-            if people
-        ]
+        past = zip(self.past_numerators, self.past_denominators, strict=True)
+        known = [Fraction(top, people) for top, people in past if people]
         start = Fraction(0)
         if known and self.empty_group == "vacuous":
             start = (min(known) + max(known)) / 2
@@ -172,7 +169,5 @@ class After:
 
     def together(self, numerators: Counts, denominators: Counts) -> tuple[Counts, Counts]:
         """Return the counters of what comes now and of the history, added up."""
-        return (
-            numerators + np.array(self.past_numerators, dtype=np.int64),
-            denominators + np.array(self.past_denominators, dtype=np.int64),
-        )
+        tops = numerators + np.array(self.past_numerators, dtype=np.int64)
+        return tops, denominators + np.array(self.past_denominators, dtype=np.int64)

@@ -152,12 +152,8 @@ def bounded_bias(welfare: tuple[Fraction, Fraction], measure: Measure) -> Fracti
     return high - low if measure == "difference" else 1 - low / high
 
 
-_PARTS: dict[str, type[Part]] = {
-    "fairness": FairnessPart,
-    "groups": GroupsPart,
-    "horizon": HorizonPart,
-    "inputs": InputsPart,
-}
+_TABLES: tuple[type[Part], ...] = (FairnessPart, GroupsPart, HorizonPart, InputsPart)
+_PARTS = dict(zip(("fairness", "groups", "horizon", "inputs"), _TABLES, strict=True))
 # The path of each key, by itself and by its name alone.
 _NAMES = {f"{part}.{key}": key for part, kind in _PARTS.items() for key in kind.model_fields}
 _PATHS = {name: name for name in ("name", *_PARTS, *_NAMES)}

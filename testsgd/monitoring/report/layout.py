@@ -125,10 +125,8 @@ def _comparisons(summary: MonitoringSummary) -> tuple[blocks.Block, ...]:
         if len(comparisons) > _DRAWN:
             about += f"; the first {_DRAWN} are drawn below, all numbers are in the JSON result"
         listed = (Only("html", (Paragraph(f"{about}."),)), table)
-    drawn = [
-        _comparison(summary, comparison, number)
-        for number, comparison in enumerate(comparisons[:_DRAWN], start=1)
-    ]
+    numbered = enumerate(comparisons[:_DRAWN], start=1)
+    drawn = [_comparison(summary, comparison, number) for number, comparison in numbered]
     tables: list[blocks.Block] = []
     for comparison in comparisons[:_IN_MARKDOWN]:
         groups, last = _groups_table(summary, comparison), comparison.windows[-_ROWS_IN_MARKDOWN:]
@@ -276,10 +274,8 @@ def _alerts(summary: MonitoringSummary) -> tuple[blocks.Block, ...]:
     if not alerts:
         return ()
     if summary.stream.resumed:
-        about = (
-            "Of this run; the monitor went on from a state that was saved, and earlier alerts are "
-            "not listed."
-        )
+        saved = "the monitor went on from a state that was saved"
+        about = f"Of this run; {saved}, and earlier alerts are not listed."
     listed, all_of_them = alerts[:_ROWS], len(alerts) + summary.alerts_left_out
     raised = sum(alert.alert == "raised" for alert in listed)
     cleared = f" and {count(len(listed) - raised)} cleared" if raised < len(listed) else ""

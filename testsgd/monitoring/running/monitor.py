@@ -302,11 +302,8 @@ class Monitor:
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it; see :meth:`from_state`."""
-        return {
-            "book": self._book.to_state(),
-            "timeline": self._timeline.to_state(),
-            "judges": [judge.to_state() for judge in self._judges],
-        }
+        state = {"book": self._book.to_state(), "timeline": self._timeline.to_state()}
+        return state | {"judges": [judge.to_state() for judge in self._judges]}
 
     @classmethod
     def from_state(

@@ -102,17 +102,8 @@ def monitored_properties(
         check: Check = part.check or ("end" if window == "tumbling" else "every")
         for fairness in part.all_made():
             rule: Rule = "evidence" if window == "all" and allows_evidence(fairness) else "estimate"
-            made.append(
-                MonitoredProperty(
-                    f"{fairness.name}{given}",
-                    fairness,
-                    part.bound,
-                    part.empty_group,
-                    part.condition_on,
-                    part.rule or rule,
-                    check,
-                )
-            )
+            written = part.bound, part.empty_group, part.condition_on, part.rule or rule
+            made.append(MonitoredProperty(f"{fairness.name}{given}", fairness, *written, check))
     names = _told_apart([watched.name for watched in made])
     return tuple(replace(watched, name=name) for watched, name in zip(made, names, strict=True))
 

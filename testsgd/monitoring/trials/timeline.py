@@ -206,14 +206,9 @@ class Timeline:
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it."""
-        return {
-            "time": self.time,
-            "unit": self.unit,
-            "live": self._live,
-            "first": None if self._first is None else _written(self._first),
-            "waiting": _written(self.waiting),
-            "dead": dict(self.dead),
-        }
+        first = None if self._first is None else _written(self._first)
+        believed = {"time": self.time, "unit": self.unit, "live": self._live, "first": first}
+        return believed | {"waiting": _written(self.waiting), "dead": dict(self.dead)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up what :meth:`to_state` returned."""

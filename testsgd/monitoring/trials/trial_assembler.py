@@ -80,10 +80,8 @@ class Record:
         if event.decision is not None and self.decision is None:
             self.decision, changed = event.decision, True
         if event.conditions and None in self.conditions:
-            given = tuple(
-                known if said is None else said
-                for known, said in zip(self.conditions, event.conditions, strict=True)
-            )
+            both = zip(self.conditions, event.conditions, strict=True)
+            given = tuple(known if said is None else said for known, said in both)
             changed = changed or given != self.conditions
             self.conditions = given
         if changed and event.time is not None:

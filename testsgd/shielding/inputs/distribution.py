@@ -110,11 +110,8 @@ def _label_probabilities(groups: tuple[str, ...], rows: Sequence[TableRow]) -> l
 
 
 def _bad_label(index: int, row: TableRow, what: str, remedy: str) -> SpecificationError:
-    return SpecificationError(
-        f"the label's probability of {row.group!r} and {row.recommendation} {what}",
-        where=f"inputs.table.{index}",
-        remedy=remedy,
-    )
+    what = f"the label's probability of {row.group!r} and {row.recommendation} {what}"
+    return SpecificationError(what, where=f"inputs.table.{index}", remedy=remedy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,12 +170,8 @@ class InputDistribution:
         """
         groups, costs = checked_groups(groups), checked_costs(sorted(costs))
         shape = (len(groups), 2, len(costs))
-        return cls(
-            groups,
-            costs,
-            np.full(shape, 1 / math.prod(shape)),
-            np.full(shape[:2], 0.5) if labelled else None,
-        )
+        labels = np.full(shape[:2], 0.5) if labelled else None
+        return cls(groups, costs, np.full(shape, 1 / math.prod(shape)), labels)
 
     @classmethod
     def from_table(
@@ -308,12 +301,9 @@ class InputDistribution:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the distribution in types that JSON knows, to the last digit."""
-        return {
-            "groups": list(self.groups),
-            "costs": list(self.costs),
-            "probabilities": self.probabilities.tolist(),
-            "labels": None if self.labels is None else self.labels.tolist(),
-        }
+        labels = None if self.labels is None else self.labels.tolist()
+        parts = {"groups": list(self.groups), "costs": list(self.costs)}
+        return parts | {"probabilities": self.probabilities.tolist(), "labels": labels}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> InputDistribution:

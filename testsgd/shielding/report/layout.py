@@ -143,10 +143,8 @@ def _simulated(summary: SimulationSummary) -> tuple[KeyFigure, ...]:
         figures.append(KeyFigure(name, percent(above / runs), (about,), standing))
     changed = f"at a cost of {cost_text(summary.cost.mean)} a run"
     if correct is not None:
-        changed += (
-            f"; accuracy {percent(correct.accuracy_unshielded)} without it, "
-            f"{percent(correct.accuracy_shielded)} with it"
-        )
+        without, shielded = correct.accuracy_unshielded, correct.accuracy_shielded
+        changed += f"; accuracy {percent(without)} without it, {percent(shielded)} with it"
     return (*figures, KeyFigure("Decisions changed", percent(summary.changed), (changed,)))
 
 

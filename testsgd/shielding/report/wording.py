@@ -115,10 +115,8 @@ def shield_notes(summary: ShieldSummary | SimulationSummary) -> tuple[Note, ...]
     )
     expects = "the distribution that was given"
     if summary.inputs.source == "uniform":
-        expects = (
-            "that accept and reject are recommended equally often and that every change costs the "
-            "same"
-        )
+        often = "accept and reject are recommended equally often"
+        expects = f"that {often} and that every change costs the same"
     cost = Note(
         "Cost",
         "Of all ways to keep the bound the shield takes the one of least expected cost, where it "

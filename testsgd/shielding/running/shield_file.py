@@ -154,10 +154,8 @@ def _policy(
         ]
         return Policy(lattice, transitions, layers)
     width = int(header["width"])
-    kept = {
-        step: _layer(archive, step, lattice.size(step), np.dtype(np.float64))
-        for step in range(width, problem.horizon, width)
-    }
+    steps, values = range(width, problem.horizon, width), np.dtype(np.float64)
+    kept = {step: _layer(archive, step, lattice.size(step), values) for step in steps}
     return WindowedPolicy(lattice, transitions, width=width, final=problem.final_values, kept=kept)
 
 

@@ -251,11 +251,8 @@ def worst_case(lattice: CounterLattice, transitions: Transitions, final: Floats)
             where = arrivals(lattice, step, total, after)
             bests = []
             for moves in transitions.moves:
-                reject, accept = (
-                    np.maximum(where(int(decision[0])), where(int(decision[1])))
-                    for decision in moves
-                )
-                bests.append(np.minimum(reject, accept))
+                outcomes = [np.maximum(*map(where, map(int, decision))) for decision in moves]
+                bests.append(np.minimum(*outcomes))
             before[_class_slice(lattice, step, total)] = reduce(np.maximum, bests).ravel()
         after, before = before, after
     return float(after[0])

@@ -105,11 +105,9 @@ class CounterLattice:
                 states = np.empty((stop - start, length, self.dimensions), dtype=np.int64)
                 states[:, :, :-1] = self.prefixes[start:stop, None]
                 states[:, :, -1] = np.arange(length)
-                yield (
-                    slice(done, done + (stop - start) * length),
-                    states.reshape(-1, self.dimensions),
-                )
-                done += (stop - start) * length
+                here = slice(done, done + (stop - start) * length)
+                yield here, states.reshape(-1, self.dimensions)
+                done = here.stop
 
 
 def rank(prefixes: Ints) -> Ints:
