@@ -290,12 +290,8 @@ class PropertyTable(Part):
     empty_group: EmptyGroup = Field(
         "vacuous", description="a group of which nobody came is left out, or its rate is zero"
     )
-    numerator: tuple[str, ...] | None = Field(
-        None, description="events that the numerator counts (custom)"
-    )
-    denominator: tuple[str, ...] | None = Field(
-        None, description="events that the denominator counts (custom)"
-    )
+    numerator: tuple[str, ...] | None = Field(None, description="events that it counts (custom)")
+    denominator: tuple[str, ...] | None = Field(None, description="events that it counts (custom)")
     measure: Measure | None = Field(None, description="how rates are compared (custom)")
 
     @model_validator(mode="after")

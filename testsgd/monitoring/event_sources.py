@@ -184,13 +184,10 @@ def _frame(frame: pd.DataFrame, specification: MonitorSpecification) -> EventSou
     used = dict.fromkeys((*specification.events.names, *specification.given_fields))
     _check_columns([str(name) for name in frame.columns], specification, "events")
     columns = [name for name in used if name in frame.columns]
-    values = (
-        [
-            None if missing else value
-            for value, missing in zip(column.tolist(), column.isna(), strict=True)
-        ]
-        for column in map(frame.__getitem__, columns)
-    )
+    values = []
+    for name in columns:
+        known = zip(frame[name].tolist(), frame[name].notna(), strict=True)
+        values.append([value if there else None for value, there in known])
 
     def parse(row: tuple[Any, ...]) -> Mapping[str, Any]:
         return dict(zip(columns, row, strict=True))

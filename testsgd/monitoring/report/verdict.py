@@ -69,10 +69,8 @@ def _alarm(summary: MonitoringSummary) -> str:
         return f"The bias in {title} was shown to be above {limit}."
     if tumbling:
         where = f"in {count(first.windows_above)} of {plural(first.windows_judged, 'window')}"
-        return (
-            f"The bias in {title} was above {limit} "
-            f"{where if first.windows_above else 'within a window'}."
-        )
+        where = where if first.windows_above else "within a window"
+        return f"The bias in {title} was above {limit} {where}."
     if first.in_alert:
         return f"The bias in {title} is above {limit}: it is estimated at {estimate}."
     return f"The bias in {title} was above {limit} for a while; now it is estimated at {estimate}."
@@ -83,19 +81,14 @@ def _doubt(summary: MonitoringSummary, undecided: int) -> str:
     if not any(comparison.trials for comparison in comparisons):
         return "Nothing could be compared: no trial was counted."
     if len(comparisons) > 1:
-        return (
-            f"No alert was raised, and {count(undecided)} of "
-            f"{plural(len(comparisons), 'comparison')} {'is' if undecided == 1 else 'are'} "
-            "undecided."
-        )
+        some, are = plural(len(comparisons), "comparison"), "is" if undecided == 1 else "are"
+        return f"No alert was raised, and {count(undecided)} of {some} {are} undecided."
     only = comparisons[0]
     limit, title = bound_text(wording.property_of(summary, only)), wording.comparison_title(only)
     if only.low is None:
         return f"In {title} there is nothing to compare yet."
-    return (
-        f"It is undecided whether the bias in {title} is above {limit}: it lies between "
-        f"{wording.bias_interval(only, ' and ')}."
-    )
+    ends = wording.bias_interval(only, " and ")
+    return f"It is undecided whether the bias in {title} is above {limit}: it lies between {ends}."
 
 
 def _calm(summary: MonitoringSummary) -> str:

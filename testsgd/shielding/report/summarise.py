@@ -108,17 +108,13 @@ def bias_bins(without: Runs, shielded: Runs, *, bound: float) -> list[BiasBin]:
     """
     largest = max(float(without[0].max()), float(shielded[0].max()), bound)
     below, beyond = _edges(bound, largest)
-    return [
-        BiasBin(low=low, high=high, above=above, unshielded=first, shielded=second)
-        for edges, above in ((below, False), (beyond, True))
-        for low, high, first, second in zip(
-            edges[:-1],
-            edges[1:],
-            _count(without, edges, above=above),
-            _count(shielded, edges, above=above),
-            strict=True,
-        )
-    ]
+    bins: list[BiasBin] = []
+    for edges, above in ((below, False), (beyond, True)):
+        counts = (_count(runs, edges, above=above) for runs in (without, shielded))
+        for low, high, first, second in zip(edges[:-1], edges[1:], *counts, strict=True):
+            ends = {"low": low, "high": high}
+            bins.append(BiasBin(**ends, above=above, unshielded=first, shielded=second))
+    return bins
 
 
 def _edges(bound: float, largest: float) -> tuple[list[float], list[float]]:
