@@ -14,7 +14,7 @@ from testsgd.report.summaries import package_versions, present_moment
 if TYPE_CHECKING:
     from testsgd.monitoring.judging import Alert
     from testsgd.monitoring.running import ComparisonStatus, GroupStatus, MonitorStatus
-    from testsgd.monitoring.specification import MonitorSpecification
+    from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
 
 # So many alerts are in the document.
 MOST_ALERTS = 1000
@@ -50,13 +50,7 @@ def summarise_monitoring(
         "name": specification.name,
         "digest": specification.digest(),
         "settings": _settings(specification),
-        "properties": [
-            documents.PropertySummary.of(
-                watched,
-                **counted_property(watched.fairness, watched.bound, watched.empty_group),
-            )
-            for watched in specification.monitored
-        ],
+        "properties": list(map(_property, specification.monitored)),
         "stream": documents.StreamSummary.of(status, **run),
         "comparisons": [_comparison(comparison) for comparison in ordered],
         "alerts_raised": status.alerts,
@@ -65,6 +59,11 @@ def summarise_monitoring(
     }
     verdict = monitoring_verdict(MonitoringSummary.model_construct(**told))
     return MonitoringSummary(**told, verdict=verdict)
+
+
+def _property(watched: MonitoredProperty) -> documents.PropertySummary:
+    counted = counted_property(watched.fairness, watched.bound, watched.empty_group)
+    return documents.PropertySummary.of(watched, **counted)
 
 
 def _settings(specification: MonitorSpecification) -> documents.MonitorSettings:

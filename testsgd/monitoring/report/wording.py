@@ -119,13 +119,10 @@ def dead_letters_text(stream: documents.StreamSummary) -> str:
         (stream.dead_letters_late, "too late"),
         (stream.dead_letters_wrong, "wrong when others had confirmed its time"),
     )
-    if not any(many for many, _ in reasons):
-        return ""
-    are = plural(
-        sum(many for many, _ in reasons), "event is a dead letter", "events are dead letters"
-    )
     why = series([f"{count(many)} {reason}" for many, reason in reasons if many])
-    return f"{are} and not counted: {why}."
+    dead = sum(many for many, _ in reasons)
+    are = plural(dead, "event is a dead letter", "events are dead letters")
+    return f"{are} and not counted: {why}." if dead else ""
 
 
 def unit_text(summary: MonitoringSummary) -> str:
@@ -200,10 +197,8 @@ def monitoring_notes(summary: MonitoringSummary) -> tuple[Note, ...]:
         bias = "the largest difference between the rates of two groups"
         if watched.measure == "ratio":
             bias = "1 minus the smallest rate of a group over the largest"
-        text = (
-            f"The rate of a group is {rate_text(watched, _RATES, 'it')}. The bias is {bias}. "
-            f"{EMPTY_GROUP_NOTES[watched.empty_group]}"
-        )
+        rate, empty = rate_text(watched, _RATES, "it"), EMPTY_GROUP_NOTES[watched.empty_group]
+        text = f"The rate of a group is {rate}. The bias is {bias}. {empty}"
         notes.append(Note(property_title(watched.name).capitalize(), text))
     text = "The rates as they were observed; no prior belief is added."
     if estimates_differ(summary):
