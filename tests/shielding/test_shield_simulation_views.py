@@ -90,8 +90,8 @@ def test_bias_of_the_history(data: st.DataObject) -> None:
             ]
             bias = exact(rates, fairness.measure, empty_group)
             assert simulation.bias[run, period] == pytest.approx(float(bias), abs=1e-12)
-            assert simulation.above[run, period] == (bias > bound)
-            assert simulation.above[run, period] == (bias > bound)
+            assert simulation.fair[run, period] == (bias <= bound)
+            assert simulation.fair[run, period] == (bias <= bound)
 
 
 def test_a_bias_that_equals_the_threshold_is_not_above() -> None:

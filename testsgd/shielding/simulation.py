@@ -93,6 +93,11 @@ class Simulation:
         return self._above(self.counts)
 
     @property
+    def fair(self) -> NDArray[np.bool_]:
+        """Whether the bias with the shield is at most the bound."""
+        return ~self.above
+
+    @property
     def infeasible(self) -> NDArray[np.bool_]:
         """Whether no shield for the bound existed."""
         return ~self.active if self.closest is None else ~self.active | self.closest
