@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from testsgd.errors import SpecificationError
-from testsgd.fairness import NAMED_PROPERTIES, property_from_events
+from testsgd.fairness import NAMED_PROPERTIES
+from testsgd.fairness.property import property_from_events
 from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
 
 PARITY: dict[str, Any] = {"property": "demographic_parity", "bound": 0.1}

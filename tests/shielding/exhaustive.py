@@ -16,7 +16,8 @@ from typing import Protocol
 
 import numpy as np
 
-from testsgd.fairness import FairnessProperty, property_from_events
+from testsgd.fairness import FairnessProperty
+from testsgd.fairness.property import property_from_events
 from testsgd.shielding.inputs import InputDistribution
 
 # Group, decision and label of each person, in the order they came.

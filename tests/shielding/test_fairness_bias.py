@@ -10,7 +10,8 @@ from exhaustive import exact_bias
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testsgd.fairness import EmptyGroup, Measure, bias, bias_at_most, whole_numbers
+from testsgd.fairness import EmptyGroup, Measure, bias
+from testsgd.fairness.property import bias_at_most, whole_numbers
 
 MEASURES = pytest.mark.parametrize("measure", ["difference", "ratio"])
 EMPTY = pytest.mark.parametrize("empty_group", ["vacuous", "zero"])

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.errors import SpecificationError
-from testsgd.fairness import NAMED_PROPERTIES, property_from_events
+from testsgd.fairness import NAMED_PROPERTIES
+from testsgd.fairness.property import property_from_events
 
 TRACES = st.lists(st.tuples(*[st.integers(0, 1)] * 3), max_size=12).map(tuple)
 

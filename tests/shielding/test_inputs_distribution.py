@@ -92,7 +92,6 @@ def test_a_cost_counts_as_the_next_known_one(
     expected = next(
         (place for place, known in enumerate(inputs.costs) if known >= cost), len(costs) - 1
     )
-    assert inputs.cost_place(cost) == expected
     assert inputs.cost_places([cost, cost]).tolist() == [expected, expected]
 
 

@@ -69,7 +69,7 @@ def test_many_costs_are_put_together_upwards(costs: list[float], most: int) -> N
     if len(set(costs)) <= most:
         assert inputs.costs == tuple(sorted(set(costs)))
     # Each cost is counted where it will be looked up.
-    counts = np.bincount([inputs.cost_place(cost) for cost in costs], minlength=len(inputs.costs))
+    counts = np.bincount(inputs.cost_places(costs), minlength=len(inputs.costs))
     np.testing.assert_allclose(inputs.probabilities.sum(axis=(0, 1)), counts / people)
 
 
@@ -105,7 +105,7 @@ LOGS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"groups": ["a", "b", float("nan")]}, DataError, "log row 2: the group is missing"),
     ({"recommendations": [0, 1]}, DataError, "2 recommendations for 3 groups"),
     ({"recommendations": [0, 1, 2]}, DataError, "log row 2: the recommendation is 2"),
-    ({"recommendations": [0, np.nan, 1]}, DataError, "log row 1: the recommendation is missing"),
+    ({"recommendations": [0, np.nan, 1]}, DataError, "log row 1: the recommendation is nan"),
     ({"recommendations": ["yes", 1, 0]}, DataError, "a recommendation is no number"),
     ({"costs": [1, -2, 1]}, DataError, "log row 1: the cost is -2"),
     ({"costs": [1, 2, np.nan]}, DataError, "log row 2: the cost is nan"),

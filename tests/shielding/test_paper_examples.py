@@ -96,9 +96,7 @@ def test_example_7_no_shield_for_the_history_but_one_with_the_assumption() -> No
     bound = BiasAtMost(NARROW)
     after = ShieldProblem(PARITY, After(tops, bottoms, bound), PAIR, 100)
     assert not solve(after, compiled=False).feasible
-    dynamic = dynamic_problem(
-        PARITY, NARROW, "vacuous", PAIR, 100, past_numerators=tops, past_denominators=bottoms
-    )
+    dynamic = dynamic_problem(finite_problem(PARITY, NARROW, "vacuous", PAIR, 100), tops, bottoms)
     assert isinstance(dynamic.requirement, Provided)
     assert solve(dynamic, compiled=False).feasible
 

@@ -166,9 +166,10 @@ def test_theorem_5_dynamic_shields(name: str, empty_group: str, data: st.DataObj
     for period in range(4):
         tops, bottoms = run.counters()
         problem = dynamic_problem(
-            fairness, bound, empty_group, _inputs(groups, 0.2), length,
-            past_numerators=tops, past_denominators=bottoms,
-        )  # type: ignore[arg-type]  # fmt: skip
+            finite_problem(fairness, bound, empty_group, _inputs(groups, 0.2), length),
+            tops,
+            bottoms,
+        )  # type: ignore[arg-type]
         solution = solve(problem, compiled=False)
         assert solution.feasible
         # The first group comes more often.

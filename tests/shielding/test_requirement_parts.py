@@ -22,7 +22,7 @@ from testsgd.shielding.requirement import (
     SmallSteps,
     WelfareWithin,
 )
-from testsgd.shielding.synthesis import dynamic_problem, solve
+from testsgd.shielding.synthesis import dynamic_problem, finite_problem, solve
 
 
 @st.composite
@@ -126,13 +126,15 @@ def test_after_small_steps_of_three_groups_there_is_a_shield(data: st.DataObject
     bound = data.draw(st.fractions(0, 1, max_denominator=9))
     bias = exact_bias(*map(list, past), measure="difference", empty_group=empty_group)
     problem = dynamic_problem(
-        NAMED_PROPERTIES["demographic_parity"],
-        max(bound, bias),
-        empty_group,
-        InputDistribution.uniform(("a", "b", "c")),
-        data.draw(st.integers(1, 5)),
-        past_numerators=past[0],
-        past_denominators=past[1],
+        finite_problem(
+            NAMED_PROPERTIES["demographic_parity"],
+            max(bound, bias),
+            empty_group,
+            InputDistribution.uniform(("a", "b", "c")),
+            data.draw(st.integers(1, 5)),
+        ),
+        past[0],
+        past[1],
     )
     assert solve(problem, compiled=False).feasible
 

@@ -14,7 +14,7 @@ from shield_runs import LABELLED, Step, specification, trace_bias
 from testsgd.errors import HorizonEndedError, InfeasibleShieldError
 from testsgd.shielding.requirement import Balanced, Provided, SmallSteps
 from testsgd.shielding.running import Shield, periods
-from testsgd.shielding.synthesis import Solution, dynamic_problem, solve
+from testsgd.shielding.synthesis import Solution, dynamic_problem, finite_problem, solve
 
 WELFARE = {"shield": "static-bounded-welfare", "welfare": ["1/4", "3/4"], "bound": "1/2"}
 
@@ -128,13 +128,9 @@ def test_a_dynamic_shield_solves_the_problem_of_its_history() -> None:
     bottoms = [sum(kinds) for kinds in shield.counts]
     expected = solve(
         dynamic_problem(
-            wanted.fairness_property,
-            wanted.bound,
-            "vacuous",
-            shield.inputs,
-            8,
-            past_numerators=tops,
-            past_denominators=bottoms,
+            finite_problem(wanted.fairness_property, wanted.bound, "vacuous", shield.inputs, 8),
+            tops,
+            bottoms,
         )
     )
     shield.prepare()

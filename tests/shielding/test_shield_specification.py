@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.errors import ParameterError, SpecificationError
-from testsgd.fairness import NAMED_PROPERTIES, property_from_events
+from testsgd.fairness import NAMED_PROPERTIES
+from testsgd.fairness.property import property_from_events
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.specification import ShieldSpecification
 

@@ -15,6 +15,7 @@ from shield_strategies import fairness_of, inputs, longest
 from testsgd.shielding.synthesis import (
     ShieldProblem,
     dynamic_problem,
+    finite_problem,
     solve,
     static_welfare_problem,
 )
@@ -119,8 +120,7 @@ def test_dynamic_exists_after_fair_histories(data: st.DataObject) -> None:
     nothing = [0] * groups
     distribution = who.distribution(labelled=NAMED[name].labelled)
     problem = dynamic_problem(
-        fairness_of(name), bound, empty_group, distribution, horizon,
-        past_numerators=tops, past_denominators=bottoms,
-    )  # fmt: skip
+        finite_problem(fairness_of(name), bound, empty_group, distribution, horizon), tops, bottoms
+    )
     exists = _checked(Game(NAMED[name], judge, who, horizon), problem)
     assert exists or bias(nothing, nothing) > bound

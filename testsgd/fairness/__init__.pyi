@@ -1,14 +1,6 @@
 from .property import NAMED_PROPERTIES as NAMED_PROPERTIES
-from .property import Counts as Counts
 from .property import EmptyGroup as EmptyGroup
-from .property import FairnessPart as FairnessPart
 from .property import FairnessProperty as FairnessProperty
-from .property import GroupNames as GroupNames
 from .property import Measure as Measure
 from .property import PropertyName as PropertyName
-from .property import PropertyTable as PropertyTable
 from .property import bias as bias
-from .property import bias_at_most as bias_at_most
-from .property import checked_groups as checked_groups
-from .property import property_from_events as property_from_events
-from .property import whole_numbers as whole_numbers

@@ -32,52 +32,33 @@ Increments = tuple[tuple[int, int], tuple[int, int]]
 _LARGEST = 2**62
 _DECISIONS = {"reject": 0, "accept": 1}
 
-PropertyName = Literal[
-    "demographic_parity",
-    "disparate_impact",
-    "equal_opportunity",
-    "predictive_equality",
-    "custom",
+_Named = Literal[
+    "demographic_parity", "disparate_impact", "equal_opportunity", "predictive_equality"
 ]
+PropertyName = Literal[_Named, "custom"]
 
 # Names that stand for more than one property with the same bound.
 _JOINT = {"equalized_odds": ("equal_opportunity", "predictive_equality")}
 
 
 def checked_groups(groups: Sequence[Any], *, where: str = "groups") -> tuple[str, ...]:
-    """Return the names of groups, at least two and all different.
+    """Return the names of groups, at least two and all different, or raise a SpecificationError."""
 
-    Raises
-    ------
-    SpecificationError
-        If they are not.
+    def refused(what: str, remedy: str) -> SpecificationError:
+        return SpecificationError(what, where=where, remedy=remedy)
 
-    Examples
-    --------
-    >>> checked_groups(["female", "male"])
-    ('female', 'male')
-    """
     if isinstance(groups, str):
-        raise SpecificationError(
-            f"{groups!r} is one name", where=where, remedy="give a list of at least two"
-        )
-    names = tuple(groups)
+        raise refused(f"{groups!r} is one name", "give a list of at least two")
+    names = list(groups)
     for name in names:
         if not isinstance(name, str) or not name.strip():
-            raise SpecificationError(
-                f"{name!r} is no name of a group", where=where, remedy="give texts"
-            )
-    if (twice := repeated(list(names))) is not None:
-        raise SpecificationError(
-            f"the group {twice!r} stands twice", where=where, remedy="name each group once"
-        )
+            raise refused(f"{name!r} is no name of a group", "give texts")
+    if (twice := repeated(names)) is not None:
+        raise refused(f"the group {twice!r} stands twice", "name each group once")
     if len(names) < 2:
-        raise SpecificationError(
-            f"{len(names)} group{'s are' if len(names) != 1 else ' is'} named",
-            where=where,
-            remedy="name at least two, there is nothing to compare otherwise",
-        )
-    return tuple(str(name) for name in names)
+        what = f"{len(names)} group{'s are' if len(names) != 1 else ' is'} named"
+        raise refused(what, "name at least two, there is nothing to compare otherwise")
+    return tuple(map(str, names))
 
 
 @dataclass(frozen=True)
@@ -132,11 +113,8 @@ class FairnessProperty:
 
     @property
     def _added(self) -> list[tuple[int, int]]:
-        return [
-            (self.numerator[decision][label], self.denominator[decision][label])
-            for decision in (0, 1)
-            for label in (0, 1)
-        ]
+        rows = zip(self.numerator, self.denominator, strict=True)
+        return [pair for tops, bottoms in rows for pair in zip(tops, bottoms, strict=True)]
 
     def kind_of(self, decision: int, label: int = 1) -> int:
         """Place in `kinds` of what a decision adds; -1 if it adds nothing."""
@@ -144,21 +122,15 @@ class FairnessProperty:
         return -1 if pair == (0, 0) else self.kinds.index(pair)
 
 
-def _of_decisions(name: str, measure: Measure) -> FairnessProperty:
-    return FairnessProperty(name, measure, ((0, 0), (1, 1)), ((1, 1), (1, 1)))
-
-
+# Name, measure, and what is added to the numerator and to the denominator.
+_KNOWN: tuple[tuple[str, Measure, Increments, Increments], ...] = (
+    ("demographic_parity", "difference", ((0, 0), (1, 1)), ((1, 1), (1, 1))),
+    ("disparate_impact", "ratio", ((0, 0), (1, 1)), ((1, 1), (1, 1))),
+    ("equal_opportunity", "difference", ((0, 0), (0, 1)), ((0, 1), (0, 1))),
+    ("predictive_equality", "difference", ((0, 0), (1, 0)), ((1, 0), (1, 0))),
+)
 NAMED_PROPERTIES: Mapping[str, FairnessProperty] = MappingProxyType(
-    {
-        "demographic_parity": _of_decisions("demographic_parity", "difference"),
-        "disparate_impact": _of_decisions("disparate_impact", "ratio"),
-        "equal_opportunity": FairnessProperty(
-            "equal_opportunity", "difference", ((0, 0), (0, 1)), ((0, 1), (0, 1))
-        ),
-        "predictive_equality": FairnessProperty(
-            "predictive_equality", "difference", ((0, 0), (1, 0)), ((1, 0), (1, 0))
-        ),
-    }
+    {known[0]: FairnessProperty(*known) for known in _KNOWN}
 )
 
 
@@ -171,43 +143,15 @@ def property_from_events(
 ) -> FairnessProperty:
     """Make a property from the events that its counters count.
 
-    Parameters
-    ----------
-    name : str
-    numerator, denominator : sequence of str
-        Events: "accept" or "reject", with ":0" or ":1" behind it if only that label counts.
-    measure : {"difference", "ratio"}
-
-    Returns
-    -------
-    FairnessProperty
-
-    Raises
-    ------
-    SpecificationError
-        If an event is unknown, or a shield could not change anything.
-
-    Examples
-    --------
-    >>> parity = property_from_events(
-    ...     "precision", numerator=["accept:1"], denominator=["accept:1", "accept:0"])
-    >>> parity.labelled, parity.kinds
-    (True, ((0, 1), (1, 1)))
+    They are "accept" or "reject", with ":0" or ":1" behind it if only that label counts. Others
+    are refused with a SpecificationError, and so are counters by which nothing could be changed.
     """
-    made = FairnessProperty(
-        name,
-        measure,
-        _increments(numerator, "numerator"),
-        _increments(denominator, "denominator"),
-    )
+    counters = _increments(numerator, "numerator"), _increments(denominator, "denominator")
+    made = FairnessProperty(name, measure, *counters)
     if len(made.kinds) < 2:
-        raise SpecificationError(
-            "the rate of a group would be the same whatever is decided",
-            where="fairness.numerator",
-            remedy="count other events in the numerator than in the denominator",
-            numerator=list(numerator),
-            denominator=list(denominator),
-        )
+        what = "the rate of a group would be the same whatever is decided"
+        remedy = "count other events in the numerator than in the denominator"
+        raise SpecificationError(what, where="fairness.numerator", remedy=remedy)
     return made
 
 
@@ -216,12 +160,9 @@ def _increments(events: Sequence[str], where: str) -> Increments:
     for event in events:
         word, colon, label = event.partition(":")
         if word not in _DECISIONS or label not in (("0", "1") if colon else ("",)):
-            raise SpecificationError(
-                f"{event!r} is no event",
-                where=f"fairness.{where}",
-                remedy='give "accept" or "reject", with ":0" or ":1" if only that label counts',
-                event=event,
-            )
+            remedy = 'give "accept" or "reject", with ":0" or ":1" if only that label counts'
+            what = f"{event!r} is no event"
+            raise SpecificationError(what, where=f"fairness.{where}", remedy=remedy, event=event)
         for value in (0, 1) if not label else (int(label),):
             added[_DECISIONS[word]][value] += 1
     reject, accept = added
@@ -294,22 +235,7 @@ def bias_at_most(
 ) -> NDArray[np.bool_]:
     """Return for many states whether their bias is at most a bound, in whole numbers.
 
-    Parameters
-    ----------
-    numerators, denominators : numpy.ndarray of int, shape (n, groups)
-    bound : fractions.Fraction
-    measure, empty_group : str
-        As for :func:`bias`.
-
-    Returns
-    -------
-    numpy.ndarray of bool, shape (n,)
-
-    Examples
-    --------
-    >>> bias_at_most(np.array([[1, 0]]), np.array([[10, 5]]), Fraction(1, 10),
-    ...              measure="difference", empty_group="vacuous")
-    array([ True])
+    The counters have shape (n, groups); `measure` and `empty_group` are as for :func:`bias`.
     """
     tops, bottoms = whole_numbers(numerators, denominators, bound)
     empty = bottoms == 0
@@ -364,32 +290,22 @@ class PropertyTable(Part):
     empty_group: EmptyGroup = Field(
         "vacuous", description="a group of which nobody came is left out, or its rate is zero"
     )
-    numerator: tuple[str, ...] | None = Field(
-        None, description="events that the numerator counts (custom)"
-    )
-    denominator: tuple[str, ...] | None = Field(
-        None, description="events that the denominator counts (custom)"
-    )
+    numerator: tuple[str, ...] | None = Field(None, description="events that it counts (custom)")
+    denominator: tuple[str, ...] | None = Field(None, description="events that it counts (custom)")
     measure: Measure | None = Field(None, description="how rates are compared (custom)")
 
     @model_validator(mode="after")
     def _events_make_a_property(self) -> PropertyTable:
-        for key in ("numerator", "denominator"):
-            events = getattr(self, key)
-            if self.property != "custom" and events is not None:
-                raise mistake(
-                    key, f'only property = "custom" has it, {self.property} is known', "remove it"
-                )
-            if self.property == "custom" and not events:
-                raise mistake(
-                    key, "a custom property needs a list of events", 'give one such as ["accept:1"]'
-                )
-            if events and (twice := repeated(list(events))):
+        for key in ("numerator", "denominator", "measure"):
+            given, events = getattr(self, key), key != "measure"
+            if self.property != "custom" and given is not None:
+                what = f'only property = "custom" has it, {self.property} is known'
+                raise mistake(key, what, "remove it")
+            if self.property == "custom" and events and not given:
+                remedy = 'give one such as ["accept:1"]'
+                raise mistake(key, "a custom property needs a list of events", remedy)
+            if given and events and (twice := repeated(list(given))):
                 raise mistake(key, f"the event {twice!r} stands twice")
-        if self.property != "custom" and self.measure is not None:
-            raise mistake(
-                "measure", f'only property = "custom" has it, {self.property} is known', "remove it"
-            )
         try:
             self.all_made()
         except SpecificationError as error:
@@ -402,14 +318,8 @@ class PropertyTable(Part):
         if self.property != "custom":
             names = _JOINT.get(self.property, (self.property,))
             return tuple(NAMED_PROPERTIES[name] for name in names)
-        return (
-            property_from_events(
-                "custom",
-                numerator=self.numerator or (),
-                denominator=self.denominator or (),
-                measure=self.measure or "difference",
-            ),
-        )
+        events = {"numerator": self.numerator or (), "denominator": self.denominator or ()}
+        return (property_from_events("custom", **events, measure=self.measure or "difference"),)
 
 
 class FairnessPart(PropertyTable):

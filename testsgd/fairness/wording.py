@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -61,12 +62,8 @@ def _counted_events(fairness: FairnessProperty, added: Increments) -> list[str]:
     """Name the events that add something to a counter, as a specification names them."""
     if not fairness.labelled:
         return [name for decision, name in _DECISIONS if added[decision][1]]
-    return [
-        f"{name}:{label}"
-        for decision, name in _DECISIONS
-        for label in (1, 0)
-        if added[decision][label]
-    ]
+    events = [(decision, name, label) for decision, name in _DECISIONS for label in (1, 0)]
+    return [f"{name}:{label}" for decision, name, label in events if added[decision][label]]
 
 
 def bound_text(counted: CountedProperty) -> str:
@@ -74,32 +71,29 @@ def bound_text(counted: CountedProperty) -> str:
     return exact_number(counted.bound_exact)
 
 
-def exact_number(text: str) -> str:
-    """Write a fraction as a decimal number if it is a short one.
+def rate_text(counted: CountedProperty, known: Mapping[str, str], group: str) -> str:
+    """Describe a group's rate, in the words of a `known` property or by the events it counts."""
+    own = (
+        f"how often {events_text(counted.numerator)} happened in {group}, over how often "
+        f"{events_text(counted.denominator)} did"
+    )
+    return known.get(counted.property, own)
 
-    >>> exact_number("1/10"), exact_number("1/3"), exact_number("0")
-    ('0.1', '1/3', '0')
-    """
+
+def exact_number(text: str) -> str:
+    """Write a fraction as a decimal number if it is a short one."""
     value = Fraction(text)
     decimal = number(float(value))
     return decimal if len(decimal) <= 8 and Fraction(decimal) == value else text
 
 
 def bias_text(bias: float) -> str:
-    """Write a bias.
-
-    >>> bias_text(0.09999), bias_text(0.0)
-    ('0.100', '0.000')
-    """
+    """Write a bias."""
     return f"{bias:.3f}"
 
 
 def events_text(names: list[str]) -> str:
-    """Return which events are counted.
-
-    >>> events_text(["accept:1", "reject:1"])
-    'an acceptance with true label 1 or a rejection with true label 1'
-    """
+    """Return which events are counted."""
     words = []
     for name in names:
         decision, _, label = name.partition(":")

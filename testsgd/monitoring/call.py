@@ -131,14 +131,10 @@ def monitor(
     path = None if state is None else Path(state)
     with nullcontext(True) if path is None else locked(path) as free:
         if not free:
-            raise ResultError(
-                "another monitor uses this state",
-                where=str(path),
-                remedy="end that one, or give each its own",
-            )
-        watching = load_monitor(
-            specification, state=path, clock=clock, on_dead_letter=on_dead_letter
-        )
+            remedy = "end that one, or give each its own"
+            raise ResultError("another monitor uses this state", where=str(path), remedy=remedy)
+        calls: dict[str, Any] = {"clock": clock, "on_dead_letter": on_dead_letter}
+        watching = load_monitor(specification, state=path, **calls)
         if not isinstance(events, EventSource):
             events = event_source(events, watching.specification)
         resumed = path is not None and path.exists()
@@ -168,13 +164,8 @@ def monitor(
         if path is not None:
             watching.save(path)
         status = watching.status()
-        summary = summarise_monitoring(
-            status,
-            watching.specification,
-            alerts=alerts,
-            alerts_left_out=left_out,
-            refused=refused,
-            dead_letters=status.dead_letters - dead_before,
-            resumed=resumed,
-        )
+        run: dict[str, Any] = {"alerts": alerts, "alerts_left_out": left_out, "refused": refused}
+        dead = status.dead_letters - dead_before
+        specified = watching.specification
+        summary = summarise_monitoring(status, specified, dead_letters=dead, resumed=resumed, **run)
         return MonitorResult(summary, watching)

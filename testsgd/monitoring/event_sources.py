@@ -20,6 +20,7 @@ from testsgd.monitoring.specification import MonitorSpecification
 _EXAMPLE = '{"id": "a7", "group": "female", "decision": 1}'
 # A journal and a log of answers are JSON lines, too.
 _ENDINGS = (".jsonl", ".ndjson", ".json", ".journal", ".log", ".csv")
+_MARK = b"\xef\xbb\xbf"
 _WORDS = {"true": True, "false": False}
 
 
@@ -52,9 +53,8 @@ def event_source(events: Any, specification: MonitorSpecification) -> EventSourc
     if isinstance(events, str | Path):
         return _file(Path(events), specification)
     if isinstance(events, Mapping):
-        raise ParameterError(
-            "one event stands where a list of events should", where="events", remedy="give a list"
-        )
+        what = "one event stands where a list of events should"
+        raise ParameterError(what, where="events", remedy="give a list")
     frame = as_pandas(events)
     if frame is not None:
         return _frame(frame, specification)
@@ -71,13 +71,9 @@ def json_lines(name: str, lines: Iterable[bytes]) -> EventSource:
     def parse(line: bytes) -> Mapping[str, Any] | None:
         return json_object(line, example=_EXAMPLE) if line.strip() else None
 
-    return EventSource(name, "line", _without_mark(lines), parse)
-
-
-def _without_mark(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(lines, start=1):
-        # Some editors put a byte order mark first; JSON knows none.
-        yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+    # Some editors put a byte order mark first; JSON knows none.
+    marked = (line.removeprefix(_MARK) if at == 0 else line for at, line in enumerate(lines))
+    return EventSource(name, "line", enumerate(marked, start=1), parse)
 
 
 def _file(path: Path, specification: MonitorSpecification) -> EventSource:
@@ -96,16 +92,15 @@ def _lines(path: Path) -> Iterator[bytes]:
         with path.open("rb") as file:
             yield from file
     except OSError as error:
-        raise DataError(
-            f"the file cannot be read ({error.strerror})", where=str(path), remedy="check the file"
-        ) from error
+        what = f"the file cannot be read ({error.strerror})"
+        raise DataError(what, where=str(path), remedy="check the file") from error
 
 
 def _csv(path: Path, specification: MonitorSpecification) -> EventSource:
     where, rows = str(path), _rows(path)
     names = [name.strip() for name in next(rows, (1, [""]))[1]]
     _check_columns(names, specification, where)
-    read = _CellReader(specification)
+    read = _cell_reader(specification)
 
     def parse(row: list[str]) -> Mapping[str, Any] | None:
         if not any(cell.strip() for cell in row):
@@ -113,7 +108,7 @@ def _csv(path: Path, specification: MonitorSpecification) -> EventSource:
         if len(row) != len(names):
             what = f"the row has {len(row)} cells and the header {len(names)}"
             raise DataError(what, remedy="correct the row")
-        return read.event(zip(names, row, strict=True))
+        return read(zip(names, row, strict=True))
 
     return EventSource(where, "line", rows, parse)
 
@@ -129,43 +124,42 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         except StopIteration:
             return
         except (csv.Error, UnicodeDecodeError) as error:
-            raise DataError(
-                f"the file is no CSV file in UTF-8: {error}",
-                where=f"{path}, line {rows.line_num}",
-                remedy="correct the line",
-            ) from error
+            what = f"the file is no CSV file in UTF-8: {error}"
+            where = f"{path}, line {rows.line_num}"
+            raise DataError(what, where=where, remedy="correct the line") from error
         yield rows.line_num, row
 
 
-class _CellReader:
-    """Reads the texts of a row: a number where the specification knows a number."""
+def _cell_reader(
+    specification: MonitorSpecification,
+) -> Callable[[Iterable[tuple[str, str]]], dict[str, Any]]:
+    """Return what reads the texts of a row: a number where the specification knows a number.
 
-    def __init__(self, specification: MonitorSpecification) -> None:
-        named = specification.events
-        fields = [field for watched in specification.monitored for field in watched.condition_on]
-        self._texts = {named.id, named.group, *fields}
-        self._time = named.time
-        self._dates = specification.time.unit == "iso"
-        self._known = {
-            named.decision: (*named.favourable, *named.unfavourable),
-            named.label: (*named.positive, *named.negative),
-        }
+    The fields that have a value are given; an empty cell has none.
+    """
+    named, dates = specification.events, specification.time.unit == "iso"
+    texts = {named.id, named.group, *specification.given_fields}
+    known = {
+        named.decision: (*named.favourable, *named.unfavourable),
+        named.label: (*named.positive, *named.negative),
+    }
 
-    def event(self, cells: Iterable[tuple[str, str]]) -> dict[str, Any]:
-        """Return the fields that have a value; an empty cell has none."""
+    def read(cells: Iterable[tuple[str, str]]) -> dict[str, Any]:
         event: dict[str, Any] = {}
         for name, cell in cells:
             text = cell.strip()
             if not text:
                 continue
-            if name in self._known:
-                event[name] = _value(text, self._known[name])
-            elif name in self._texts:
+            if name in known:
+                event[name] = _value(text, known[name])
+            elif name in texts:
                 event[name] = text
-            elif name == self._time:
-                number = None if self._dates else _number(text)
+            elif name == named.time:
+                number = None if dates else _number(text)
                 event[name] = text if number is None else number
         return event
+
+    return read
 
 
 def _value(text: str, known: tuple[Any, ...]) -> Any:
@@ -187,22 +181,18 @@ def _number(text: str) -> float | None:
 
 
 def _frame(frame: pd.DataFrame, specification: MonitorSpecification) -> EventSource:
-    named = specification.events
-    fields = [field for watched in specification.monitored for field in watched.condition_on]
-    used = dict.fromkeys((*named.names, *fields))
+    used = dict.fromkeys((*specification.events.names, *specification.given_fields))
     _check_columns([str(name) for name in frame.columns], specification, "events")
     columns = [name for name in used if name in frame.columns]
-    values = [_column(frame[name]) for name in columns]
+    values = []
+    for name in columns:
+        known = zip(frame[name].tolist(), frame[name].notna(), strict=True)
+        values.append([value if there else None for value, there in known])
 
     def parse(row: tuple[Any, ...]) -> Mapping[str, Any]:
         return dict(zip(columns, row, strict=True))
 
     return EventSource("", "row", enumerate(zip(*values, strict=True), start=1), parse)
-
-
-def _column(column: pd.Series[Any]) -> list[Any]:
-    missing = column.isna().tolist()
-    return [None if gone else value for value, gone in zip(column.tolist(), missing, strict=True)]
 
 
 def _check_columns(names: list[str], specification: MonitorSpecification, where: str) -> None:
@@ -212,11 +202,9 @@ def _check_columns(names: list[str], specification: MonitorSpecification, where:
         return
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(
-            f"the column {twice!r} stands twice", where=where, remedy="name each column once"
-        )
-    fields = [field for watched in specification.monitored for field in watched.condition_on]
-    needed = (named.group, named.decision, *fields)
+        what = f"the column {twice!r} stands twice"
+        raise DataError(what, where=where, remedy="name each column once")
+    needed = (named.group, named.decision, *specification.given_fields)
     if named.id in names:
         # Rows with the same id say one thing each.
         known = {named.group, named.decision} & set(names)

@@ -21,14 +21,7 @@ class MonitorResult(DocumentResult[MonitoringSummary]):
     summary : MonitoringSummary
         The document.
     monitor : Monitor, optional
-        What watched; a result that was read back from JSON has none.
-
-    Attributes
-    ----------
-    summary : MonitoringSummary
-        As given.
-    monitor : Monitor or None
-        As given; it can go on.
+        What watched, and can go on; a result that was read back from JSON has none.
     """
 
     document: ClassVar = DocumentKind(

@@ -51,9 +51,8 @@ def plan_shield(
 ) -> ShieldPlan:
     """Lay out a synthesis, and predict what it needs."""
     if storage not in ("auto", "whole", "windows"):
-        raise ParameterError(
-            f"{storage!r} is unknown", where="storage", remedy="choose auto, whole or windows"
-        )
+        remedy = "choose auto, whole or windows"
+        raise ParameterError(f"{storage!r} is unknown", where="storage", remedy=remedy)
     specification = shield_specification(source, **changes)
     inputs = specification.input_distribution()
     problem = period_problem(specification, inputs)
@@ -67,14 +66,10 @@ def _solved(plan: ShieldPlan, jobs: int, memory_limit: int | None = None) -> Sol
         remedy = "allow more, or take a shorter horizon, fewer groups or fewer costs"
         if plan.storage == "whole":
             remedy += ', or the storage "windows"'
-        raise ParameterError(
-            f"the synthesis would need about {bytes_text(plan.predicted_bytes)} of memory, and "
-            f"{bytes_text(memory_limit)} are allowed",
-            where="memory limit",
-            remedy=remedy,
-            predicted=plan.predicted_bytes,
-            limit=memory_limit,
-        )
+        needed, allowed = bytes_text(plan.predicted_bytes), bytes_text(memory_limit)
+        what = f"the synthesis would need about {needed} of memory, and {allowed} are allowed"
+        details = {"predicted": plan.predicted_bytes, "limit": memory_limit}
+        raise ParameterError(what, where="memory limit", remedy=remedy, **details)
     if jobs < 1:
         raise ParameterError(f"{jobs} is not at least 1", where="jobs", remedy="give a number")
     return first_solution(plan.specification, plan.inputs, storage=plan.storage, jobs=jobs)
@@ -91,13 +86,11 @@ def logged_events(
     log = specification.read_log(path)
     groups = np.array([inputs.groups.index(name) for name in log.groups], dtype=np.int64)
     costs = log.costs
-    if costs is None and len(inputs.costs) > 1:
-        raise DataError(
-            f"the log has no costs, and the shield knows {len(inputs.costs)} of them",
-            where=log.where,
-            remedy="add a column with what changing each recommendation costs",
-        )
     if costs is None:
+        if len(inputs.costs) > 1:
+            what = f"the log has no costs, and the shield knows {len(inputs.costs)} of them"
+            remedy = "add a column with what changing each recommendation costs"
+            raise DataError(what, where=log.where, remedy=remedy)
         costs = np.full(len(groups), inputs.costs[0])
     events = Events(groups, log.recommendations, costs)
     if log.labels is None:
@@ -169,16 +162,11 @@ def synthesize_shield(
     (0.25, True)
     """
     plan = plan_shield(specification, storage=storage, **changes)
+    options: dict[str, Any] = {"storage": storage, "jobs": jobs, "fsync": fsync}
+    if journal is not None:
+        options["journal"] = Path(journal)
     solution = _solved(plan, jobs, memory_limit)
-    return Shield(
-        plan.specification,
-        plan.inputs,
-        solution,
-        journal=None if journal is None else Path(journal),
-        fsync=fsync,
-        storage=storage,
-        jobs=jobs,
-    )
+    return Shield(plan.specification, plan.inputs, solution, **options)
 
 
 def synthesis_result(
@@ -191,26 +179,10 @@ def synthesis_result(
     announce: Callable[[ShieldPlan], object] | None = None,
     **changes: Any,
 ) -> ShieldResult:
-    """Find a shield, write it to a file, and sum up what was done.
+    """Find a shield, write it to the file `out`, and sum up what was done.
 
-    Parameters
-    ----------
-    specification, storage, jobs, memory_limit, **changes
-        As for :func:`synthesize_shield`.
-    out : path-like, optional
-        Where to write the shield.
-    announce : callable, optional
-        Called before the work, with what is going to be done and the memory that it needs.
-
-    Returns
-    -------
-    ShieldResult
-        With the shield.
-
-    Raises
-    ------
-    TestSGDError
-        As for :func:`synthesize_shield`.
+    `announce` is called before the work, with what is going to be done and the memory that it
+    needs. The rest is as for :func:`synthesize_shield`.
     """
     plan = plan_shield(specification, storage=storage, **changes)
     if announce is not None:
@@ -246,9 +218,7 @@ def load_shield(
         The file.
     specification : ShieldSpecification, mapping, str or path-like, optional
         What the shield must have been made for.
-    journal : path-like, optional
-        As for :func:`synthesize_shield`.
-    fsync : bool
+    journal, fsync
         As for :func:`synthesize_shield`.
     jobs : int
         Processors to work on, for a shield that is synthesised anew each period.
@@ -264,13 +234,12 @@ def load_shield(
     JournalError
         If the journal is damaged, or is another shield's.
     """
-    return Shield.load(
-        Path(path),
-        specification=None if specification is None else shield_specification(specification),
-        journal=None if journal is None else Path(journal),
-        fsync=fsync,
-        jobs=jobs,
-    )
+    options: dict[str, Any] = {"fsync": fsync, "jobs": jobs}
+    if specification is not None:
+        options["specification"] = shield_specification(specification)
+    if journal is not None:
+        options["journal"] = Path(journal)
+    return Shield.load(Path(path), **options)
 
 
 def simulate_shield(
@@ -316,29 +285,20 @@ def simulate_shield(
     (0.0, True)
     """
     names = declared_parameters(SimulationParameters).keys() & options.keys()
-    chosen = {name: options.pop(name) for name in names}
-    parameters = SimulationParameters(**chosen)
+    parameters = SimulationParameters(**{name: options.pop(name) for name in names})
     specification, inputs, solution = _subject(shield, options)
-    if parameters.periods is None:
-        parameters = replace(parameters, periods=specification.horizon.periods or 1)
+    periods = parameters.periods or specification.horizon.periods or 1
+    parameters = replace(parameters, periods=periods)
     events = inputs if log is None else logged_events(log, specification, inputs)
     if solution is None:
         solution = _solved(plan_shield(specification), jobs)
     started = time.perf_counter()
-    simulation = simulate(
-        specification,
-        inputs,
-        events,
-        runs=parameters.runs,
-        periods=parameters.periods or 1,
-        random_state=parameters.random_state,
-        jobs=jobs,
-        solution=solution,
-    )
+    subject, seed = (specification, inputs), parameters.random_state
+    drawn: dict[str, Any] = {"runs": parameters.runs, "random_state": seed, "jobs": jobs}
+    simulation = simulate(*subject, events, periods=periods, solution=solution, **drawn)
     summary = summarise_simulation(
         simulation,
-        specification,
-        inputs,
+        *subject,
         parameters,
         logged=None if log is None else len(events.groups),
         seconds=time.perf_counter() - started,
@@ -351,18 +311,14 @@ def _subject(
     shield: Shield | SpecificationLike, changes: Mapping[str, Any]
 ) -> tuple[ShieldSpecification, Any, Solution | None]:
     """Find what to simulate: its specification, what it expects, and its decisions if known."""
-    saved = isinstance(shield, str | Path) and Path(shield).suffix == ".npz"
-    if isinstance(shield, Shield) or saved:
+    saved = shield if isinstance(shield, str | Path) and Path(shield).suffix == ".npz" else None
+    if isinstance(shield, Shield) or saved is not None:
         if changes:
-            raise ParameterError(
-                "a synthesised shield cannot be changed",
-                where=", ".join(changes),
-                remedy="give its specification, which can",
-            )
+            what, remedy = "a synthesised shield cannot be changed", "give its specification"
+            raise ParameterError(what, where=", ".join(changes), remedy=f"{remedy}, which can")
         if isinstance(shield, Shield):
             return shield.specification, shield.inputs, None
-        assert isinstance(shield, str | Path)
-        file = read_shield(Path(shield))
+        file = read_shield(Path(saved or ""))
         return file.specification, file.inputs, file.solution
     plan = plan_shield(shield, **changes)
     return plan.specification, plan.inputs, None

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Protocol, TypedDict
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.fairness import Counts, EmptyGroup, Measure, bias, bias_at_most, whole_numbers
-from testsgd.fairness.property import rounded_biases
+from testsgd.fairness import EmptyGroup, Measure, bias
+from testsgd.fairness.property import Counts, bias_at_most, rounded_biases, whole_numbers
 
 
 class Requirement(Protocol):
@@ -26,11 +26,6 @@ class Requirement(Protocol):
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return which rows will do; both arrays have shape (n, groups)."""
         ...
-
-
-class _Rules(TypedDict):
-    measure: Measure
-    empty_group: EmptyGroup
 
 
 @dataclass(frozen=True)
@@ -44,19 +39,19 @@ class BiasAtMost:
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return which rows will do."""
-        return bias_at_most(numerators, denominators, self.bound, **self._rules)
+        measure, empty_group = self.measure, self.empty_group
+        counters = numerators, denominators
+        return bias_at_most(*counters, self.bound, measure=measure, empty_group=empty_group)
 
     def bias(self, numerators: Sequence[int], denominators: Sequence[int]) -> Fraction:
         """Return the exact bias of counters, one of each a group."""
-        return bias(numerators, denominators, **self._rules)
+        measure, empty_group = self.measure, self.empty_group
+        return bias(numerators, denominators, measure=measure, empty_group=empty_group)
 
     def rounded_biases(self, numerators: Counts, denominators: Counts) -> NDArray[np.float64]:
         """Return the biases of many counters; the last axis is the groups."""
-        return rounded_biases(numerators, denominators, **self._rules)
-
-    @property
-    def _rules(self) -> _Rules:
-        return {"measure": self.measure, "empty_group": self.empty_group}
+        measure, empty_group = self.measure, self.empty_group
+        return rounded_biases(numerators, denominators, measure=measure, empty_group=empty_group)
 
 
 @dataclass(frozen=True)
@@ -129,11 +124,8 @@ class SmallSteps:
 
     def _past_rates(self) -> list[Fraction]:
         """Rates to stay near to, one a group."""
-        known = [
-            Fraction(top, people)
-            for top, people in zip(self.past_numerators, self.past_denominators, strict=True)
-            if people
-        ]
+        past = zip(self.past_numerators, self.past_denominators, strict=True)
+        known = [Fraction(top, people) for top, people in past if people]
         start = Fraction(0)
         if known and self.empty_group == "vacuous":
             start = (min(known) + max(known)) / 2
@@ -177,7 +169,5 @@ class After:
 
     def together(self, numerators: Counts, denominators: Counts) -> tuple[Counts, Counts]:
         """Return the counters of what comes now and of the history, added up."""
-        return (
-            numerators + np.array(self.past_numerators, dtype=np.int64),
-            denominators + np.array(self.past_denominators, dtype=np.int64),
-        )
+        tops = numerators + np.array(self.past_numerators, dtype=np.int64)
+        return tops, denominators + np.array(self.past_denominators, dtype=np.int64)

@@ -29,13 +29,6 @@ class ShieldResult(DocumentResult[ShieldSummary]):
         The document.
     shield : Shield, optional
         What was synthesised; a result that was read back from JSON has none.
-
-    Attributes
-    ----------
-    summary : ShieldSummary
-        As given.
-    shield : Shield or None
-        As given.
     """
 
     document: ClassVar = DocumentKind(
@@ -73,13 +66,6 @@ class SimulationResult(DocumentResult[SimulationSummary]):
         The document.
     simulation : Simulation, optional
         The runs; a result that was read back from JSON has none.
-
-    Attributes
-    ----------
-    summary : SimulationSummary
-        As given.
-    simulation : Simulation or None
-        As given.
     """
 
     document: ClassVar = DocumentKind(

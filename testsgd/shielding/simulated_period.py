@@ -41,21 +41,14 @@ class Events:
 
     def take(self, where: Any) -> Events:
         """Return some of the events, by any index of arrays."""
-        return Events(
-            self.groups[where],
-            self.recommendations[where],
-            self.costs[where],
-            None if self.labels is None else self.labels[where],
-        )
+        labels = None if self.labels is None else self.labels[where]
+        return Events(self.groups[where], self.recommendations[where], self.costs[where], labels)
 
     def widened(self) -> Events:
         """Return the same events with whole numbers of 64 bits, as counters have."""
-        return Events(
-            self.groups.astype(np.int64),
-            self.recommendations.astype(np.int64),
-            self.costs.astype(np.float64),
-            None if self.labels is None else self.labels.astype(np.int64),
-        )
+        labels = None if self.labels is None else self.labels.astype(np.int64)
+        whole = self.groups.astype(np.int64), self.recommendations.astype(np.int64)
+        return Events(*whole, self.costs.astype(np.float64), labels)
 
 
 @dataclass(frozen=True)
@@ -117,15 +110,9 @@ def run_period(
     correct = np.zeros(runs, dtype=np.int64)
     if events.labels is not None:
         correct = (decisions == events.labels).sum(axis=1)
-    return PeriodOutcome(
-        counts=counts,
-        interventions=changed.sum(axis=1),
-        correct=correct,
-        cost=(events.costs * changed).sum(axis=1),
-        active=np.full(runs, policy is not None),
-        held=held,
-        closest=np.full(runs, closest),
-    )
+    active, cost = np.full(runs, policy is not None), (events.costs * changed).sum(axis=1)
+    made = counts, changed.sum(axis=1), correct, cost
+    return PeriodOutcome(*made, active=active, held=held, closest=np.full(runs, closest))
 
 
 def _decide(

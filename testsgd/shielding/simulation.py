@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +25,7 @@ from testsgd.shielding.running import (
     period_problem,
     period_solution,
 )
-from testsgd.shielding.simulated_period import (
-    Events,
-    Ints,
-    PeriodOutcome,
-    combined,
-    run_period,
-)
+from testsgd.shielding.simulated_period import Events, Ints, PeriodOutcome, combined, run_period
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import Solution
 
@@ -74,12 +69,12 @@ class Simulation:
         """How many periods each has."""
         return int(self.counts.shape[1])
 
-    @property
+    @cached_property
     def bias_unshielded(self) -> NDArray[np.float64]:
         """Bias without a shield at the end of each period."""
         return self._bias(self.counts_unshielded)
 
-    @property
+    @cached_property
     def bias(self) -> NDArray[np.float64]:
         """Bias with the shield at the end of each period, of all events so far.
 
@@ -87,12 +82,12 @@ class Simulation:
         """
         return self._bias(self.counts)
 
-    @property
+    @cached_property
     def above_unshielded(self) -> NDArray[np.bool_]:
         """Whether the bias without a shield is above the bound, decided in whole numbers."""
         return self._above(self.counts_unshielded)
 
-    @property
+    @cached_property
     def above(self) -> NDArray[np.bool_]:
         """Whether the bias with the shield is above the bound, decided in whole numbers."""
         return self._above(self.counts)
@@ -154,57 +149,21 @@ def simulate(
 ) -> Simulation:
     """Simulate runs with and without a shield, on the same people.
 
-    Parameters
-    ----------
-    specification : ShieldSpecification
-    inputs : InputDistribution
-        What the shield expects.
-    events : Events or InputDistribution
-        Whom it meets: rows of shape (n,), drawn with replacement, or a distribution.
-    runs, periods : int
-    random_state : int
-        Same seed, same runs, whatever `jobs` is.
-    jobs : int
-        Processes that solve the periods of a dynamic shield.
-    solution : Solution, optional
-        Of the first period, if it is known; else it is found.
-
-    Returns
-    -------
-    Simulation
-
-    Raises
-    ------
-    InfeasibleShieldError
-        If no shield exists.
-    ParameterError
-        If `runs` or `periods` is no good, or the events do not fit.
-
-    Notes
-    -----
-    Section 5 of the paper on fairness shields.
-
-    Examples
-    --------
-    >>> specification = ShieldSpecification.from_dict({
-    ...     "name": "loans", "fairness": {"property": "demographic_parity", "bound": "1/10"},
-    ...     "groups": {"names": ["a", "b"]}, "horizon": {"length": 20}})
-    >>> inputs = specification.input_distribution()
-    >>> simulation = simulate(specification, inputs, inputs, runs=200)
-    >>> int(simulation.above.sum()), bool(simulation.above_unshielded.mean() > 0.5)
-    (0, True)
+    `inputs`: what the shield expects. `events`: whom it meets, rows of shape (n,), drawn with
+    replacement, or a distribution. `jobs`: processes that solve the periods of a dynamic shield.
+    `solution`: of the first period, if it is known. Same seed, same runs, whatever `jobs` is.
+    (Section 5 of the paper on fairness shields.)
     """
     for name, number in (("runs", runs), ("periods", periods)):
         if number < 1:
-            raise ParameterError(
-                f"{number} is not at least 1", where=name, remedy="give a whole number"
-            )
+            what = f"{number} is not at least 1"
+            raise ParameterError(what, where=name, remedy="give a whole number")
     _check_periods(specification, periods)
+    _check_labels(specification, events)
     if isinstance(events, Events):
-        _check(specification, inputs, events, dimensions=1)
-    elif specification.fairness_property.labelled and events.labels is None:
-        raise _no_labels(specification)
+        _check(inputs, events, dimensions=1)
     length = specification.horizon.length * periods
+    shield = _Shielded(specification, inputs)
     solution = solution or first_solution(specification, inputs)
     at_once = max(1, _MOST_EVENTS // length)
     starts = range(0, runs, at_once)
@@ -213,7 +172,7 @@ def simulate(
     for start, seed in zip(starts, seeds, strict=True):
         shape = (min(at_once, runs - start), length)
         drawn = _draw(events, shape, np.random.default_rng(seed))
-        parts.append(_outcomes(specification, inputs, drawn, jobs, solution))
+        parts.append(shield.outcomes(drawn, jobs, solution))
     shielded, plain = (combined(outcomes, np.concatenate) for outcomes in zip(*parts, strict=True))
     return _simulation(specification, shielded, plain, labelled=events.labels is not None)
 
@@ -226,67 +185,76 @@ def replay_events(
     jobs: int = 1,
     solution: Solution | None = None,
 ) -> Simulation:
-    """Let a shield decide on given sequences of people.
+    """Let a shield decide on given sequences of people, of shape (runs, events), in whole periods.
 
-    Parameters
-    ----------
-    specification : ShieldSpecification
-    inputs : InputDistribution
-        What the shield expects.
-    events : Events
-        Of shape (runs, events); the events are those of whole periods.
-    jobs, solution
-        As for :func:`simulate`.
-
-    Returns
-    -------
-    Simulation
-
-    Raises
-    ------
-    InfeasibleShieldError
-        If no shield exists.
-    ParameterError
-        If the events do not fit.
+    The rest is as for :func:`simulate`.
     """
-    _check(specification, inputs, events, dimensions=2)
-    length = specification.horizon.length
-    total = events.groups.shape[1]
+    _check_labels(specification, events)
+    _check(inputs, events, dimensions=2)
+    length, total = specification.horizon.length, events.groups.shape[1]
     if total % length or not total:
-        raise ParameterError(
-            f"{total} events are no whole number of periods of {length}",
-            where="events",
-            remedy="give sequences of whole periods",
-        )
+        what = f"{total} events are no whole number of periods of {length}"
+        raise ParameterError(what, where="events", remedy="give sequences of whole periods")
     _check_periods(specification, total // length)
     solution = solution or first_solution(specification, inputs)
-    outcomes = _outcomes(specification, inputs, events, jobs, solution)
+    outcomes = _Shielded(specification, inputs).outcomes(events, jobs, solution)
     return _simulation(specification, *outcomes, labelled=events.labels is not None)
 
 
-def _outcomes(
-    specification: ShieldSpecification,
-    inputs: InputDistribution,
-    events: Events,
-    jobs: int,
-    solution: Solution,
-) -> tuple[PeriodOutcome, PeriodOutcome]:
-    """Run all periods with the shield and without it; all arrays begin with (runs, periods)."""
-    fairness, horizon = specification.fairness_property, specification.horizon
-    runs, total = events.groups.shape
-    past = np.zeros((runs, len(inputs.groups), len(fairness.kinds)), dtype=np.int64)
-    shielded, plain = list[PeriodOutcome](), list[PeriodOutcome]()
-    for start in range(0, total, horizon.length):
-        part = events.take(np.s_[:, start : start + horizon.length]).widened()
-        if horizon.shield == "dynamic" and start:
-            outcome = _after_histories(specification, inputs, part, past, jobs)
+class _Shielded(NamedTuple):
+    """What a shield is of, and what it expects; it decides for many runs at once."""
+
+    specification: ShieldSpecification
+    inputs: InputDistribution
+
+    def outcomes(
+        self, events: Events, jobs: int, solution: Solution
+    ) -> tuple[PeriodOutcome, PeriodOutcome]:
+        """Run all periods with the shield and without it; arrays begin with (runs, periods)."""
+        fairness, horizon = self.specification.fairness_property, self.specification.horizon
+        runs, total = events.groups.shape
+        past = np.zeros((runs, len(self.inputs.groups), len(fairness.kinds)), dtype=np.int64)
+        shielded, plain = list[PeriodOutcome](), list[PeriodOutcome]()
+        for start in range(0, total, horizon.length):
+            part = events.take(np.s_[:, start : start + horizon.length]).widened()
+            if horizon.shield == "dynamic" and start:
+                outcome = self._after_histories(part, past, jobs)
+            else:
+                outcome = self._with_solution(part, solution)
+            shielded.append(outcome)
+            plain.append(run_period(fairness, self.inputs, part, None))
+            past = past + outcome.counts
+        side_by_side = partial(np.stack, axis=1)
+        return combined(shielded, side_by_side), combined(plain, side_by_side)
+
+    def _after_histories(self, events: Events, past: Ints, jobs: int) -> PeriodOutcome:
+        """Run a period of a dynamic shield; runs with the same history share its solution."""
+        histories, which = np.unique(past.reshape(len(past), -1), axis=0, return_inverse=True)
+        members = [np.flatnonzero(which.ravel() == index) for index in range(len(histories))]
+        tasks = [(events.take(rows), past[rows[0]], len(histories)) for rows in members]
+        if jobs == 1 or len(tasks) == 1:
+            parts = [self._after_history(*task) for task in tasks]
         else:
-            outcome = _with_solution(specification, inputs, part, solution)
-        shielded.append(outcome)
-        plain.append(run_period(fairness, inputs, part, None))
-        past = past + outcome.counts
-    side_by_side = partial(np.stack, axis=1)
-    return combined(shielded, side_by_side), combined(plain, side_by_side)
+            from joblib import Parallel, delayed
+
+            parts = Parallel(n_jobs=jobs)(delayed(self._after_history)(*task) for task in tasks)
+        return combined(parts, np.concatenate).take(np.argsort(np.concatenate(members)))
+
+    def _after_history(self, events: Events, past: Ints, many: int) -> PeriodOutcome:
+        fairness, bound = self.specification.fairness_property, self.specification.bound
+        tops, bottoms = (tuple(column.tolist()) for column in (past @ np.array(fairness.kinds)).T)
+        problem = period_problem(*self, tops, bottoms)
+        solution, promised = period_solution(self.specification, problem, alike=many)
+        if promised == bound:
+            return self._with_solution(events, solution)
+        policy = None if promised is None else solution.policy
+        return run_period(fairness, self.inputs, events, policy, closest=policy is not None)
+
+    def _with_solution(self, events: Events, solution: Solution) -> PeriodOutcome:
+        policy = solution.policy if solution.feasible else None
+        assumption = assumption_of(self.specification.horizon.shield, solution.problem)
+        fairness = self.specification.fairness_property
+        return run_period(fairness, self.inputs, events, policy, assumption=assumption)
 
 
 def _simulation(
@@ -317,59 +285,6 @@ def _simulation(
     )
 
 
-def _after_histories(
-    specification: ShieldSpecification,
-    inputs: InputDistribution,
-    events: Events,
-    past: Ints,
-    jobs: int,
-) -> PeriodOutcome:
-    """Run a period of a dynamic shield; runs with the same history share its solution."""
-    histories, which = np.unique(past.reshape(len(past), -1), axis=0, return_inverse=True)
-    members = [np.flatnonzero(which.ravel() == index) for index in range(len(histories))]
-    many = len(histories)
-    tasks = [(specification, inputs, events.take(rows), past[rows[0]], many) for rows in members]
-    if jobs == 1 or len(tasks) == 1:
-        parts = [_after_history(*task) for task in tasks]
-    else:
-        from joblib import Parallel, delayed
-
-        parts = Parallel(n_jobs=jobs)(delayed(_after_history)(*task) for task in tasks)
-    return combined(parts, np.concatenate).take(np.argsort(np.concatenate(members)))
-
-
-def _after_history(
-    specification: ShieldSpecification,
-    inputs: InputDistribution,
-    events: Events,
-    past: Ints,
-    many: int,
-) -> PeriodOutcome:
-    fairness = specification.fairness_property
-    tops, bottoms = (tuple(column.tolist()) for column in (past @ np.array(fairness.kinds)).T)
-    problem = period_problem(specification, inputs, tops, bottoms)
-    solution, bound = period_solution(specification, problem, alike=many)
-    if bound == specification.bound:
-        return _with_solution(specification, inputs, events, solution)
-    policy = None if bound is None else solution.policy
-    return run_period(fairness, inputs, events, policy, closest=policy is not None)
-
-
-def _with_solution(
-    specification: ShieldSpecification,
-    inputs: InputDistribution,
-    events: Events,
-    solution: Solution,
-) -> PeriodOutcome:
-    return run_period(
-        specification.fairness_property,
-        inputs,
-        events,
-        solution.policy if solution.feasible else None,
-        assumption=assumption_of(specification.horizon.shield, solution.problem),
-    )
-
-
 def _draw(
     events: Events | InputDistribution, shape: tuple[int, int], generator: np.random.Generator
 ) -> Events:
@@ -386,34 +301,31 @@ def _draw(
 def _check_periods(specification: ShieldSpecification, periods: int) -> None:
     most = most_periods(specification)
     if most is not None and periods > most:
-        raise ParameterError(
-            f"{periods} periods are more than the {most} of the specification",
-            where="periods",
-            remedy='give fewer, or change "periods", or "after" of a finite shield',
-        )
+        what = f"{periods} periods are more than the {most} of the specification"
+        remedy = 'give fewer, or change "periods", or "after" of a finite shield'
+        raise ParameterError(what, where="periods", remedy=remedy)
 
 
-def _check(
-    specification: ShieldSpecification,
-    inputs: InputDistribution,
-    events: Events,
-    *,
-    dimensions: int,
-) -> None:
+def _check_labels(specification: ShieldSpecification, events: Events | InputDistribution) -> None:
+    fairness = specification.fairness_property
+    if fairness.labelled and events.labels is None:
+        what = f"{fairness.name} counts by true labels, and there are none"
+        raise ParameterError(what, where="events.labels", remedy="give the labels")
+
+
+def _check(inputs: InputDistribution, events: Events, *, dimensions: int) -> None:
     """Raise a :class:`ParameterError` if events cannot be simulated."""
-    if specification.fairness_property.labelled and events.labels is None:
-        raise _no_labels(specification)
+
+    def refused(name: str, what: str, remedy: str) -> ParameterError:
+        return ParameterError(what, where=f"events{name}", remedy=remedy)
+
     shape = events.groups.shape
     if len(shape) != dimensions or 0 in shape or events.costs.shape != shape:
-        raise ParameterError(
-            f"groups have shape {shape} and costs {events.costs.shape}",
-            where="events",
-            remedy=f"give arrays of one shape with {dimensions} axes, none of them empty",
-        )
+        what = f"groups have shape {shape} and costs {events.costs.shape}"
+        remedy = f"give arrays of one shape with {dimensions} axes, none of them empty"
+        raise refused("", what, remedy)
     if not (np.isfinite(events.costs) & (events.costs >= 0)).all():
-        raise ParameterError(
-            "a cost is negative or no number", where="events.costs", remedy="correct it"
-        )
+        raise refused(".costs", "a cost is negative or no number", "correct it")
     for name, values, most in (
         ("groups", events.groups, len(inputs.groups)),
         ("recommendations", events.recommendations, 2),
@@ -421,20 +333,9 @@ def _check(
     ):
         if values is None:
             continue
-        where = f"events.{name}"
         if values.shape != shape or values.dtype.kind not in "iu":
             what = f"{name} have shape {values.shape} and type {values.dtype}"
-            raise ParameterError(what, where=where, remedy=f"give whole numbers of shape {shape}")
+            raise refused(f".{name}", what, f"give whole numbers of shape {shape}")
         if values.min() < 0 or values.max() >= most:
             what = f"{name} are between {values.min()} and {values.max()}"
-            raise ParameterError(
-                what, where=where, remedy=f"give whole numbers from 0 to {most - 1}"
-            )
-
-
-def _no_labels(specification: ShieldSpecification) -> ParameterError:
-    return ParameterError(
-        f"{specification.fairness_property.name} counts by true labels, and there are none",
-        where="events.labels",
-        remedy="give the labels",
-    )
+            raise refused(f".{name}", what, f"give whole numbers from 0 to {most - 1}")

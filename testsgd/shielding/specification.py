@@ -14,17 +14,22 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from testsgd.data.schema_parts import (
     AtLeastOne,
-    Decision,
     ExactShare,
     NotNegative,
     Part,
-    Probability,
     mistake,
 )
 from testsgd.data.toml_document import ExactDocument
 from testsgd.errors import ParameterError, SpecificationError
-from testsgd.fairness import FairnessPart, FairnessProperty, GroupNames, Measure
-from testsgd.shielding.inputs import InputDistribution, InputLog, checked_costs, read_log
+from testsgd.fairness import FairnessProperty, Measure
+from testsgd.fairness.property import FairnessPart, GroupNames
+from testsgd.shielding.inputs import (
+    InputDistribution,
+    InputLog,
+    TableRow,
+    checked_costs,
+    read_log,
+)
 from testsgd.shielding.requirement import BiasAtMost
 
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
@@ -58,15 +63,15 @@ class HorizonPart(Part):
 
     @model_validator(mode="after")
     def _parts_agree(self) -> HorizonPart:
-        bounded, low_high = self.shield == "static-bounded-welfare", self.welfare
-        if bounded and low_high is None:
+        bounded, welfare = self.shield == "static-bounded-welfare", self.welfare
+        if bounded and welfare is None:
             what = "a static-bounded-welfare shield needs bounds"
             raise mistake("welfare", what, "give [lowest, highest]")
-        if not bounded and low_high is not None:
+        if not bounded and welfare is not None:
             what = "only a static-bounded-welfare shield has welfare bounds"
             raise mistake("welfare", what, "remove them")
-        if low_high is not None and low_high[0] >= low_high[1]:
-            raise mistake("welfare", f"no room is left between {low_high[0]} and {low_high[1]}")
+        if welfare is not None and welfare[0] >= welfare[1]:
+            raise mistake("welfare", f"no room is left between {welfare[0]} and {welfare[1]}")
         if self.periodic and self.after == "stop":
             what = f"a {self.shield} shield always goes on"
             raise mistake("after", what, "set `periods` to end it")
@@ -93,18 +98,6 @@ class HorizonPart(Part):
     def periodic(self) -> bool:
         """Whether the bound is on the whole history at the end of every period."""
         return self.shield != "finite"
-
-
-class TableRow(Part):
-    """How likely a group, recommendation and cost is."""
-
-    group: str = Field(description="one of groups.names")
-    recommendation: Decision = Field(description="0 reject, 1 accept")
-    probability: Probability = Field(description="of this group, recommendation and cost")
-    cost: NotNegative = Field(1.0, description="of changing the recommendation")
-    label_probability: Probability | None = Field(
-        None, description="probability that the true label is 1, given group and recommendation"
-    )
 
 
 class LogColumns(Part):
@@ -154,36 +147,23 @@ class InputsPart(Part):
 
 
 def bounded_bias(welfare: tuple[Fraction, Fraction], measure: Measure) -> Fraction:
-    """Return the largest bias of groups whose rates all lie within two bounds.
-
-    >>> bounded_bias((Fraction(2, 5), Fraction(1, 2)), "difference")
-    Fraction(1, 10)
-    """
+    """Return the largest bias of groups whose rates all lie within two bounds."""
     low, high = welfare
     return high - low if measure == "difference" else 1 - low / high
 
 
-_PARTS: dict[str, type[Part]] = {
-    "fairness": FairnessPart,
-    "groups": GroupsPart,
-    "horizon": HorizonPart,
-    "inputs": InputsPart,
-}
-_KEYS = [(part, key) for part, kind in _PARTS.items() for key in kind.model_fields]
-_PATHS = {
-    **{name: name for name in ("name", *_PARTS)},
-    **{key: f"{part}.{key}" for part, key in _KEYS},
-    **{f"{part}.{key}": f"{part}.{key}" for part, key in _KEYS},
-}
+_TABLES: tuple[type[Part], ...] = (FairnessPart, GroupsPart, HorizonPart, InputsPart)
+_PARTS = dict(zip(("fairness", "groups", "horizon", "inputs"), _TABLES, strict=True))
+# The path of each key, by itself and by its name alone.
+_NAMES = {f"{part}.{key}": key for part, kind in _PARTS.items() for key in kind.model_fields}
+_PATHS = {name: name for name in ("name", *_PARTS, *_NAMES)}
+_PATHS |= {key: path for path, key in _NAMES.items()}
 
 
 def changed(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document of a specification with other values, by a key's name or path.
 
     None takes a key away.
-
-    >>> changed({"horizon": {"length": 5}}, {"length": 6, "horizon.periods": 2})
-    {'horizon': {'length': 6, 'periods': 2}}
     """
     made = {
         key: dict(value) if isinstance(value, dict) else value for key, value in document.items()
@@ -198,18 +178,16 @@ def changed(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, A
     return made
 
 
-def _path(key: str) -> str:
-    if key not in _PATHS:
-        near = difflib.get_close_matches(key, _PATHS, n=1)
-        remedy = f"did you mean {near[0]!r}?" if near else "give a key of the specification"
-        raise ParameterError(f"there is no key {key!r}", where="changes", remedy=remedy, key=key)
-    return _PATHS[key]
-
-
 def _without_what_goes(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the changes by path, with what only the former choice could have taken away."""
-    new = {_path(key): value for key, value in changes.items()}
-    gone: list[str] = []
+    new, gone = dict[str, Any](), list[str]()
+    for key, value in changes.items():
+        if key not in _PATHS:
+            near = difflib.get_close_matches(key, _PATHS, n=1)
+            remedy = f"did you mean {near[0]!r}?" if near else "give a key of the specification"
+            what = f"there is no key {key!r}"
+            raise ParameterError(what, where="changes", remedy=remedy, key=key)
+        new[_PATHS[key]] = value
     kind = new.get("horizon.shield")
     if kind is not None and kind != document.get("horizon", {}).get("shield", "finite"):
         gone += ["horizon.welfare"] if kind != "static-bounded-welfare" else []
@@ -261,12 +239,9 @@ class ShieldSpecification(ExactDocument):
         welfare = self.horizon.welfare
         measure = self.fairness_property.measure
         if welfare is not None and (widest := bounded_bias(welfare, measure)) > self.bound:
-            raise mistake(
-                ("horizon", "welfare"),
-                f"rates between {welfare[0]} and {welfare[1]} allow a bias of {widest}, more than "
-                f"the bound, {self.bound}",
-                "narrow the bounds",
-            )
+            ends = f"rates between {welfare[0]} and {welfare[1]} allow a bias of {widest}"
+            what = f"{ends}, more than the bound, {self.bound}"
+            raise mistake(("horizon", "welfare"), what, "narrow the bounds")
         if self.inputs.table is not None:
             self._check_table()
         return self
@@ -279,11 +254,10 @@ class ShieldSpecification(ExactDocument):
             row = (int(index),) if index.isdigit() else ()
             raise mistake(("inputs", "table", *row), error.what, error.remedy) from error
         if self.fairness_property.labelled and inputs.labels is None:
-            raise mistake(
-                ("inputs", "table"),
-                f"{self.fairness.property} depends on labels, but no row says how likely they are",
-                "add `label_probability`",
+            what = (
+                f"{self.fairness.property} depends on labels, but no row says how likely they are"
             )
+            raise mistake(("inputs", "table"), what, "add `label_probability`")
 
     @property
     def fairness_property(self) -> FairnessProperty:
@@ -302,21 +276,9 @@ class ShieldSpecification(ExactDocument):
 
     @classmethod
     def read(cls, path: Path | str) -> Self:
-        """Read a specification from a TOML file.
+        """Read a specification from a TOML file, to whose folder the path of a log is relative.
 
-        Parameters
-        ----------
-        path : path-like
-
-        Returns
-        -------
-        ShieldSpecification
-            It remembers the file's folder, to which the path of a log is relative.
-
-        Raises
-        ------
-        SpecificationError
-            If the file is missing, is no TOML or specifies no shield; names the key and the line.
+        A SpecificationError says if it is missing, or what is wrong in which key and line.
         """
         made = super().read(path)
         made._folder = Path(path).parent
@@ -325,36 +287,22 @@ class ShieldSpecification(ExactDocument):
     def input_distribution(self, folder: Path | None = None) -> InputDistribution:
         """Return the probabilities: of the table, of the log, or everything equally often.
 
-        Parameters
-        ----------
-        folder : pathlib.Path, optional
-            What the log's path is relative to, if not to the file that the specification is from.
-
-        Returns
-        -------
-        InputDistribution
-
-        Raises
-        ------
-        DataError
-            If the log is missing, or does not fit the groups.
-        SpecificationError
-            If the property depends on labels and there are none.
+        The path of a log is relative to the `folder`, or to the file that the specification is
+        from. A DataError says if the log is missing or does not fit the groups, a
+        SpecificationError if the property depends on labels and there are none.
         """
         names, asked = self.groups.names, self.inputs
         labelled = self.fairness_property.labelled
         if asked.table is not None:
-            return InputDistribution.from_table(names, [row.model_dump() for row in asked.table])
+            return InputDistribution.from_table(names, asked.table)
         if asked.log is None:
             costs = (1.0,) if asked.costs is None else asked.costs
             return InputDistribution.uniform(names, costs=costs, labelled=labelled)
         log = self.read_log((folder or self._folder or Path()) / asked.log)
         if labelled and log.labels is None:
-            raise SpecificationError(
-                f"{self.fairness.property} depends on labels, but the log has none",
-                where=log.where,
-                remedy="name the column in inputs.columns.label",
-            )
+            what = f"{self.fairness.property} depends on labels, but the log has none"
+            remedy = "name the column in inputs.columns.label"
+            raise SpecificationError(what, where=log.where, remedy=remedy)
         return InputDistribution.from_log(
             log.groups,
             log.recommendations,
@@ -381,16 +329,10 @@ class ShieldSpecification(ExactDocument):
             (``**{"horizon.length": 50}``); None takes a key away. What only another kind of shield
             has is taken away with the kind.
 
-        Returns
-        -------
-        ShieldSpecification
-
         Raises
         ------
-        ParameterError
-            If there is no such key.
-        SpecificationError
-            If the values are no good.
+        ParameterError, SpecificationError
+            If there is no such key, or the values are no good.
 
         Examples
         --------
@@ -406,18 +348,7 @@ class ShieldSpecification(ExactDocument):
         return made
 
     def digest(self, inputs: InputDistribution) -> str:
-        """Return a fingerprint of the specification with the probabilities that were resolved.
-
-        Parameters
-        ----------
-        inputs : InputDistribution
-            Those of :meth:`input_distribution`. Where they came from plays no part.
-
-        Returns
-        -------
-        str
-            A sha256 in hexadecimal.
-        """
+        """Return a sha256 of the specification with the probabilities that were resolved."""
         document = {**self.to_dict(), "inputs": inputs.to_dict()}
         text = json.dumps(document, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from importlib.util import find_spec
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,27 +42,21 @@ from testsgd.shielding.solving import (
     window_width,
     worst_case,
 )
+from testsgd.shielding.solving.lattice import Ints
 
 # States whose bias is found at once.
 _BIASES_AT_ONCE = 1 << 15
-
 # How far a bias in floating point can be from the exact one, for rates up to 1.
 _ROUNDED = 1e-15
 Storage = Literal["auto", "whole", "windows"]
-
 # Up to here all decisions are stored, unless asked otherwise.
 _WHOLE_UP_TO = 2**30
-
-# States whose requirement is decided at once.
+# States whose requirement is decided at once, and bytes for each of them.
 _AT_ONCE = 1 << 13
-
-# Bytes for each of them.
 _SCRATCH = 400
-
 # Fewer states are done with numpy before machine code is loaded.
 _WORTH_LOADING = 1_000_000
 _MACHINE_CODE = "testsgd.shielding.solving.compiled_backward"
-
 # Costs of a whole horizon must stay far below what stands for an infinite one.
 _LARGEST_COST = 1e-10 * NEVER
 
@@ -90,41 +84,29 @@ class ShieldProblem:
     @cached_property
     def transitions(self) -> Transitions:
         """How they follow each other."""
-        kinds = len(self.fairness.kinds)
+        kinds, labelled = len(self.fairness.kinds), self.fairness.labelled
         moves = np.full((self.groups, 2, 2), self.lattice.dimensions, dtype=np.int64)
-        for group in range(self.groups):
-            for decision in (0, 1):
-                for label in (0, 1):
-                    kind = self.fairness.kind_of(decision, label)
-                    # The last counter follows from the others if every event counts: no move.
-                    if kind >= 0:
-                        index = group * kinds + kind
-                        moves[group, decision, label] = min(index, self.lattice.dimensions)
-        labelled = self.fairness.labelled
-        labels = self.inputs.labels
-        if labelled and labels is None:
-            raise SpecificationError(
-                f"{self.fairness.name} needs the probability of the true label",
-                where="inputs",
-                remedy="give label_probability, or a log with labels",
-            )
+        for group, decision, label in np.ndindex(moves.shape):
+            kind = self.fairness.kind_of(decision, label)
+            # The last counter follows from the others if every event counts: no move.
+            if kind >= 0:
+                index = group * kinds + kind
+                moves[group, decision, label] = min(index, self.lattice.dimensions)
+        labels = self.inputs.labels if labelled else np.zeros((self.groups, 2))
+        if labels is None:
+            what = f"{self.fairness.name} needs the probability of the true label"
+            remedy = "give label_probability, or a log with labels"
+            raise SpecificationError(what, where="inputs", remedy=remedy)
         return Transitions(
             moves=moves,
             probabilities=np.ascontiguousarray(self.inputs.probabilities, dtype=np.float64),
-            labels=np.ascontiguousarray(
-                labels if labelled else np.zeros((self.groups, 2)), dtype=np.float64
-            ),
+            labels=np.ascontiguousarray(labels, dtype=np.float64),
             costs=np.array(self.inputs.costs, dtype=np.float64),
             labelled=labelled,
         )
 
-    def counters(self, states: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Numerators and denominators of states after the last event, (n, groups) each.
-
-        Parameters
-        ----------
-        states : numpy.ndarray of int, shape (n, dimensions)
-        """
+    def counters(self, states: Ints) -> tuple[Ints, Ints]:
+        """Return numerators and denominators, (n, groups) each, of states at the end, (n, D)."""
         if self.fairness.always_counts:
             rest = self.horizon - states.sum(axis=1, keepdims=True)
             states = np.concatenate([states, rest], axis=1)
@@ -138,7 +120,7 @@ class ShieldProblem:
                 denominators += bottom * counts[:, :, kind]
         return numerators, denominators
 
-    def final_values(self, states: NDArray[np.int64]) -> NDArray[np.float64]:
+    def final_values(self, states: Ints) -> NDArray[np.float64]:
         """0 where the requirement holds after the last event, and NEVER elsewhere; shape (n,)."""
         return np.where(self.requirement.holds(*self.counters(states)), 0.0, NEVER)
 
@@ -171,46 +153,27 @@ def static_welfare_problem(
 
 
 def dynamic_problem(
-    fairness: FairnessProperty,
-    bound: Fraction,
-    empty_group: EmptyGroup,
-    inputs: InputDistribution,
-    horizon: int,
-    *,
-    past_numerators: Sequence[int],
-    past_denominators: Sequence[int],
+    problem: ShieldProblem, past_numerators: Sequence[int], past_denominators: Sequence[int]
 ) -> ShieldProblem:
-    """Ask that the bias of a history and the next period is small, if enough came.
+    """Ask of a :func:`finite_problem` that its bound is kept after a history, if enough came.
 
     Dynamic shields, definition 6 of the paper, with its Assumption 2. Without a history it is the
-    same as :func:`finite_problem`.
+    same problem.
     """
-    tops, bottoms = tuple(map(int, past_numerators)), tuple(map(int, past_denominators))
-    requirement = BiasAtMost(bound, fairness.measure, empty_group)
-    if not any(bottoms):
-        return ShieldProblem(fairness, requirement, inputs, horizon)
-    whole = After(tops, bottoms, requirement)
-    assumption = SmallSteps(bound, tops, bottoms, empty_group)
-    return ShieldProblem(fairness, Provided(assumption, whole), inputs, horizon)
+    past = tuple(map(int, past_numerators)), tuple(map(int, past_denominators))
+    bound = problem.requirement
+    if not any(past[1]):
+        return problem
+    assert isinstance(bound, BiasAtMost)
+    assumption = SmallSteps(bound.bound, *past, bound.empty_group)
+    return replace(problem, requirement=Provided(assumption, After(*past, bound)))
 
 
 def smallest_feasible_bound(problem: ShieldProblem) -> Fraction:
     """Find the least bound that a shield could keep, whoever comes.
 
-    Parameters
-    ----------
-    problem : ShieldProblem
-        Its requirement is a bound on the bias, of what comes or of a history and what comes; the
-        bound in it does not count.
-
-    Returns
-    -------
-    fractions.Fraction
-
-    Raises
-    ------
-    TypeError
-        If the requirement is another.
+    The requirement is a bound on the bias, of what comes or of a history and what comes; the bound
+    in it does not count.
     """
     requirement, past = problem.requirement, None
     if isinstance(requirement, After):
@@ -233,9 +196,7 @@ def smallest_feasible_bound(problem: ShieldProblem) -> Fraction:
     return _exactly(problem, requirement, past, value, rounded)
 
 
-def _ends(
-    problem: ShieldProblem, past: After | None
-) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+def _ends(problem: ShieldProblem, past: After | None) -> Iterator[tuple[slice, Ints, Ints]]:
     """Go through the counters after the last event, a history's included."""
     lattice = problem.lattice
     for where, states in lattice.blocks(lattice.horizon, _BIASES_AT_ONCE):
@@ -277,12 +238,13 @@ def closest_problem(problem: ShieldProblem) -> tuple[ShieldProblem, Fraction]:
     if isinstance(kept, Provided):
         kept = kept.requirement
     smallest = smallest_feasible_bound(replace(problem, requirement=kept))
-    bound = kept.requirement if isinstance(kept, After) else kept
-    assert isinstance(bound, BiasAtMost)
-    bound = replace(bound, bound=smallest)
     if isinstance(kept, After):
-        return replace(problem, requirement=replace(kept, requirement=bound)), smallest
-    return replace(problem, requirement=bound), smallest
+        assert isinstance(kept.requirement, BiasAtMost)
+        kept = replace(kept, requirement=replace(kept.requirement, bound=smallest))
+    else:
+        assert isinstance(kept, BiasAtMost)
+        kept = replace(kept, bound=smallest)
+    return replace(problem, requirement=kept), smallest
 
 
 @dataclass(frozen=True)
@@ -342,69 +304,48 @@ def solve(
     """
     lattice, transitions = problem.lattice, _checked(problem)
     if compiled is None:
-        compiled = _pays(alike * lattice.total)
+        worth_it = alike * lattice.total > _WORTH_LOADING and find_spec("numba") is not None
+        compiled = worth_it or _MACHINE_CODE in sys.modules
     if compiled:
-        _load_machine_code(lattice, transitions)
+        # Load it, or make it, by going one step back from nothing.
+        small = CounterLattice(lattice.dimensions, 1)
+        list(induct(small, transitions, np.zeros(small.size(1)), compiled=True))
     start = time.perf_counter()
     policy: Policy | WindowedPolicy = Policy(lattice, transitions)
     if not _stores_all(problem, storage):
-        width, final_values = window_width(lattice), problem.final_values
-        policy = WindowedPolicy(
-            lattice, transitions, width=width, final=final_values, compiled=compiled
-        )
-    final = np.empty(lattice.size(lattice.horizon))
+        width, final = window_width(lattice), problem.final_values
+        policy = WindowedPolicy(lattice, transitions, width=width, final=final, compiled=compiled)
+    last = np.empty(lattice.size(lattice.horizon))
     for where, states in lattice.blocks(lattice.horizon, _AT_ONCE):
-        final[where] = problem.final_values(states)
+        last[where] = problem.final_values(states)
     value = math.inf
-    for step, values, codes in induct(lattice, transitions, final, compiled=compiled, jobs=jobs):
+    for step, values, codes in induct(lattice, transitions, last, compiled=compiled, jobs=jobs):
         if isinstance(policy, Policy):
             policy.put(step, codes)
         elif policy.keeps(step):
             policy.kept[step] = values.copy()
         value = float(values[0])
-    return Solution(
-        problem=problem,
-        policy=policy,
-        expected_cost=value if value < NEVER else math.inf,
-        seconds=time.perf_counter() - start,
-    )
-
-
-def _pays(states: int) -> bool:
-    """Whether machine code saves more time than loading it takes."""
-    if _MACHINE_CODE in sys.modules:
-        return True
-    return states > _WORTH_LOADING and find_spec("numba") is not None
-
-
-def _load_machine_code(lattice: CounterLattice, transitions: Transitions) -> None:
-    """Load it, or make it, by going one step back from nothing."""
-    small = CounterLattice(lattice.dimensions, 1)
-    for _ in induct(small, transitions, np.zeros(small.size(1)), compiled=True):
-        pass
+    expected_cost = value if value < NEVER else math.inf
+    return Solution(problem, policy, expected_cost, seconds=time.perf_counter() - start)
 
 
 def _checked(problem: ShieldProblem) -> Transitions:
+    costs, groups = problem.inputs.costs, problem.groups
     if problem.horizon < 1:
         remedy, what = "give a number of events, at least 1", f"the horizon is {problem.horizon}"
         raise SpecificationError(what, where="horizon.length", remedy=remedy)
-    if problem.horizon * problem.inputs.costs[-1] > _LARGEST_COST:
-        raise SpecificationError(
-            f"the cost {problem.inputs.costs[-1]:g} is too large to be added up",
-            where="inputs.costs",
-            remedy=f"use another unit: all events together must cost less than {_LARGEST_COST:g}",
-            cost=problem.inputs.costs[-1],
-        )
+    if problem.horizon * costs[-1] > _LARGEST_COST:
+        what = f"the cost {costs[-1]:g} is too large to be added up"
+        least = f"all events together must cost less than {_LARGEST_COST:g}"
+        remedy = f"use another unit: {least}"
+        raise SpecificationError(what, where="inputs.costs", remedy=remedy, cost=costs[-1])
     try:
         problem.transitions.code_type  # noqa: B018  # it raises if 64 bits do not hold a code
     except ValueError:
-        raise SpecificationError(
-            f"{problem.groups} groups and {len(problem.inputs.costs)} costs are too many together",
-            where="inputs.costs",
-            remedy="use fewer costs",
-            groups=problem.groups,
-            costs=len(problem.inputs.costs),
-        ) from None
+        what = f"{groups} groups and {len(costs)} costs are too many together"
+        details: dict[str, Any] = {"groups": groups, "costs": len(costs)}
+        remedy = "use fewer costs"
+        raise SpecificationError(what, where="inputs.costs", remedy=remedy, **details) from None
     return problem.transitions
 
 
@@ -415,26 +356,12 @@ def _stores_all(problem: ShieldProblem, storage: Storage) -> bool:
 
 
 def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int:
-    """Predict the most memory that :func:`solve` takes, above what is loaded before.
+    """Predict how many bytes :func:`solve` takes at most, above what is loaded before.
 
-    Parameters
-    ----------
-    problem : ShieldProblem
-    storage : {"auto", "whole", "windows"}
-
-    Returns
-    -------
-    int
-        Bytes.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
     >>> from testsgd.fairness import NAMED_PROPERTIES
-    >>> from testsgd.shielding import InputDistribution, finite_problem
-    >>> inputs = InputDistribution.uniform(("a", "b"))
-    >>> problem = finite_problem(
-    ...     NAMED_PROPERTIES["demographic_parity"], Fraction(1, 10), "zero", inputs, 100)
+    >>> inputs = InputDistribution.uniform(["a", "b"])
+    >>> parity = NAMED_PROPERTIES["demographic_parity"]
+    >>> problem = finite_problem(parity, Fraction(1, 10), "zero", inputs, 100)
     >>> f"{predicted_bytes(problem) / 2**20:.0f} MiB"
     '8 MiB'
     """

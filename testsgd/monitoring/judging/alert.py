@@ -6,18 +6,13 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from testsgd.monitoring.trials import iso_text
 
 Given = tuple[tuple[str, str], ...]
-
-
-class Source(NamedTuple):
-    """The monitor that raises an alert: its name, and the fingerprint of its specification."""
-
-    monitor: str
-    fingerprint: str
+# What of an alert is in JSON as it is.
+_AS_THEY_ARE = ("property", "rule", "window", "trials", "time", "highest", "lowest")
 
 
 @dataclass(frozen=True)
@@ -36,22 +31,15 @@ class AlertedGroup:
         return Fraction(self.numerator, self.denominator) if self.denominator else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the parts as JSON has them.
-
-        Examples
-        --------
-        >>> AlertedGroup("a", 1, 4, Fraction(1, 3)).to_dict()
-        ... # doctest: +NORMALIZE_WHITESPACE, +ELLIPSIS
-        {'group': 'a', 'numerator': 1, 'denominator': 4, 'rate': 0.25,
-         'estimate': 0.333..., 'estimate_exact': '1/3'}
-        """
+        """Return the parts as JSON has them."""
+        rate, estimate = self.rate, self.estimate
         return {
             "group": self.name,
             "numerator": self.numerator,
             "denominator": self.denominator,
-            "rate": None if self.rate is None else float(self.rate),
-            "estimate": None if self.estimate is None else float(self.estimate),
-            "estimate_exact": None if self.estimate is None else str(self.estimate),
+            "rate": None if rate is None else float(rate),
+            "estimate": None if estimate is None else float(estimate),
+            "estimate_exact": None if estimate is None else str(estimate),
         }
 
     @classmethod
@@ -100,15 +88,7 @@ class Alert:
         return replace(self, id=hashlib.sha256(text.encode()).hexdigest()[:32])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the parts as JSON has them; a bias also as text, because it is exact.
-
-        Examples
-        --------
-        >>> alert = Alert("raised", "demographic_parity", "estimate", (), None, 20, None,
-        ...               Fraction(1, 5), None, Fraction(1, 10), "a", "b")
-        >>> alert.to_dict()["alert"], alert.to_dict()["bias"], alert.to_dict()["bias_exact"]
-        ('raised', 0.2, '1/5')
-        """
+        """Return the parts as JSON has them; a bias also as text, because it is exact."""
         return {
             "alert": self.kind,
             "id": self.id,
@@ -134,22 +114,14 @@ class Alert:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Alert:
         """Make an alert of what :meth:`to_dict` returned, here or in a former version."""
-        interval = values["interval"]
+        interval, kept = values["interval"], {name: values[name] for name in _AS_THEY_ARE}
         return cls(
-            values["alert"],
-            values["property"],
-            values["rule"],
-            tuple(values["conditions"].items()),
-            values["window"],
-            values["trials"],
-            values["time"],
-            Fraction(values["bias_exact"]),
-            None if interval is None else (interval[0], interval[1]),
-            Fraction(values["bound_exact"]),
-            values["highest"],
-            values["lowest"],
-            tuple(AlertedGroup.from_dict(item) for item in values.get("groups", ())),
-            values.get("monitor", ""),
-            values.get("fingerprint", ""),
-            values.get("id", ""),
+            **kept,
+            kind=values["alert"],
+            conditions=tuple(values["conditions"].items()),
+            bias=Fraction(values["bias_exact"]),
+            interval=None if interval is None else (interval[0], interval[1]),
+            bound=Fraction(values["bound_exact"]),
+            groups=tuple(map(AlertedGroup.from_dict, values.get("groups", ()))),
+            **{name: values.get(name, "") for name in ("monitor", "fingerprint", "id")},
         )

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from testsgd.monitoring.judging.alert import Alert, AlertedGroup, Given, Source
+from testsgd.monitoring.judging.alert import Alert, AlertedGroup, Given
 from testsgd.monitoring.judging.evidence import Pair, PairEvidence
 from testsgd.monitoring.judging.rates import Extremes, GroupCounts, Prior, extremes
+from testsgd.monitoring.judging.windows import TumblingWindow, Values
 from testsgd.monitoring.specification import MonitoredProperty
 
 # Above that, every other point is left out.
@@ -60,10 +61,8 @@ class Trajectory:
         """Make a trajectory of what :meth:`to_state` gave."""
         made = cls()
         made._stride = state[0]
-        made.points = [
-            TrajectoryPoint(trials, time, tuple(estimates), bias)
-            for trials, time, estimates, bias in state[1]
-        ]
+        for trials, time, estimates, bias in state[1]:
+            made.points.append(TrajectoryPoint(trials, time, tuple(estimates), bias))
         return made
 
 
@@ -83,7 +82,8 @@ class Comparison:
     """Counts, judges, and remembers what was said.
 
     `counts` are of the stream so far, or of the sliding window; `counted` are the trials ever
-    counted. Without `evidence` estimates decide. The last thousand `windows` are kept.
+    counted. `source`: what alerts say of their monitor. Without `evidence` estimates decide. The
+    last thousand `windows` are kept.
     """
 
     def __init__(
@@ -93,15 +93,10 @@ class Comparison:
         names: tuple[str, ...],
         prior: Prior,
         evidence: PairEvidence | None,
-        source: Source,
+        source: dict[str, str],
     ) -> None:
-        self._source = source
-        self.monitored, self.conditions, self.prior, self.evidence = (
-            monitored,
-            conditions,
-            prior,
-            evidence,
-        )
+        self.monitored, self.conditions, self._source = monitored, conditions, source
+        self.prior, self.evidence = prior, evidence
         self.counts = GroupCounts(names)
         self.counted = self.alerts = self.windows_judged = self.windows_above = 0
         self.in_alert = False
@@ -121,13 +116,13 @@ class Comparison:
 
     def smoothed(self, counts: GroupCounts) -> tuple[Sequence[int], Sequence[int]]:
         """Return counters whose quotients are the estimates."""
-        empty_group = self.monitored.empty_group
-        return self.prior.smoothed(counts.numerators, counts.denominators, empty_group)
+        rules = self.monitored.empty_group
+        return self.prior.smoothed(counts.numerators, counts.denominators, rules)
 
     def bias(self, counts: GroupCounts) -> Fraction:
         """Compute the bias without the prior belief; 0 if there is nothing to compare."""
-        rules = self.monitored.empty_group
-        return self._bias(extremes(counts.numerators, counts.denominators, rules))
+        measured = counts.numerators, counts.denominators
+        return self._bias(extremes(*measured, self.monitored.empty_group))
 
     def estimate(self, counts: GroupCounts) -> Fraction:
         """Compute the bias by the estimates; 0 if there is nothing to compare."""
@@ -143,37 +138,38 @@ class Comparison:
             return None, False
         return apart, apart.above(monitored.bound, monitored.fairness.measure)
 
-    def judge_estimate(self, time: float | None) -> Alert | None:
+    def judge_estimate(self, time: float | None) -> list[Alert]:
         """Raise or clear an alert by the estimates so far."""
         apart, above = self._judged(self.counts)
         if above == self.in_alert:
-            return None
+            return []
         self.in_alert = above
-        return self._alert("raised" if above else "cleared", self.counts, apart, time)
+        return [self._alert("raised" if above else "cleared", self.counts, apart, time)]
 
-    def judge_evidence(self, index: int, time: float | None) -> Alert | None:
+    def judge_evidence(self, index: int, time: float | None) -> list[Alert]:
         """Raise an alert if there is evidence now, after a group was counted."""
         assert self.evidence is not None
         pair = self.evidence.look(self.counts, index)
         if pair is None:
-            return None
+            return []
         self.in_alert = True
-        return self._alert("raised", self.counts, self._ordered(pair), time, pair=pair)
+        interval = self.evidence.interval(self.counts, pair)
+        apart = self._ordered(pair)
+        return [self._alert("raised", self.counts, apart, time, interval=interval)]
 
     def judge_window(
-        self, window: int, counts: GroupCounts, time: float | None, *, again: bool
-    ) -> Alert | None:
-        """Raise an alert if a tumbling window is above the bound.
-
-        `again`: whether one was raised for it before; then there is no second one.
-        """
+        self, window: TumblingWindow, given: Values, time: float | None
+    ) -> list[Alert]:
+        """Raise an alert if a tumbling window is above the bound, once."""
+        counts = window.counts[given]
         apart, above = self._judged(counts)
         # Labels may end an older window after a newer one.
-        if window >= self._newest:
-            self._newest, self.in_alert = window, above
-        if again or not above:
-            return None
-        return self._alert("raised", counts, apart, time, window=window)
+        if window.number >= self._newest:
+            self._newest, self.in_alert = window.number, above
+        if given in window.raised or not above:
+            return []
+        window.raised.add(given)
+        return [self._alert("raised", counts, apart, time, window=window.number)]
 
     def close_window(self, window: int, counts: GroupCounts) -> None:
         """Keep how a tumbling window ended."""
@@ -212,11 +208,8 @@ class Comparison:
         time: float | None,
         *,
         window: int | None = None,
-        pair: Pair | None = None,
+        interval: tuple[float, float] | None = None,
     ) -> Alert:
-        interval = None
-        if pair is not None and self.evidence is not None:
-            interval = self.evidence.interval(counts, pair)
         alert = Alert(
             kind=kind,
             property=self.monitored.name,
@@ -230,16 +223,16 @@ class Comparison:
             bound=self.monitored.bound,
             highest="" if apart is None else counts.names[apart.highest],
             lowest="" if apart is None else counts.names[apart.lowest],
-            groups=self._groups(counts),
-            monitor=self._source.monitor,
-            fingerprint=self._source.fingerprint,
+            groups=self.groups(counts),
+            **self._source,
         ).with_id(self.alerts)
         if kind == "raised":
             self.alerts += 1
             self.first_alert = self.first_alert or alert
         return alert
 
-    def _groups(self, counts: GroupCounts) -> tuple[AlertedGroup, ...]:
+    def groups(self, counts: GroupCounts) -> tuple[AlertedGroup, ...]:
+        """Describe each group as it stands."""
         columns = counts.names, counts.numerators, counts.denominators, *self.smoothed(counts)
         return tuple(
             AlertedGroup(name, top, bottom, Fraction(more_top, more) if more else None)

@@ -25,11 +25,7 @@ class Bet(TypedDict):
 
 
 def part_of(total: float, number: int) -> float:
-    """Return the part of an error probability that the next of endlessly many claims may use.
-
-    >>> [part_of(1.0, number) for number in range(3)]
-    [0.5, 0.16666666666666666, 0.08333333333333333]
-    """
+    """Return the part of an error probability that the next of endlessly many claims may use."""
     return total / ((number + 1) * (number + 2))
 
 
@@ -48,12 +44,7 @@ class PairEvidence:
     __slots__ = ("_error", "_groups", "_next", "_places", "bet", "bound", "proved")
 
     def __init__(
-        self,
-        error: float,
-        groups: int | None,
-        bound: Fraction,
-        measure: Measure,
-        tuned_for: float,
+        self, error: float, groups: int | None, bound: Fraction, measure: Measure, tuned_for: float
     ) -> None:
         self._error, self._groups = error, groups
         self.bet: Bet = {"measure": measure, "tuned_for": tuned_for}
@@ -81,10 +72,8 @@ class PairEvidence:
             error = self._error_of(pair)
             if self.proved is not None:
                 continue
-            seen = (
-                (counts.numerators[pair[0]], counts.numerators[pair[1]]),
-                (bottoms[pair[0]], bottoms[pair[1]]),
-            )
+            tops = counts.numerators
+            seen = (tops[pair[0]], tops[pair[1]]), (bottoms[pair[0]], bottoms[pair[1]])
             level = -math.log(error)
             if not may_be_evident(*seen, self.bound, level, **self.bet):
                 continue
@@ -103,12 +92,9 @@ class PairEvidence:
 
     def interval(self, counts: GroupCounts, pair: Pair) -> tuple[float, float]:
         """Return the interval of the bias of one pair; it holds with all others at every time."""
-        low, high = pair_interval(
-            [counts.numerators[group] for group in pair],
-            [counts.denominators[group] for group in pair],
-            1 - self._error_of(pair),
-            **self.bet,
-        )
+        tops = [counts.numerators[group] for group in pair]
+        bottoms = [counts.denominators[group] for group in pair]
+        low, high = pair_interval(tops, bottoms, 1 - self._error_of(pair), **self.bet)
         return float(low), float(high)
 
     def _error_of(self, pair: Pair) -> float:

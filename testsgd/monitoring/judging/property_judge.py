@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from testsgd.monitoring.judging.alert import Alert, Source
+from testsgd.monitoring.judging import windows
+from testsgd.monitoring.judging.alert import Alert
 from testsgd.monitoring.judging.comparison import Comparison
 from testsgd.monitoring.judging.evidence import PairEvidence, part_of
-from testsgd.monitoring.judging.rates import GroupCounts, Prior
-from testsgd.monitoring.judging.windows import (
-    Counted,
-    SlidingWindow,
-    TumblingWindow,
-    TumblingWindows,
-    Values,
-)
+from testsgd.monitoring.judging.rates import Prior
+from testsgd.monitoring.judging.windows import Counted, TumblingWindow, Values
 from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
-from testsgd.monitoring.trials import Step, Trial
+from testsgd.monitoring.trials import Step
 
 # A field with endlessly many values would fill the memory.
 MOST_COMPARISONS = 1000
@@ -31,28 +26,22 @@ class PropertyJudge:
     """
 
     def __init__(
-        self,
-        specification: MonitorSpecification,
-        monitored: MonitoredProperty,
-        given_fields: tuple[str, ...],
-        error: float,
+        self, specification: MonitorSpecification, monitored: MonitoredProperty, error: float
     ) -> None:
         self.monitored, self._error = monitored, error
         self._tuned_for = specification.evidence.tuned_for
         self._names = specification.groups.names or ()
-        self._source = Source(specification.name, specification.digest())
+        self._source = {"monitor": specification.name, "fingerprint": specification.digest()}
         self._prior = Prior(specification.estimate.prior, specification.estimate.strength)
-        self._given = tuple(given_fields.index(field) for field in monitored.condition_on)
+        self._given = tuple(map(specification.given_fields.index, monitored.condition_on))
         fairness, window = monitored.fairness, specification.window
         self._labelled = fairness.labelled
         # [decision][label]
-        self._added = [
-            list(zip(fairness.numerator[decision], fairness.denominator[decision], strict=True))
-            for decision in (0, 1)
-        ]
+        increments = zip(fairness.numerator, fairness.denominator, strict=True)
+        self._added = [list(zip(tops, bottoms, strict=True)) for tops, bottoms in increments]
         length = window.trials, window.seconds
-        self._sliding = SlidingWindow(*length) if window.kind == "sliding" else None
-        self._tumbling = TumblingWindows(*length) if window.kind == "tumbling" else None
+        self._sliding = windows.SlidingWindow(*length) if window.kind == "sliding" else None
+        self._tumbling = windows.TumblingWindows(*length) if window.kind == "tumbling" else None
         self.comparisons: dict[Values, Comparison] = {}
         self.uncompared = 0
 
@@ -71,13 +60,12 @@ class PropertyJudge:
             return []
         alerts: list[Alert] = []
         if step.kind != "dropped":
-            label = 0 if trial.label is None else trial.label
-            alerts = self._count(trial, self._added[trial.decision][label], window, time, now)
+            alerts = self._count(step, window, now)
         if window is not None and self._tumbling is not None:
             window.complete += 1
             window.known = time
             if self._tumbling.take_if_over(window):
-                alerts.extend(self._close(window, time))
+                alerts += self._close(window, time)
         return alerts
 
     def pass_time(self, time: float | None, origin: float | None) -> list[Alert]:
@@ -85,20 +73,15 @@ class PropertyJudge:
         alerts: list[Alert] = []
         if self._sliding is not None:
             for comparison in self._forget(time):
-                alerts.extend(_some(comparison.judge_estimate(time)))
+                alerts += comparison.judge_estimate(time)
         elif self._tumbling is not None:
             for window, end in self._tumbling.passed(time, origin):
-                alerts.extend(self._close(window, end))
+                alerts += self._close(window, end)
         return alerts
 
-    def _count(
-        self,
-        trial: Trial,
-        added: tuple[int, int],
-        window: TumblingWindow | None,
-        time: float | None,
-        now: float | None,
-    ) -> list[Alert]:
+    def _count(self, step: Step, window: TumblingWindow | None, now: float | None) -> list[Alert]:
+        trial, time = step.trial, step.time
+        added = self._added[trial.decision][trial.label or 0]
         given = tuple(trial.conditions[index] for index in self._given)
         comparison = self._comparison(given)
         if comparison is None:
@@ -110,16 +93,15 @@ class PropertyJudge:
             reached = time if time is None or now is None else min(time, now)
             touched = dict.fromkeys((comparison, *self._forget(reached)))
             comparison.record(time)
-            return [alert for item in touched for alert in _some(item.judge_estimate(time))]
+            return [alert for item in touched for alert in item.judge_estimate(time)]
         comparison.record(time)
         if window is not None:
-            counts = window.add(given, self._names, trial.group, added)
-            if self.monitored.check == "every":
-                return self._look(comparison, window, given, counts, time)
-            return []
+            window.add(given, self._names, trial.group, added)
+            every = self.monitored.check == "every"
+            return comparison.judge_window(window, given, time) if every else []
         if comparison.evidence is not None:
-            return _some(comparison.judge_evidence(index, time))
-        return _some(comparison.judge_estimate(time))
+            return comparison.judge_evidence(index, time)
+        return comparison.judge_estimate(time)
 
     def _comparison(self, given: Values) -> Comparison | None:
         """Return the comparison within some values, None if there are too many already."""
@@ -146,36 +128,19 @@ class PropertyJudge:
             touched[comparison] = None
         return list(touched)
 
-    def _look(
-        self,
-        comparison: Comparison,
-        window: TumblingWindow,
-        conditions: Values,
-        counts: GroupCounts,
-        time: float | None,
-    ) -> list[Alert]:
-        again = conditions in window.raised
-        alerts = _some(comparison.judge_window(window.number, counts, time, again=again))
-        window.raised.update(conditions for _ in alerts)
-        return alerts
-
     def _close(self, window: TumblingWindow, time: float | None) -> list[Alert]:
         alerts: list[Alert] = []
         for given, counts in window.counts.items():
-            comparison = self.comparisons[given]
-            alerts.extend(self._look(comparison, window, given, counts, time))
-            comparison.close_window(window.number, counts)
+            alerts += self.comparisons[given].judge_window(window, given, time)
+            self.comparisons[given].close_window(window.number, counts)
         return alerts
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it."""
         window = self._sliding or self._tumbling
         kept = [[list(given), judged.to_state()] for given, judged in self.comparisons.items()]
-        return {
-            "comparisons": kept,
-            "uncompared": self.uncompared,
-            "window": None if window is None else window.to_state(),
-        }
+        state = {"comparisons": kept, "uncompared": self.uncompared}
+        return state | {"window": None if window is None else window.to_state()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up what :meth:`to_state` gave."""
@@ -187,7 +152,3 @@ class PropertyJudge:
         window = self._sliding or self._tumbling
         if window is not None:
             window.restore(state["window"])
-
-
-def _some(alert: Alert | None) -> list[Alert]:
-    return [] if alert is None else [alert]

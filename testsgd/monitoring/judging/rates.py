@@ -78,10 +78,6 @@ class Prior:
 
         All are multiplied by the same number. A group of which nobody was counted stays one without
         a rate, or has the believed one, as `empty_group` says.
-
-        >>> belief = Prior(Fraction(1, 2), Fraction(24))
-        >>> belief.smoothed([1, 0], [1, 0], "vacuous"), belief.smoothed([1, 0], [1, 0], "zero")
-        (([13, 0], [25, 0]), ([13, 12], [25, 24]))
         """
         if not self.strength:
             return numerators, denominators
@@ -129,11 +125,7 @@ class Extremes:
         return second * whole < (whole - part) * first
 
     def bias(self, measure: Measure) -> Fraction:
-        """Return the bias exactly.
-
-        >>> extremes([1, 2], [10, 10], "vacuous").bias("difference")
-        Fraction(1, 10)
-        """
+        """Return the bias exactly."""
         high, low = Fraction(*self.high), Fraction(*self.low)
         if measure == "difference":
             return high - low

@@ -86,13 +86,11 @@ class TumblingWindow:
 
     def add(
         self, given: Values, names: tuple[str, ...], group: str, added: tuple[int, int]
-    ) -> GroupCounts:
-        """Count a trial; return the counters of its combination."""
-        counts = self.counts.get(given)
-        if counts is None:
-            counts = self.counts[given] = GroupCounts(names)
-        counts.add(group, added)
-        return counts
+    ) -> None:
+        """Count a trial."""
+        if given not in self.counts:
+            self.counts[given] = GroupCounts(names)
+        self.counts[given].add(group, added)
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it."""
@@ -121,15 +119,17 @@ class TumblingWindows:
         if self._trials is not None:
             index = number // self._trials
         else:
-            assert self._seconds is not None
             assert time is not None
             assert origin is not None
-            # Who was decided before the first event, and came later, is in the first window.
-            index = max(0, int((time - origin + ONE_MOMENT) // self._seconds))
-        window = self._open.get(index)
-        if window is None:
-            window = self._open[index] = TumblingWindow(index)
-        return window
+            index = self._at(time - origin)
+        if index not in self._open:
+            self._open[index] = TumblingWindow(index)
+        return self._open[index]
+
+    def _at(self, elapsed: float) -> int:
+        assert self._seconds is not None
+        # Who was decided before the first event, and came later, is in the first window.
+        return max(0, int((elapsed + ONE_MOMENT) // self._seconds))
 
     def passed(
         self, time: float | None, origin: float | None
@@ -141,7 +141,7 @@ class TumblingWindows:
         """
         if self._seconds is None or time is None or origin is None:
             return []
-        now = max(0, int((time - origin + ONE_MOMENT) // self._seconds))
+        now = self._at(time - origin)
         if now == self._now:
             return []
         self._now = now

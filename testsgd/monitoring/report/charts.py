@@ -7,21 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from testsgd.fairness.wording import bias_text, bound_text
-from testsgd.monitoring.report.summary import (
-    AlertSummary,
-    CoursePoint,
-    MonitoredComparison,
-    MonitoringSummary,
-    PropertySummary,
-)
-from testsgd.monitoring.report.wording import (
-    alert_place,
-    comparison_title,
-    estimates_differ,
-    property_of,
-)
+from testsgd.monitoring.report import wording
+from testsgd.monitoring.report.summary import AlertSummary, MonitoredComparison, MonitoringSummary
+from testsgd.report import charts
 from testsgd.report.blocks import Figure
-from testsgd.report.charts import Area, Bar, Flag, Line, Plane, Span, Threshold, Tone
+from testsgd.report.charts import Plane
 from testsgd.report.formatting import count, number, percent, plural, sentence, shorten
 from testsgd.report.scales import Scale, count_scale, linear_scale
 
@@ -34,10 +24,10 @@ _NAME_LENGTH = 14
 # Bars of more windows stand without gaps.
 _GAPS = 150
 _GAP = 0.18
-_CLIPPED = " The first trials, whose rates jump, run out of the drawing."
 _BELOW = "Trials that were counted"
-_RATES_HEIGHT = 13.0
 _BIAS_HEIGHT = 8.0
+# Alerts, and after how many trials they came; None if that is not known.
+Placed = list[tuple[AlertSummary, float | None]]
 
 
 def course_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -> Figure | None:
@@ -46,32 +36,50 @@ def course_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -
     With tumbling windows the bias begins anew with every window, and is not drawn. None if there
     are fewer than two moments.
     """
-    points, last = comparison.course, _last(comparison)
-    if len(points) < 2:
+    if len(comparison.course) < 2:
         return None
-    settled = [point for point in points if point.trials >= _FIRST * last]
-    title = f"over {plural(last, 'trial')}: {comparison_title(comparison)}"
-    if summary.settings.window == "tumbling":
-        rates = _rates_plane(summary, comparison, settled, ())
-        caption = sentence(_rates_caption(rates))
-        return Figure(f"Rates {title}", (rates,), f"{caption}{_CLIPPED * _runs_out(rates)}")
-    bias = _bias_plane(summary, comparison, settled)
-    rates = _rates_plane(summary, comparison, settled, bias.flags, above=True)
-    caption = f"Above: {_rates_caption(rates)}. Below: {_bias_caption(bias)}."
-    clipped = _runs_out(rates) or _runs_out(bias)
-    return Figure(f"Rates and bias {title}", (rates, bias), f"{caption}{_CLIPPED * clipped}")
+    last, where = plural(_last(comparison), "trial"), wording.comparison_title(comparison)
+    bias = None if summary.settings.window == "tumbling" else _bias_plane(summary, comparison)
+    rates = _rates_plane(summary, comparison, bias)
+    drawn = "the rate" if len(rates.lines) == 1 else "the rates"
+    if any(line.tone == "more" for line in rates.lines):
+        drawn = "blue has the highest rate now, orange the lowest"
+    planes: tuple[Plane, ...] = (rates,)
+    name, caption = "Rates", sentence(drawn)
+    if bias is not None:
+        marked = (
+            ("triangles, alerts", bias.flags),
+            ("orange at the upper edge, in alert", bias.spans),
+            ("at the right end, where the bias lies by evidence", bias.interval),
+        )
+        more = "".join(f"; {text}" for text, parts in marked if parts)
+        planes, name = (rates, bias), "Rates and bias"
+        caption = (
+            f"Above: {drawn}. Below: the bias by these rates; dashed, the "
+            f"{bias.thresholds[0].name}{more}."
+        )
+    beyond = [
+        value
+        for plane in planes
+        for line in plane.lines
+        for _, value in line.points
+        if value is not None and not plane.upwards.low - 1e-9 <= value <= plane.upwards.high + 1e-9
+    ]
+    if beyond:
+        caption += " The first trials, whose rates jump, run out of the drawing."
+    return Figure(f"{name} over {last}: {where}", planes, caption)
 
 
-def windows_figure(comparison: MonitoredComparison, known: PropertySummary) -> Figure | None:
+def windows_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -> Figure | None:
     """Draw the biases of tumbling windows; None without windows."""
-    windows = comparison.windows
+    windows, known = comparison.windows, wording.property_of(summary, comparison)
     if not windows:
         return None
     first, last = windows[0].window, windows[-1].window
     half = 0.5 if last - first >= _GAPS else 0.5 - _GAP / 2
-    above = sum(window.above for window in windows)
+    above = count(sum(window.above for window in windows))
     bars = (
-        Bar(
+        charts.Bar(
             window.window - half,
             window.window + half,
             window.estimate,
@@ -82,71 +90,70 @@ def windows_figure(comparison: MonitoredComparison, known: PropertySummary) -> F
         for window in windows
     )
     plane = Plane(
-        title=f"Bias of {plural(len(windows), 'window')}, {count(above)} above the bound",
+        title=f"Bias of {plural(len(windows), 'window')}, {above} above the bound",
         across=count_scale(first - 0.5, last + 0.5),
         upwards=_bias_scale([window.estimate for window in windows], 1.25 * known.bound),
         name="Bias of each window",
         below="Window",
         bars=tuple(bars),
-        thresholds=(Threshold(known.bound),),
+        thresholds=(charts.Threshold(known.bound),),
         height=_BIAS_HEIGHT,
     )
-    caption = (
-        "One bar a window, in their order; orange is above the bound. Dashed: the bound "
-        f"{bound_text(known)}."
-    )
-    return Figure(f"Bias of each window: {comparison_title(comparison)}", (plane,), caption)
+    caption = "One bar a window, in their order; orange is above the bound. Dashed: the bound "
+    title = f"Bias of each window: {wording.comparison_title(comparison)}"
+    return Figure(title, (plane,), f"{caption}{bound_text(known)}.")
 
 
 def _rates_plane(
-    summary: MonitoringSummary,
-    comparison: MonitoredComparison,
-    settled: Sequence[CoursePoint],
-    flags: Sequence[Flag],
-    above: bool = False,
+    summary: MonitoringSummary, comparison: MonitoredComparison, bias: Plane | None
 ) -> Plane:
-    """Draw the rates of the groups; `above` another plane, whose axis across serves both."""
-    last, prior = _last(comparison), estimates_differ(summary)
+    """Draw the rates of the groups, above the plane of the bias, whose axis across serves both."""
+    last, prior = _last(comparison), wording.estimates_differ(summary)
+    title = wording.comparison_title(comparison)
     return Plane(
-        title=f"Rates of the groups over {plural(last, 'trial')}: {comparison_title(comparison)}",
+        title=f"Rates of the groups over {plural(last, 'trial')}: {title}",
         across=count_scale(0, last),
-        upwards=_rate_scale(comparison, settled),
+        upwards=_rate_scale(comparison),
         name=f"Rates of the groups, per cent{', as estimated' * prior}"
-        f"{'' if above else '; all trials so far'}",
-        below=None if above else _BELOW,
-        flags=tuple(Flag(flag.at) for flag in flags),
+        f"{'' if bias else '; all trials so far'}",
+        below=None if bias else _BELOW,
+        flags=tuple(charts.Flag(flag.at) for flag in bias.flags) if bias else (),
         lines=_lines(comparison),
-        height=_RATES_HEIGHT,
+        height=13.0,
     )
 
 
-def _bias_plane(
-    summary: MonitoringSummary, comparison: MonitoredComparison, settled: Sequence[CoursePoint]
-) -> Plane:
+def _bias_plane(summary: MonitoringSummary, comparison: MonitoredComparison) -> Plane:
     """Draw the bias with the bound and, at the right end, where it lies by evidence."""
-    known, last = property_of(summary, comparison), _last(comparison)
-    alerts = _alerts_of(comparison, summary.alerts)
-    trials = _trials_at(alerts, comparison.course, sliding=summary.settings.window == "sliding")
+    known, last = wording.property_of(summary, comparison), _last(comparison)
+    alerts = _placed(summary, comparison)
     interval = None
     if comparison.low is not None and comparison.high is not None:
         interval = (comparison.low, comparison.high)
-    biases = [point.bias for point in settled] + [alert.bias for alert in alerts]
+    biases = [point.bias for point in comparison.course if point.trials >= _FIRST * last]
+    biases += [alert.bias for alert, _ in alerts]
+    flags = [
+        charts.Flag(at, f"Alert raised {wording.alert_place(alert)}, bias {bias_text(alert.bias)}")
+        for alert, at in alerts
+        if alert.alert == "raised" and at is not None
+    ]
     across = count_scale(0, last)
     upwards = _bias_scale([*biases, *(interval or ())], 1.5 * known.bound)
     low, high = known.bound, upwards.high
     corners = (across.low, low), (across.high, low), (across.high, high), (across.low, high)
     name, end = f"bound {bound_text(known)}", bias_text(comparison.estimate)
+    line = tuple((point.trials, point.bias) for point in comparison.course)
     return Plane(
         title=f"Bias over {plural(last, 'trial')}: at the end {end}, {name}",
         across=across,
         upwards=upwards,
         name="Bias",
         below=_BELOW,
-        areas=(Area(corners, "less"),),
-        spans=_spans(comparison, alerts, trials),
-        flags=_flags(alerts, trials),
-        lines=(Line(tuple((point.trials, point.bias) for point in comparison.course), "ink"),),
-        thresholds=(Threshold(known.bound, name),),
+        areas=(charts.Area(corners, "less"),),
+        spans=_spans(comparison, alerts),
+        flags=tuple(flags) if len(flags) <= _FLAGS else (),
+        lines=(charts.Line(line, "ink"),),
+        thresholds=(charts.Threshold(known.bound, name),),
         interval=interval,
         height=_BIAS_HEIGHT,
     )
@@ -157,71 +164,44 @@ def _last(comparison: MonitoredComparison) -> int:
     return comparison.course[-1].trials if comparison.course else 0
 
 
-def _alerts_of(
-    comparison: MonitoredComparison, alerts: Sequence[AlertSummary]
-) -> list[AlertSummary]:
-    """Return a comparison's alerts; its first may be from before this run."""
-    title = comparison.property, comparison.conditions
-    own = [alert for alert in alerts if (alert.property, alert.conditions) == title]
-    if comparison.first_alert is not None and comparison.first_alert not in own:
-        own.insert(0, comparison.first_alert)
-    return own
-
-
-def _trials_at(
-    alerts: Sequence[AlertSummary], points: Sequence[CoursePoint], *, sliding: bool
-) -> list[float] | None:
-    """Return after how many trials alerts came; None if that is not known.
+def _placed(summary: MonitoringSummary, comparison: MonitoredComparison) -> Placed:
+    """Return a comparison's alerts, of which the first may be from before this run.
 
     In a sliding window an alert counts the trials of the window, and only its time tells when it
     came.
     """
-    if not sliding:
-        return [float(alert.trials) for alert in alerts]
-    timed = [(point.time, point.trials) for point in points if point.time is not None]
+    title, first = (comparison.property, comparison.conditions), comparison.first_alert
+    alerts = [alert for alert in summary.alerts if (alert.property, alert.conditions) == title]
+    if first is not None and first not in alerts:
+        alerts.insert(0, first)
+    if summary.settings.window != "sliding":
+        return [(alert, float(alert.trials)) for alert in alerts]
+    timed = [(point.time, point.trials) for point in comparison.course if point.time is not None]
     times = [alert.time for alert in alerts if alert.time is not None]
     if not timed or len(times) < len(alerts):
-        return None
-    known, trials = zip(*timed, strict=True)
-    return [float(at) for at in np.interp(times, known, trials)]
+        return [(alert, None) for alert in alerts]
+    moments, trials = zip(*timed, strict=True)
+    return list(zip(alerts, np.interp(times, moments, trials).tolist(), strict=True))
 
 
-def _flags(alerts: Sequence[AlertSummary], trials: Sequence[float] | None) -> tuple[Flag, ...]:
-    """Mark where alerts were raised; none if there are many."""
-    flags = [
-        Flag(at, f"Alert raised {alert_place(alert)}, bias {bias_text(alert.bias)}")
-        for alert, at in zip(alerts, trials or (), strict=trials is not None)
-        if alert.alert == "raised"
-    ]
-    return tuple(flags) if len(flags) <= _FLAGS else ()
-
-
-def _spans(
-    comparison: MonitoredComparison,
-    alerts: Sequence[AlertSummary],
-    trials: Sequence[float] | None,
-) -> tuple[Span, ...]:
+def _spans(comparison: MonitoredComparison, alerts: Placed) -> tuple[charts.Span, ...]:
     """Return from where to where alerts held; nothing if not all of them are known."""
-    raised = sum(alert.alert == "raised" for alert in alerts)
-    if trials is None or raised < comparison.alerts:
+    ends = [(alert.alert, at) for alert, at in alerts if at is not None]
+    if sum(kind == "raised" for kind, _ in ends) < comparison.alerts:
         return ()
-    ends: list[tuple[float, float]] = []
-    start: float | None = None
-    for alert, at in zip(alerts, trials, strict=True):
-        if alert.alert == "raised":
+    spans, start = list[charts.Span](), None
+    for kind, at in [*ends, ("cleared", float(_last(comparison)))]:
+        if kind == "raised":
             start = at if start is None else start
         elif start is not None:
-            ends.append((start, at))
+            title = f"In alert from {count(round(start))} to {plural(round(at), 'trial')}"
+            spans.append(charts.Span(start, at, title))
             start = None
-    if start is not None:
-        ends.append((start, float(_last(comparison))))
-    return tuple(
-        Span(low, high, f"In alert from {count(round(low))} to {plural(round(high), 'trial')}")
-        for low, high in ends
-    )
+    return tuple(spans)
 
 
-def _rate_scale(comparison: MonitoredComparison, settled: Sequence[CoursePoint]) -> Scale:
+def _rate_scale(comparison: MonitoredComparison) -> Scale:
+    settled = [point for point in comparison.course if point.trials >= _FIRST * _last(comparison)]
     estimates = [rate for point in settled for rate in point.estimates]
     estimates += [group.estimate for group in comparison.groups]
     rates = [rate for rate in estimates if rate is not None] or [0.0, 1.0]
@@ -237,9 +217,9 @@ def _bias_scale(biases: Sequence[float], room: float) -> Scale:
     return linear_scale(0.0, min(max([*biases, room, 0.01]), 1.0), count=4, write=number)
 
 
-def _lines(comparison: MonitoredComparison) -> tuple[Line, ...]:
+def _lines(comparison: MonitoredComparison) -> tuple[charts.Line, ...]:
     """Draw the rate of each group; the two that are farthest apart last, above all others."""
-    tones: dict[str | None, Tone] = {}
+    tones: dict[str | None, charts.Tone] = {}
     if comparison.highest != comparison.lowest:
         tones = {comparison.highest: "more", comparison.lowest: "less"}
     lines = []
@@ -249,28 +229,5 @@ def _lines(comparison: MonitoredComparison) -> tuple[Line, ...]:
             # Windows may have moved on since the last trial.
             points.append((_last(comparison), group.estimate))
         name = f"{shorten(group.name, _NAME_LENGTH)} {percent(group.estimate)}"
-        lines.append(Line(tuple(points), tones.get(group.name, "soft"), name))
+        lines.append(charts.Line(tuple(points), tones.get(group.name, "soft"), name))
     return tuple(sorted(lines, key=lambda line: line.tone != "soft"))
-
-
-def _runs_out(plane: Plane) -> bool:
-    low, high = plane.upwards.low - 1e-9, plane.upwards.high + 1e-9
-    values = (value for line in plane.lines for _, value in line.points)
-    return any(not low <= value <= high for value in values if value is not None)
-
-
-def _rates_caption(rates: Plane) -> str:
-    if any(line.tone == "more" for line in rates.lines):
-        return "blue has the highest rate now, orange the lowest"
-    return "the rate" if len(rates.lines) == 1 else "the rates"
-
-
-def _bias_caption(bias: Plane) -> str:
-    marked = (
-        "the bias by these rates",
-        f"dashed, the {bias.thresholds[0].name}",
-        *(("triangles, alerts",) if bias.flags else ()),
-        *(("orange at the upper edge, in alert",) if bias.spans else ()),
-        *(("at the right end, where the bias lies by evidence",) if bias.interval else ()),
-    )
-    return "; ".join(marked)

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from testsgd.fairness.wording import counted_property
-from testsgd.monitoring.report.summary import (
-    AlertSummary,
-    ConditionSummary,
-    CoursePoint,
-    MonitoredComparison,
-    MonitoredGroup,
-    MonitoringSummary,
-    MonitorSettings,
-    PropertySummary,
-    StreamSummary,
-)
+from testsgd.monitoring.report import summary as documents
+from testsgd.monitoring.report.summary import MonitoredComparison, MonitoringSummary
 from testsgd.monitoring.report.verdict import monitoring_verdict
-from testsgd.report.summaries import Part, package_versions, present_moment
+from testsgd.report.summaries import package_versions, present_moment
 
 if TYPE_CHECKING:
     from testsgd.monitoring.judging import Alert
@@ -28,8 +19,6 @@ if TYPE_CHECKING:
 # So many alerts are in the document.
 MOST_ALERTS = 1000
 _ORDER = {"beyond": 0, "undecided": 1, "within": 2}
-
-_Part = TypeVar("_Part", bound=Part)
 
 
 def summarise_monitoring(
@@ -54,20 +43,15 @@ def summarise_monitoring(
         key=lambda stood: (not stood.alerts, _ORDER[stood.standing], -stood.estimate),
     )
     listed = [_alert(alert) for alert in alerts[:MOST_ALERTS]]
+    run = {"refused": refused, "dead_letters_this_run": dead_letters, "resumed": resumed}
     told: dict[str, Any] = {
         "created": present_moment(),
         "versions": package_versions(("numpy",)),
         "name": specification.name,
         "digest": specification.digest(),
         "settings": _settings(specification),
-        "properties": [_property(watched) for watched in specification.monitored],
-        "stream": _part(
-            StreamSummary,
-            status,
-            refused=refused,
-            dead_letters_this_run=dead_letters,
-            resumed=resumed,
-        ),
+        "properties": list(map(_property, specification.monitored)),
+        "stream": documents.StreamSummary.of(status, **run),
         "comparisons": [_comparison(comparison) for comparison in ordered],
         "alerts_raised": status.alerts,
         "alerts": listed,
@@ -77,20 +61,17 @@ def summarise_monitoring(
     return MonitoringSummary(**told, verdict=verdict)
 
 
-def _part(kind: type[_Part], source: object, **further: Any) -> _Part:
-    """Make a part of the summary of the attributes of the same names, and of others."""
-    named = {name: getattr(source, name) for name in kind.model_fields if hasattr(source, name)}
-    return kind.model_validate(named | further, from_attributes=True)
+def _property(watched: MonitoredProperty) -> documents.PropertySummary:
+    counted = counted_property(watched.fairness, watched.bound, watched.empty_group)
+    return documents.PropertySummary.of(watched, **counted)
 
 
-def _settings(specification: MonitorSpecification) -> MonitorSettings:
+def _settings(specification: MonitorSpecification) -> documents.MonitorSettings:
     window, estimate, time = specification.window, specification.estimate, specification.time
-    return _part(
-        MonitorSettings,
-        specification.trials,
+    parts = specification.trials, specification.groups, specification.events, specification.evidence
+    return documents.MonitorSettings.of(
+        *parts,
         groups=specification.groups.names,
-        unknown=specification.groups.unknown,
-        others=specification.events.others,
         lateness=time.late if specification.watches_time else None,
         max_skew=time.skew if specification.watches_time else None,
         unit_declared=time.unit is not None,
@@ -99,79 +80,58 @@ def _settings(specification: MonitorSpecification) -> MonitorSettings:
         window_seconds=window.seconds,
         prior=str(estimate.prior),
         strength=str(estimate.strength),
-        confidence=float(specification.evidence.confidence),
     )
 
 
-def _property(monitored: MonitoredProperty) -> PropertySummary:
-    counted = counted_property(monitored.fairness, monitored.bound, monitored.empty_group)
-    return _part(PropertySummary, monitored, **counted)
-
-
 def _comparison(status: ComparisonStatus) -> MonitoredComparison:
-    low, high = status.interval or (None, None)
-    highest, lowest = _extremes(status)
-    return _part(
-        MonitoredComparison,
+    groups = [documents.MonitoredGroup.of(group, **_ends(group)) for group in status.groups]
+    known = [group for group in status.groups if group.estimate is not None]
+    return MonitoredComparison.of(
         status,
         property=status.property.name,
-        conditions=_given(status.conditions),
+        conditions=_conditions(status),
         bias_exact=str(status.bias),
         estimate_exact=str(status.estimate),
-        low=low,
-        high=high,
-        highest=highest,
-        lowest=lowest,
+        **_ends(status),
+        highest=max(known, key=lambda group: group.estimate or 0).name if known else None,
+        lowest=min(known, key=lambda group: group.estimate or 0).name if known else None,
         first_alert=None if status.first_alert is None else _alert(status.first_alert),
-        groups=[_group(group) for group in status.groups],
+        groups=groups,
         course=_course(status),
     )
 
 
-def _extremes(status: ComparisonStatus) -> tuple[str | None, str | None]:
-    known = [(group.estimate, group.name) for group in status.groups if group.estimate is not None]
-    if not known:
-        return None, None
-    rates = [rate for rate, _ in known]
-    return known[rates.index(max(rates))][1], known[rates.index(min(rates))][1]
-
-
-def _group(group: GroupStatus) -> MonitoredGroup:
-    low, high = group.interval or (None, None)
-    rate = group.numerator / group.denominator if group.denominator else None
-    return _part(MonitoredGroup, group, rate=rate, low=low, high=high)
-
-
-def _course(status: ComparisonStatus) -> list[CoursePoint]:
+def _course(status: ComparisonStatus) -> list[documents.CoursePoint]:
     """Return the moments that were kept, and the present one."""
+    many, course = len(status.groups), documents.CoursePoint
     points = [
         # Groups that came later had no estimate then.
-        _part(
-            CoursePoint,
-            point,
-            estimates=point.estimates + (None,) * (len(status.groups) - len(point.estimates)),
-        )
+        course.of(point, estimates=(*point.estimates, *[None] * (many - len(point.estimates))))
         for point in status.trajectory
     ]
     if status.trials and (not points or points[-1].trials < status.trials):
         now = [group.estimate for group in status.groups]
-        points.append(_part(CoursePoint, status, time=None, estimates=now, bias=status.estimate))
+        points.append(course.of(status, time=None, estimates=now, bias=status.estimate))
     return points
 
 
-def _alert(alert: Alert) -> AlertSummary:
-    low, high = alert.interval or (None, None)
-    return _part(
-        AlertSummary,
+def _alert(alert: Alert) -> documents.AlertSummary:
+    return documents.AlertSummary.of(
         alert,
         alert=alert.kind,
-        conditions=_given(alert.conditions),
+        conditions=_conditions(alert),
         time_iso=alert.iso_time(),
         bias_exact=str(alert.bias),
-        low=low,
-        high=high,
+        **_ends(alert),
     )
 
 
-def _given(given: Sequence[tuple[str, str]]) -> list[ConditionSummary]:
-    return [ConditionSummary(field=field, value=value) for field, value in given]
+def _conditions(stood: Alert | ComparisonStatus) -> list[documents.ConditionSummary]:
+    return [
+        documents.ConditionSummary(field=field, value=value) for field, value in stood.conditions
+    ]
+
+
+def _ends(stood: Alert | ComparisonStatus | GroupStatus) -> dict[str, float | None]:
+    """Return the ends of an interval, by the names that they have in the document."""
+    return dict(zip(("low", "high"), stood.interval or (None, None), strict=True))

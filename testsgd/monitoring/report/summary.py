@@ -11,11 +11,13 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from testsgd.fairness.wording import CountedProperty
+from testsgd.monitoring.trials import Unit
 from testsgd.report.summaries import Part
 
 SCHEMA_NAME = "testsgd.monitoring/2"
 Rule = Literal["estimate", "evidence"]
 Standing = Literal["beyond", "within", "undecided"]
+Status = Literal["alert_raised", "within", "not_enough_evidence"]
 
 
 class ConditionSummary(Part):
@@ -30,30 +32,14 @@ class MonitorSettings(Part):
 
     groups: list[str] | None = Field(description="the groups; null: found as they came")
     unknown: Literal["refuse", "pass"] = Field(description="what happens to other groups")
-    others: Literal["refuse", "ignore"] = Field(
-        description="what happens to events with neither a group, a decision nor a label"
-    )
+    others: Literal["refuse", "ignore"] = Field(description="what happens to other events")
     deadline: float | None = Field(description="seconds until a label is late; null: never")
-    lateness: float | None = Field(
-        None,
-        description="seconds by which an event may come after later ones; null: time plays no part",
-    )
-    max_skew: float | None = Field(
-        None, description="seconds by which an event may be ahead; null: time plays no part"
-    )
-    unit_declared: bool = Field(
-        False, description="true: the unit of time was declared, and not found out"
-    )
-    without_label: Literal[0, 1, "drop"] = Field(
-        description="label of a trial whose label has not come by the deadline, or it is dropped"
-    )
-    count: Literal["deadline", "known"] = Field(
-        description="a trial with a label is counted at its deadline, or once the label is known"
-    )
-    repeated: Literal["ignore", "new"] = Field(
-        description="an id that comes again after its trial is closed changes nothing, or begins "
-        "a new trial"
-    )
+    lateness: float | None = Field(None, description="seconds events may be late; null: untimed")
+    max_skew: float | None = Field(None, description="seconds events may be ahead; null: untimed")
+    unit_declared: bool = Field(False, description="the unit of time was declared, not found out")
+    without_label: Literal[0, 1, "drop"] = Field(description="taken for a label that never came")
+    count: Literal["deadline", "known"] = Field(description="when a labelled trial is counted")
+    repeated: Literal["ignore", "new"] = Field(description="an id that comes again")
     window: Literal["all", "tumbling", "sliding"] = Field(description="which trials are compared")
     window_trials: int | None = Field(description="length of a window in trials")
     window_seconds: float | None = Field(description="length of a window in seconds")
@@ -74,30 +60,14 @@ class StreamSummary(Part):
     decided: int = Field(description="trials with a decision")
     open: int = Field(description="trials that still wait for something")
     dropped: int = Field(description="trials that their deadline ended without being counted")
-    uncompared: int = Field(
-        description="trials with given values beyond the thousandth combination, not counted"
-    )
-    dead_letters_unit: int = Field(
-        0, description="dead letters: events whose time is in another unit than the others'"
-    )
+    uncompared: int = Field(description="trials beyond 1,000 combinations of given values")
+    dead_letters_unit: int = Field(0, description="dead letters: in another unit of time")
     dead_letters_ahead: int = Field(0, description="dead letters: events too far ahead in time")
     dead_letters_late: int = Field(0, description="dead letters: events that came too late")
-    dead_letters_wrong: int = Field(
-        0,
-        description="dead letters: events that waited, and did not fit when others had confirmed "
-        "their time",
-    )
-    dead_letters_this_run: int = Field(
-        0, description="those of all dead letters that came in this run"
-    )
-    waiting: int = Field(
-        0, description="events that wait for others to confirm their time; not taken"
-    )
-    unit: Literal["s", "ms", "us", "ns", "iso", "own"] | None = Field(
-        None,
-        description="what times are in; own: seconds of a clock that is the stream's own; null: no "
-        "time is needed, or none came",
-    )
+    dead_letters_wrong: int = Field(0, description="dead letters: wrong when confirmed in time")
+    dead_letters_this_run: int = Field(0, description="those dead letters that came in this run")
+    waiting: int = Field(0, description="events that wait for others to confirm their time")
+    unit: Unit | None = Field(None, description="unit of time; own: of the stream's own clock")
     first_time: float | None = Field(description="time of the first event, in seconds")
     time: float | None = Field(description="time of the last event, in seconds")
     resumed: bool = Field(description="true: the monitor went on from a state that was saved")
@@ -110,9 +80,7 @@ class PropertySummary(CountedProperty):
     bound: float = Field(description="a bias above this is an alert")
     condition_on: list[str] = Field(description="fields whose values must be equal to be compared")
     rule: Rule = Field(description="alerts are raised by the estimate, or by evidence")
-    check: Literal["every", "end"] = Field(
-        description="judged after every trial, or at the end of each window"
-    )
+    check: Literal["every", "end"] = Field(description="after every trial, or when a window ends")
 
 
 class AlertedGroupSummary(Part):
@@ -129,20 +97,14 @@ class AlertSummary(Part):
     """An alert that was raised or cleared."""
 
     alert: Literal["raised", "cleared"] = Field(description="which of the two")
-    id: str = Field(
-        "", description="of this alert; the same if the same monitor sees the same events again"
-    )
+    id: str = Field("", description="the same if the same monitor sees the same events again")
     property: str = Field(description="name of the property")
     conditions: list[ConditionSummary] = Field(description="within which values")
     rule: Rule = Field(description="by the estimate, or by evidence")
     window: int | None = Field(description="number of the tumbling window, from 0; null: none")
-    trials: int = Field(
-        description="trials that the comparison had counted; in the window, if there is one"
-    )
+    trials: int = Field(description="trials that were counted; in the window, if there is one")
     time: float | None = Field(description="time of the event, in seconds")
-    time_iso: str | None = Field(
-        None, description="the same in ISO 8601; null if it is of the stream's own clock"
-    )
+    time_iso: str | None = Field(None, description="the same in ISO 8601; null: no date")
     bias: float = Field(description="bias by the estimate")
     bias_exact: str = Field(description="the same as a fraction")
     low: float | None = Field(description="lower end of the interval by evidence")
@@ -150,18 +112,13 @@ class AlertSummary(Part):
     bound: float = Field(description="what the bias is compared with")
     highest: str = Field(description="the group with the highest rate")
     lowest: str = Field(description="the group with the lowest rate")
-    groups: list[AlertedGroupSummary] = Field(
-        [], description="all groups that were compared, as they stood"
-    )
+    groups: list[AlertedGroupSummary] = Field([], description="all groups that were compared")
 
 
 class MonitoredGroup(AlertedGroupSummary):
     """A group within a comparison."""
 
-    low: float | None = Field(
-        description="lower end of the rate's interval, which holds at all times for this group "
-        "alone; null without evidence"
-    )
+    low: float | None = Field(description="lower end of the rate's interval, for this group alone")
     high: float | None = Field(description="its upper end")
 
 
@@ -207,9 +164,7 @@ class MonitoredComparison(Part):
     first_alert: AlertSummary | None = Field(description="the first one; null: none")
     groups: list[MonitoredGroup] = Field(description="the groups")
     course: list[CoursePoint] = Field(description="how the rates went; thinned out if it is long")
-    windows: list[WindowSummary] = Field(
-        description="tumbling windows that were judged; the last thousand"
-    )
+    windows: list[WindowSummary] = Field(description="those that were judged; the last thousand")
     windows_judged: int = Field(description="all tumbling windows that were judged")
     windows_above: int = Field(description="those of them that were above the bound")
 
@@ -217,12 +172,8 @@ class MonitoredComparison(Part):
 class MonitorVerdict(Part):
     """The outcome, the same in every view."""
 
-    status: Literal["alert_raised", "within", "not_enough_evidence"] = Field(
-        description="the outcome in one word"
-    )
-    exit_code: Literal[0, 1, 2, 3] = Field(
-        description="what the command line leaves with; 2: without an alert, but events were wrong"
-    )
+    status: Status = Field(description="in one word")
+    exit_code: Literal[0, 1, 2, 3] = Field(description="2: no alert, but events were wrong")
     headline: str = Field(description="the outcome, as a sentence")
     sentences: list[str] = Field(description="what to know beside it")
 
@@ -243,12 +194,9 @@ class MonitoringSummary(Part):
     properties: list[PropertySummary] = Field(description="what is compared")
     stream: StreamSummary = Field(description="what came, and what became of it")
     comparisons: list[MonitoredComparison] = Field(
-        description="a property within a combination of given values each; alerts first, then "
-        "what is undecided, the largest bias first"
+        description="alerts first, then what is undecided, the largest bias first"
     )
     alerts_raised: int = Field(description="alerts that were raised, since the monitor began")
-    alerts: list[AlertSummary] = Field(
-        description="those raised and cleared in this run, in order; the first thousand"
-    )
+    alerts: list[AlertSummary] = Field(description="of this run; the first thousand")
     alerts_left_out: int = Field(description="how many of this run are not in the list")
     verdict: MonitorVerdict = Field(description="the outcome in words, with the exit code")

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from testsgd.fairness.wording import EMPTY_GROUP_NOTES, bias_text, events_text, exact_number
-from testsgd.monitoring.report.summary import (
-    AlertSummary,
-    ConditionSummary,
-    MonitoredComparison,
-    MonitoringSummary,
-    MonitorSettings,
-    PropertySummary,
-    StreamSummary,
-)
+from testsgd.fairness.wording import EMPTY_GROUP_NOTES, bias_text, exact_number, rate_text
+from testsgd.monitoring.report import summary as documents
+from testsgd.monitoring.report.summary import MonitoredComparison, MonitoringSummary
+from testsgd.monitoring.trials import UNIT_NAMES, iso_text
 from testsgd.report.blocks import Note
 from testsgd.report.formatting import NOTHING, count, number, percent, plural, series, share
 
@@ -23,58 +16,41 @@ STATUS_NAMES = {
     "within": "No alert",
     "not_enough_evidence": "Not enough evidence",
 }
-
-# Seconds from here on are taken for seconds since 1970, those before for a clock of the stream.
-_CALENDAR = 1e8
-_LAST_DAY = 253_402_300_799.0
-_UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
-UNIT_NAMES = {
-    "s": "seconds",
-    "ms": "milliseconds",
-    "us": "microseconds",
-    "ns": "nanoseconds",
-    "iso": "ISO 8601",
-    "own": "seconds of a clock of the stream's own",
+_STANDING_NAMES = {
+    "evidence": {"beyond": "shown to be above", "within": "shown to be within"},
+    "estimate": {"beyond": "in alert", "within": "within", "undecided": "nothing to compare"},
 }
-
+_LENGTHS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+_DECISIONS = "of its decisions, the share that is favourable"
+_LABELLED = "of its people whose true label is {}, the share that was decided on favourably"
 _RATES = {
-    "demographic_parity": "of its decisions, the share that is favourable",
-    "disparate_impact": "of its decisions, the share that is favourable",
-    "equal_opportunity": "of its people whose true label is positive, the share that was decided "
-    "on favourably",
-    "predictive_equality": "of its people whose true label is negative, the share that was decided "
-    "on favourably",
+    "demographic_parity": _DECISIONS,
+    "disparate_impact": _DECISIONS,
+    "equal_opportunity": _LABELLED.format("positive"),
+    "predictive_equality": _LABELLED.format("negative"),
 }
 
 
 def property_title(name: str) -> str:
-    """Write a property's name as words.
-
-    >>> property_title("demographic_parity given department")
-    'demographic parity given department'
-    """
+    """Write a property's name as words."""
     head, given, fields = name.partition(" given ")
     return f"{head.replace('_', ' ')}{given}{fields}"
 
 
-def conditions_text(given: Sequence[ConditionSummary]) -> str:
-    """Name the values within which groups are compared; empty if within none.
-
-    >>> conditions_text([ConditionSummary(field="department", value="A")])
-    'department = A'
-    """
-    return ", ".join(f"{given_value.field} = {given_value.value}" for given_value in given)
-
-
-def comparison_title(compared: MonitoredComparison | AlertSummary) -> str:
+def comparison_title(compared: MonitoredComparison | documents.AlertSummary) -> str:
     """Name a comparison: its property, and within which values."""
     title = property_title(compared.property)
     if not compared.conditions:
         return title
-    return f"{title.partition(' given ')[0]} for {conditions_text(compared.conditions)}"
+    values = ", ".join(
+        f"{condition.field} = {condition.value}" for condition in compared.conditions
+    )
+    return f"{title.partition(' given ')[0]} for {values}"
 
 
-def property_of(summary: MonitoringSummary, comparison: MonitoredComparison) -> PropertySummary:
+def property_of(
+    summary: MonitoringSummary, comparison: MonitoredComparison
+) -> documents.PropertySummary:
     """Find the property of a comparison."""
     return next(known for known in summary.properties if known.name == comparison.property)
 
@@ -84,124 +60,84 @@ def estimates_differ(summary: MonitoringSummary) -> bool:
     return summary.settings.strength != "0"
 
 
-def standing_name(comparison: MonitoredComparison, known: PropertySummary) -> str:
+def standing_name(comparison: MonitoredComparison, known: documents.PropertySummary) -> str:
     """Return in a few words where a comparison stands."""
-    if known.rule == "evidence":
-        return {
-            "beyond": "shown to be above",
-            "within": "shown to be within",
-            "undecided": "undecided",
-        }[comparison.standing]
-    return {
-        "beyond": "in alert",
-        "within": "within now, after alerts" if comparison.alerts else "within",
-        "undecided": "nothing to compare",
-    }[comparison.standing]
+    name = _STANDING_NAMES[known.rule].get(comparison.standing, comparison.standing)
+    return "within now, after alerts" if name == "within" and comparison.alerts else name
 
 
-def ends_text(low: float | None, high: float | None) -> str:
-    """Write an interval of a bias, rounded outwards.
-
-    >>> ends_text(0.1236, 0.4), ends_text(0.0, 1.0), ends_text(None, None) == NOTHING
-    ('0.123 to 0.400', '0 to 1', True)
-    """
+def ends_text(low: float | None, high: float | None, between: str = " to ") -> str:
+    """Write an interval of a bias, rounded outwards."""
     if low is None or high is None:
         return NOTHING
-    least, most = int(low * 1000 + 1e-9) / 1000, min(-int(-high * 1000 - 1 + 1e-9) / 1000, 1.0)
-    return f"{_end(least)} to {_end(most)}"
+    ends = int(low * 1000 + 1e-9) / 1000, min(-int(-high * 1000 - 1 + 1e-9) / 1000, 1.0)
+    return between.join(number(end) if end in (0.0, 1.0) else bias_text(end) for end in ends)
 
 
-def between(comparison: MonitoredComparison) -> str:
-    """Return between which values a bias lies, such as "0.123 and 0.400"."""
-    return ends_text(comparison.low, comparison.high).replace(" to ", " and ")
+def bias_interval(
+    compared: MonitoredComparison | documents.AlertSummary, between: str = " to "
+) -> str:
+    """Return where a bias lies by evidence, such as "0.123 to 0.400"."""
+    return ends_text(compared.low, compared.high, between)
 
 
-def false_alarms(settings: MonitorSettings) -> str:
+def rate_interval(group: documents.MonitoredGroup) -> str:
+    """Return where a rate lies by evidence, such as "12.3% to 40.0%"."""
+    known = group.low is not None
+    return f"{percent(group.low)} to {percent(group.high)}" if known else NOTHING
+
+
+def false_alarms(summary: MonitoringSummary) -> str:
     """Return the probability that evidence ever raises a false alarm, at most."""
-    return share(round(1 - settings.confidence, 12))
-
-
-def _end(value: float) -> str:
-    return number(value) if value in (0.0, 1.0) else bias_text(value)
-
-
-def rate_interval(low: float | None, high: float | None) -> str:
-    """Write an interval of a rate.
-
-    >>> rate_interval(0.123, 0.4)
-    '12.3% to 40.0%'
-    """
-    return NOTHING if low is None or high is None else f"{percent(low)} to {percent(high)}"
-
-
-def rate_meaning(known: PropertySummary) -> str:
-    """Describe what a group's rate is."""
-    own = (
-        f"how often {events_text(known.numerator)} happened in it, over how often "
-        f"{events_text(known.denominator)} did"
-    )
-    return _RATES.get(known.property, own)
-
-
-def bias_meaning(known: PropertySummary) -> str:
-    """Describe what the bias is."""
-    if known.measure == "ratio":
-        return "1 minus the smallest rate of a group over the largest"
-    return "the largest difference between the rates of two groups"
+    return share(round(1 - summary.settings.confidence, 12))
 
 
 def time_text(seconds: float | None) -> str:
-    """Write a time of the stream: as a date if the number can be one.
-
-    >>> time_text(1767225600.0), time_text(90.0), time_text(None)
-    ('2026-01-01 00:00 UTC', '90 s', '')
-    """
+    """Write a time of the stream: as a date if the number can be one."""
     if seconds is None:
         return ""
-    if _CALENDAR <= seconds <= _LAST_DAY:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
-    return f"{number(seconds)} s"
+    if iso_text(seconds) is None:
+        return f"{number(seconds)} s"
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def duration_words(seconds: float) -> str:
-    """Write how long something takes, in the largest unit that it is a whole number of.
-
-    >>> duration_words(730 * 86400), duration_words(90), duration_words(0.5), duration_words(86400)
-    ('730 days', '90 seconds', '0.5 seconds', '1 day')
-    """
-    for size, unit in _UNITS:
+def duration_words(seconds: float | None) -> str:
+    """Write how long something takes, in the largest unit that it is a whole number of."""
+    if seconds is None:
+        return ""
+    for size, unit in _LENGTHS:
         if seconds >= size and seconds % size == 0:
             return plural(int(seconds // size), unit)
     return f"{number(seconds)} seconds"
 
 
-def dead_letters_text(stream: StreamSummary) -> str:
+def dead_letters_text(stream: documents.StreamSummary) -> str:
     """Return how many dead letters there were, and why; empty if there were none."""
-    told = (
+    reasons = (
         (stream.dead_letters_unit, "in another unit of time"),
         (stream.dead_letters_ahead, "too far ahead"),
         (stream.dead_letters_late, "too late"),
         (stream.dead_letters_wrong, "wrong when others had confirmed its time"),
     )
-    reasons = series([f"{count(number)} {why}" for number, why in told if number])
-    number = sum(number for number, _ in told)
-    are = "is a dead letter" if number == 1 else "are dead letters"
-    return f"{plural(number, 'event')} {are} and not counted: {reasons}." if number else ""
+    why = series([f"{count(many)} {reason}" for many, reason in reasons if many])
+    dead = sum(many for many, _ in reasons)
+    are = plural(dead, "event is a dead letter", "events are dead letters")
+    return f"{are} and not counted: {why}." if dead else ""
 
 
-def unit_text(settings: MonitorSettings, stream: StreamSummary) -> str:
+def unit_text(summary: MonitoringSummary) -> str:
     """Return what times are in, and how that is known; empty if no time is needed."""
-    if stream.unit is None:
+    unit, declared = summary.stream.unit, summary.settings.unit_declared
+    if unit is None:
         return ""
-    known = "as declared" if settings.unit_declared else "as the first events show"
-    return f"{UNIT_NAMES[stream.unit]}, {known}"
+    return f"{UNIT_NAMES[unit]}, {'as declared' if declared else 'as the first events show'}"
 
 
-def window_text(settings: MonitorSettings) -> str:
+def window_text(settings: documents.MonitorSettings) -> str:
     """Return which trials are compared."""
     if settings.window == "all":
         return "all trials so far"
-    length = duration_words(settings.window_seconds or 0)
+    length = duration_words(settings.window_seconds)
     if settings.window_trials is not None:
         length = plural(settings.window_trials, "trial")
     if settings.window == "sliding":
@@ -209,107 +145,84 @@ def window_text(settings: MonitorSettings) -> str:
     return f"windows of {length}, one after the other"
 
 
-def alert_place(alert: AlertSummary, *, stand: bool = True) -> str:
+def alert_place(alert: documents.AlertSummary) -> str:
     """Describe when an alert was raised, such as "in window 3, after 120 trials"."""
-    told = f"after {plural(alert.trials, 'trial')}"
-    if alert.window is not None:
-        told = f"in window {count(alert.window)}, {told}"
+    window = "" if alert.window is None else f"in window {count(alert.window)}, "
     time = time_text(alert.time)
-    return f"{told} ({time})" if time and stand else told
-
-
-_INDEPENDENT = Note(
-    "Only if trials are independent, with rates that do not change",
-    "The promise is about streams in which each group has one rate that stays the same and no "
-    "decision says anything about the next one. If rates drift, an alert by evidence is about all "
-    "trials so far, not about those of today; a window with the rule “estimate” sees drifts "
-    "sooner, without a promise.",
-)
-_ESTIMATES = Note(
-    "Not promised: anything about alerts by the estimate",
-    "Such an alert says that the estimated bias of the trials that were counted is above the "
-    "bound, which is exact. It says nothing about other people. With few trials it is often "
-    "chance, and the more often one looks, the more such alerts come.",
-)
-_SILENCE = Note(
-    "Not promised: that silence means fairness",
-    "Without an alert the bias may still be above the bound, as far as the intervals allow. "
-    "Nothing is said about other properties, about groups that are not compared, or about whether "
-    "a single decision is right.",
-)
+    return f"{window}after {plural(alert.trials, 'trial')}{f' ({time})' if time else ''}"
 
 
 def promises(summary: MonitoringSummary) -> tuple[Note, ...]:
     """Return exactly what is promised, and what is not."""
     rules = {watched.rule for watched in summary.properties}
-    few = Note(
-        "Promised: few false alarms by evidence",
-        "The probability that evidence raises an alert anywhere, although the true bias there is "
-        f"at most the bound, is at most {false_alarms(summary.settings)}. This holds for all "
-        "comparisons together, over the whole stream, however long it is and however often one "
-        "looks. The intervals of biases hold together with "
-        f"{share(summary.settings.confidence)} confidence in the same sense; the interval of a "
-        "rate holds for that rate alone.",
-        "good",
+    evidence = (
+        Note(
+            "Promised: few false alarms by evidence",
+            "The probability that evidence raises an alert anywhere, although the true bias there "
+            f"is at most the bound, is at most {false_alarms(summary)}. This holds for all "
+            "comparisons together, over the whole stream, however long it is and however often "
+            "one looks. The intervals of biases hold together with "
+            f"{share(summary.settings.confidence)} confidence in the same sense; the interval of "
+            "a rate holds for that rate alone.",
+            "good",
+        ),
+        Note(
+            "Only if trials are independent, with rates that do not change",
+            "The promise is about streams in which each group has one rate that stays the same "
+            "and no decision says anything about the next one. If rates drift, an alert by "
+            "evidence is about all trials so far, not about those of today; a window with the "
+            "rule “estimate” sees drifts sooner, without a promise.",
+        ),
     )
-    evidence = (few, _INDEPENDENT) if "evidence" in rules else ()
-    estimates = (_ESTIMATES,) if "estimate" in rules else ()
-    return *evidence, *estimates, _SILENCE
+    estimate = Note(
+        "Not promised: anything about alerts by the estimate",
+        "Such an alert says that the estimated bias of the trials that were counted is above the "
+        "bound, which is exact. It says nothing about other people. With few trials it is often "
+        "chance, and the more often one looks, the more such alerts come.",
+    )
+    silence = Note(
+        "Not promised: that silence means fairness",
+        "Without an alert the bias may still be above the bound, as far as the intervals allow. "
+        "Nothing is said about other properties, about groups that are not compared, or about "
+        "whether a single decision is right.",
+    )
+    proved = evidence if "evidence" in rules else ()
+    return *proved, *((estimate,) if "estimate" in rules else ()), silence
 
 
 def monitoring_notes(summary: MonitoringSummary) -> tuple[Note, ...]:
     """Explain the numbers."""
-    return (
-        *(
-            Note(
-                property_title(watched.name).capitalize(),
-                f"The rate of a group is {rate_meaning(watched)}. The bias is "
-                f"{bias_meaning(watched)}. {EMPTY_GROUP_NOTES[watched.empty_group]}",
-            )
-            for watched in summary.properties
-        ),
-        _estimate(summary),
-        _trials(summary),
-        *_evidence(summary),
-    )
-
-
-def _estimate(summary: MonitoringSummary) -> Note:
-    settings = summary.settings
-    if not estimates_differ(summary):
-        return Note("Estimate", "The rates as they were observed; no prior belief is added.")
-    prior = "the rate of all groups together so far"
-    if settings.prior != "overall":
-        prior = exact_number(settings.prior)
-    return Note(
-        "Estimate",
-        f"A rate with a prior belief: {exact_number(settings.strength)} further trials are taken "
-        f"to have been seen, at a rate of {prior}. With many trials it hardly matters.",
-    )
-
-
-def _trials(summary: MonitoringSummary) -> Note:
-    labelled = any(watched.labelled for watched in summary.properties)
+    settings, notes = summary.settings, list[Note]()
+    for watched in summary.properties:
+        bias = "the largest difference between the rates of two groups"
+        if watched.measure == "ratio":
+            bias = "1 minus the smallest rate of a group over the largest"
+        rate, empty = rate_text(watched, _RATES, "it"), EMPTY_GROUP_NOTES[watched.empty_group]
+        text = f"The rate of a group is {rate}. The bias is {bias}. {empty}"
+        notes.append(Note(property_title(watched.name).capitalize(), text))
+    text = "The rates as they were observed; no prior belief is added."
+    if estimates_differ(summary):
+        overall = "the rate of all groups together so far"
+        prior = overall if settings.prior == "overall" else exact_number(settings.prior)
+        text = (
+            f"A rate with a prior belief: {exact_number(settings.strength)} further trials are "
+            f"taken to have been seen, at a rate of {prior}. With many trials it hardly matters."
+        )
+    notes.append(Note("Estimate", text))
+    due = settings.deadline is not None and any(known.labelled for known in summary.properties)
     text = (
         "All events with the same id are one trial: the group, the decision and, where it "
         "matters, the true label. It is counted once all that the property needs is known"
+        f"{', or at its deadline' * due}."
     )
-    if labelled and summary.settings.deadline is not None:
-        text += ", or at its deadline"
-    return Note("Trials", f"{text}.")
-
-
-def _evidence(summary: MonitoringSummary) -> tuple[Note, ...]:
-    known = sum(watched.rule == "evidence" for watched in summary.properties)
-    if not known:
-        return ()
-    pairs = plural(known, "property", "properties")
-    return (
-        Note(
-            "Intervals",
+    notes.append(Note("Trials", text))
+    if proving := sum(watched.rule == "evidence" for watched in summary.properties):
+        text = (
             "They are confidence sequences: they hold at all times at once, and not only at one. "
-            f"The error that is allowed is shared among {pairs}, the combinations of values that "
-            f"came up ({count(len(summary.comparisons))} comparisons) and all pairs of groups, so "
-            "they are wider than intervals for one look at one pair.",
-        ),
-    )
+            f"The error that is allowed is shared among {plural(proving, 'property', 'properties')}"
+            f", the combinations of values that came up ({count(len(summary.comparisons))} "
+            "comparisons) and all pairs of groups, so they are wider than intervals for one look "
+            "at one pair."
+        )
+        notes.append(Note("Confidence intervals (anytime-valid)", text))
+    return tuple(notes)

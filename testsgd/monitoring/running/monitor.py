@@ -21,6 +21,7 @@ from testsgd.monitoring.trials import (
     DeadLetter,
     EventReader,
     Fate,
+    Reason,
     Step,
     Timeline,
     TrialAssembler,
@@ -31,13 +32,8 @@ FORMAT = "testsgd.monitor-state/2"
 
 def write_state(path: Path, specification: MonitorSpecification, state: dict[str, Any]) -> None:
     """Write a state, with the specification that it is of."""
-    document = {
-        "format": FORMAT,
-        "digest": specification.digest(),
-        "specification": specification.to_dict(),
-        "checksum": _checksum(state),
-        "state": state,
-    }
+    parts = {"digest": specification.digest(), "specification": specification.to_dict()}
+    document = {"format": FORMAT, **parts, "checksum": _checksum(state), "state": state}
     write_text(path, json.dumps(document, allow_nan=False) + "\n")
 
 
@@ -74,12 +70,8 @@ def damaged(path: Path, error: Exception) -> ResultError:
 
 
 def _unusable(path: Path, what: str, **details: Any) -> ResultError:
-    return ResultError(
-        what,
-        where=str(path),
-        remedy="give the file that this monitor wrote, or begin without one",
-        **details,
-    )
+    remedy = "give the file that this monitor wrote, or begin without one"
+    return ResultError(what, where=str(path), remedy=remedy, **details)
 
 
 class Monitor:
@@ -138,10 +130,7 @@ class Monitor:
         self._book = TrialAssembler(specification)
         proving = sum(watched.rule == "evidence" for watched in monitored)
         error = (1 - specification.evidence.confidence) / max(proving, 1)
-        fields = self._reader.given_fields
-        self._judges = [
-            PropertyJudge(specification, watched, fields, error) for watched in monitored
-        ]
+        self._judges = [PropertyJudge(specification, watched, error) for watched in monitored]
         self._in_time = self._judges if specification.window.seconds is not None else []
 
     def observe(self, event: Mapping[str, Any], *, place: Any = None) -> tuple[Alert, ...]:
@@ -169,12 +158,12 @@ class Monitor:
         """
         read, line = self._reader.read(event), self._timeline
         if not self._watches_time:
-            return self._judged(self._book.take(read))
+            return tuple(self._judged(self._book.take(read)))
         fate = "take" if read.time is None else line.fate(read)
         if fate == "take" and line.settled and not line.waiting:
             alerts = self._judged(self._book.take(read, line.reached(read)))
             line.believe(read)
-            return alerts
+            return tuple(alerts)
         return tuple(self._arrived(Arrival(read, event, place), fate))
 
     def _arrived(self, arrival: Arrival, fate: Fate) -> list[Alert]:
@@ -184,10 +173,9 @@ class Monitor:
             alerts = self._believe(arrival)
             return [*alerts, *self._look_again()] if line.waiting and line.settled else alerts
         if fate == "wait" or fate == "confirm":
-            for surplus in line.wait(arrival):
-                self._bury(line.bury(surplus))
+            self._bury(line.wait(arrival))
             return self._believe_what_agrees(always=fate == "confirm")
-        self._bury(line.bury(arrival, fate))
+        self._bury([arrival], fate)
         return []
 
     def _believe(self, arrival: Arrival) -> list[Alert]:
@@ -195,7 +183,7 @@ class Monitor:
         alerts = self._judged(self._book.take(arrival.event, line.reached(arrival.event)))
         line.believe(arrival.event)
         line.keep(arrival)
-        return list(alerts)
+        return alerts
 
     def _believe_what_waited(self, arrivals: Iterable[Arrival]) -> list[Alert]:
         """Take events that waited; those that do not fit by now are dead letters."""
@@ -204,7 +192,7 @@ class Monitor:
             try:
                 alerts += self._believe(arrival)
             except EventError as error:
-                self._bury(self._timeline.bury(arrival, "wrong", str(error)))
+                self._bury([arrival], "wrong", str(error))
         return alerts
 
     def _believe_what_agrees(self, *, always: bool) -> list[Alert]:
@@ -221,8 +209,7 @@ class Monitor:
             self._believe_what_waited(arrival for arrival in before if arrival.event.time is None)
             buried = [arrival for arrival in before if arrival.event.time is not None]
         alerts = self._believe_what_waited(chain)
-        for wrong in buried + others:
-            self._bury(line.bury(wrong))
+        self._bury(buried + others)
         return alerts
 
     def _look_again(self) -> list[Alert]:
@@ -233,12 +220,16 @@ class Monitor:
             if line.fate(arrival.event) == "take":
                 alerts += self._believe_what_waited([arrival])
             else:
-                self._bury(line.bury(arrival))
+                self._bury([arrival])
         return alerts
 
-    def _bury(self, letter: DeadLetter) -> None:
-        if self._on_dead_letter is not None:
-            self._on_dead_letter(letter)
+    def _bury(
+        self, arrivals: Iterable[Arrival], reason: Reason | None = None, said: str = ""
+    ) -> None:
+        for arrival in arrivals:
+            letter = self._timeline.bury(arrival, reason, said)
+            if self._on_dead_letter is not None:
+                self._on_dead_letter(letter)
 
     def observe_all(self, events: Iterable[Mapping[str, Any]]) -> tuple[Alert, ...]:
         """Take many events; see :meth:`observe`."""
@@ -264,10 +255,10 @@ class Monitor:
         EventError
             If it is no moment, or before the last event.
         """
-        moment = self._reader.moment(time)
+        moment, line, book = self._reader.moment(time), self._timeline, self._book
         if moment is None:
             raise EventError("no time is given", where="time", remedy="give a moment", value=time)
-        seconds, line, book = moment.seconds, self._timeline, self._book
+        seconds = moment.seconds
         book.check_time(seconds)
         passed, waiting = list[Arrival](), list[Arrival]()
         for arrival in line.waiting:
@@ -281,7 +272,7 @@ class Monitor:
         line.move(seconds)
         return tuple(alerts)
 
-    def _judged(self, steps: Iterable[Step]) -> tuple[Alert, ...]:
+    def _judged(self, steps: Iterable[Step]) -> list[Alert]:
         time, origin = self._book.watermark, self._book.first_time
         alerts: list[Alert] = []
         for step in steps:
@@ -291,14 +282,12 @@ class Monitor:
             alerts.extend(judge.pass_time(time, origin))
         if self._in_time:
             alerts.sort(key=lambda alert: -inf if alert.time is None else alert.time)
-        return tuple(alerts)
+        return alerts
 
     def status(self) -> MonitorStatus:
         """Sum up the stream so far."""
         book, line = self._book, self._timeline
-        comparisons = [
-            comparison for judge in self._judges for comparison in judge.comparisons.values()
-        ]
+        comparisons = [known for judge in self._judges for known in judge.comparisons.values()]
         return MonitorStatus(
             **asdict(book.counters),
             **{f"dead_letters_{reason}": number for reason, number in line.dead.items()},
@@ -308,16 +297,13 @@ class Monitor:
             unit=(self.specification.time.unit or line.unit) if self._watches_time else None,
             first_time=book.first_time,
             time=book.time,
-            comparisons=sum_up(list(comparisons), self.specification.evidence),
+            comparisons=sum_up(comparisons, self.specification.evidence),
         )
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it; see :meth:`from_state`."""
-        return {
-            "book": self._book.to_state(),
-            "timeline": self._timeline.to_state(),
-            "judges": [judge.to_state() for judge in self._judges],
-        }
+        state = {"book": self._book.to_state(), "timeline": self._timeline.to_state()}
+        return state | {"judges": [judge.to_state() for judge in self._judges]}
 
     @classmethod
     def from_state(
@@ -328,20 +314,10 @@ class Monitor:
         clock: Callable[[], float] | None = None,
         on_dead_letter: Callable[[DeadLetter], object] | None = None,
     ) -> Monitor:
-        """Make a monitor that goes on where another one was.
+        """Make a monitor of the same specification that goes on where another one was.
 
-        Parameters
-        ----------
-        specification : MonitorSpecification
-            The same as that one's.
-        state : mapping
-            What its :meth:`to_state` gave.
-        clock, on_dead_letter
-            As for a new one.
-
-        Returns
-        -------
-        Monitor
+        `state`: what :meth:`to_state` of that one gave. `clock`, `on_dead_letter`: as for a new
+        one.
         """
         made = cls(specification, clock=clock, on_dead_letter=on_dead_letter)
         made._book.restore(state["book"])
@@ -354,13 +330,7 @@ class Monitor:
         return made
 
     def save(self, path: Path | str) -> None:
-        """Write all that is kept to a file.
-
-        Parameters
-        ----------
-        path : path-like
-            A file that is there is replaced, as a whole.
-        """
+        """Write all that is kept to a file, in place of one that is there, as a whole."""
         write_state(Path(path), self.specification, self.to_state())
 
     @classmethod
@@ -374,22 +344,9 @@ class Monitor:
     ) -> Monitor:
         """Go on from a file that :meth:`save` wrote.
 
-        Parameters
-        ----------
-        path : path-like
-        specification : MonitorSpecification, optional
-            What the file is expected to be of.
-        clock, on_dead_letter
-            As for a new one.
-
-        Returns
-        -------
-        Monitor
-
-        Raises
-        ------
-        ResultError
-            If it is no such file, is damaged, or is of another version or specification.
+        `specification`: what the file is expected to be of. `clock`, `on_dead_letter`: as for a new
+        one. A ResultError says if it is no such file, is damaged, or is of another version or
+        specification.
         """
         found, state = read_state(Path(path), specification)
         try:

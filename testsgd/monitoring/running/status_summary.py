@@ -9,7 +9,14 @@ from typing import Literal
 
 import numpy as np
 
-from testsgd.monitoring.judging import Alert, Comparison, Given, TrajectoryPoint, WindowStatus
+from testsgd.monitoring.judging import (
+    Alert,
+    AlertedGroup,
+    Comparison,
+    Given,
+    TrajectoryPoint,
+    WindowStatus,
+)
 from testsgd.monitoring.specification import EvidencePart, MonitoredProperty
 from testsgd.monitoring.trials import Unit
 from testsgd.scoring import confidence_sequence, pair_interval
@@ -17,20 +24,17 @@ from testsgd.scoring import confidence_sequence, pair_interval
 Standing = Literal["beyond", "within", "undecided"]
 Interval = tuple[float, float]
 _NOTHING_KNOWN = (0.0, 1.0)
+# What of a comparison is said as it is.
+_KEPT = ("conditions", "alerts", "in_alert", "first_alert", "windows_judged", "windows_above")
 
 
 @dataclass(frozen=True)
-class GroupStatus:
-    """A group in a comparison."""
+class GroupStatus(AlertedGroup):
+    """A group in a comparison; its counts are of the sliding window, if there is one."""
 
-    name: str
-    # What was counted; in the sliding window, if there is one.
-    numerator: int
-    denominator: int
-    estimate: Fraction | None  # Of its rate, with the prior belief; None if there is none.
     # Of its rate, by evidence; holds at all times with the confidence, for this group alone. None
     # where estimates decide.
-    interval: tuple[float, float] | None
+    interval: Interval | None
 
 
 @dataclass(frozen=True)
@@ -92,12 +96,8 @@ class MonitorStatus:
     @property
     def dead_letters(self) -> int:
         """Events that were not counted because of their time."""
-        return (
-            self.dead_letters_unit
-            + self.dead_letters_ahead
-            + self.dead_letters_late
-            + self.dead_letters_wrong
-        )
+        by_time = self.dead_letters_unit + self.dead_letters_ahead + self.dead_letters_late
+        return by_time + self.dead_letters_wrong
 
     @property
     def alerts(self) -> int:
@@ -122,29 +122,19 @@ def sum_up(
     comparisons: Sequence[Comparison], settings: EvidencePart
 ) -> tuple[ComparisonStatus, ...]:
     """Describe how each comparison stands, by evidence as sure as the settings say."""
-    rates = _rate_intervals(comparisons, settings)
-    biases = _bias_intervals(comparisons, settings)
-    return tuple(
-        _status(comparison, groups, bias)
-        for comparison, groups, bias in zip(comparisons, rates, biases, strict=True)
-    )
-
-
-def _rate_intervals(
-    comparisons: Sequence[Comparison], settings: EvidencePart
-) -> list[list[Interval | None]]:
-    """Return the interval of each group's rate, where evidence decides."""
     proving = [comparison for comparison in comparisons if comparison.evidence is not None]
     tops = [top for comparison in proving for top in comparison.counts.numerators]
     bottoms = [bottom for comparison in proving for bottom in comparison.counts.denominators]
-    low, high = confidence_sequence(
-        tops, bottoms, settings.confidence, tuned_for=settings.tuned_for
-    )
+    tuned_for = settings.tuned_for
+    low, high = confidence_sequence(tops, bottoms, settings.confidence, tuned_for=tuned_for)
+    # Of the rates of all groups, where evidence decides.
     ends = iter(zip(low.tolist(), high.tolist(), strict=True))
-    return [
-        [None if comparison.evidence is None else next(ends) for _ in comparison.counts.names]
-        for comparison in comparisons
-    ]
+    stood = []
+    for comparison, bias in zip(comparisons, _bias_intervals(comparisons, settings), strict=True):
+        names, estimates = comparison.counts.names, comparison.evidence is None
+        rates = [None if estimates else next(ends) for _ in names]
+        stood.append(_status(comparison, rates, bias))
+    return tuple(stood)
 
 
 def _bias_intervals(
@@ -183,34 +173,19 @@ def _bias_intervals(
 def _status(
     comparison: Comparison, intervals: Sequence[Interval | None], interval: Interval | None
 ) -> ComparisonStatus:
-    counts = comparison.counts
-    tops, bottoms = comparison.smoothed(counts)
-    groups = tuple(
-        GroupStatus(
-            name,
-            counts.numerators[index],
-            counts.denominators[index],
-            Fraction(tops[index], bottoms[index]) if bottoms[index] else None,
-            intervals[index],
-        )
-        for index, name in enumerate(counts.names)
-    )
+    counts, kept = comparison.counts, {name: getattr(comparison, name) for name in _KEPT}
+    groups = zip(comparison.groups(counts), intervals, strict=True)
     return ComparisonStatus(
+        **kept,
         property=comparison.monitored,
-        conditions=comparison.conditions,
-        groups=groups,
+        groups=tuple(GroupStatus(**vars(group), interval=ends) for group, ends in groups),
         trials=comparison.counted,
         bias=comparison.bias(counts),
         estimate=comparison.estimate(counts),
         interval=interval,
         standing=_standing(comparison, interval),
-        alerts=comparison.alerts,
-        in_alert=comparison.in_alert,
-        first_alert=comparison.first_alert,
         trajectory=tuple(comparison.trajectory.points),
         windows=tuple(comparison.windows),
-        windows_judged=comparison.windows_judged,
-        windows_above=comparison.windows_above,
     )
 
 

@@ -15,7 +15,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from testsgd.data.schema_parts import mistake, repeated
 from testsgd.data.toml_document import ExactDocument
-from testsgd.fairness import EmptyGroup, FairnessProperty, PropertyTable
+from testsgd.fairness import EmptyGroup, FairnessProperty, PropertyName
+from testsgd.fairness.property import PropertyTable
 from testsgd.monitoring.specification.parts import (
     EstimatePart,
     EventsPart,
@@ -28,14 +29,7 @@ from testsgd.monitoring.specification.parts import (
 
 Rule = Literal["estimate", "evidence"]
 Check = Literal["every", "end"]
-WatchedName = Literal[
-    "demographic_parity",
-    "disparate_impact",
-    "equal_opportunity",
-    "predictive_equality",
-    "equalized_odds",
-    "custom",
-]
+WatchedName = Literal[PropertyName, "equalized_odds"]
 
 
 class PropertyPart(PropertyTable):
@@ -70,19 +64,13 @@ class MonitoredProperty:
     fairness: FairnessProperty  # What is counted, and how rates are compared.
     bound: Fraction  # The largest bias that is allowed.
     empty_group: EmptyGroup  # Of a group that nobody has come of.
-    condition_on: tuple[
-        str, ...
-    ]  # Fields; groups are compared within each combination of their values.
+    # Fields; groups are compared within each combination of their values.
+    condition_on: tuple[str, ...]
     rule: Rule
     check: Check  # After every trial, or at the end of each tumbling window.
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that it says, in types that JSON knows.
-
-        Returns
-        -------
-        dict
-        """
+        """Return everything that it says, in types that JSON knows."""
         return {
             "name": self.name,
             "measure": self.fairness.measure,
@@ -108,25 +96,16 @@ def monitored_properties(
     parts: Iterable[PropertyPart], window: Literal["all", "tumbling", "sliding"]
 ) -> tuple[MonitoredProperty, ...]:
     """Take joint names apart, fill in what is not said and give each property a name."""
-    made = [
-        MonitoredProperty(
-            fairness.name
-            + (" given " + " and ".join(part.condition_on) if part.condition_on else ""),
-            fairness,
-            part.bound,
-            part.empty_group,
-            part.condition_on,
-            part.rule
-            or ("evidence" if window == "all" and allows_evidence(fairness) else "estimate"),
-            part.check or ("end" if window == "tumbling" else "every"),
-        )
-        for part in parts
-        for fairness in part.all_made()
-    ]
-    return tuple(
-        replace(item, name=name)
-        for item, name in zip(made, _told_apart([item.name for item in made]), strict=True)
-    )
+    made = []
+    for part in parts:
+        given = f" given {' and '.join(part.condition_on)}" if part.condition_on else ""
+        check: Check = part.check or ("end" if window == "tumbling" else "every")
+        for fairness in part.all_made():
+            rule: Rule = "evidence" if window == "all" and allows_evidence(fairness) else "estimate"
+            written = part.bound, part.empty_group, part.condition_on, part.rule or rule
+            made.append(MonitoredProperty(f"{fairness.name}{given}", fairness, *written, check))
+    names = _told_apart([watched.name for watched in made])
+    return tuple(replace(watched, name=name) for watched, name in zip(made, names, strict=True))
 
 
 def _told_apart(names: list[str]) -> list[str]:
@@ -144,9 +123,8 @@ def _told_apart(names: list[str]) -> list[str]:
 
 def _at_least_one(properties: Any) -> Any:
     if isinstance(properties, Mapping):
-        raise mistake(
-            (), "one table stands where a list of tables should", "write [[properties]] above it"
-        )
+        what = "one table stands where a list of tables should"
+        raise mistake((), what, "write [[properties]] above it")
     if isinstance(properties, list | tuple) and not properties:
         raise mistake((), "nothing is to be watched", "add a table [[properties]]")
     return properties
@@ -219,6 +197,12 @@ class MonitorSpecification(ExactDocument):
         """The properties with everything filled in; equalized odds are two."""
         return monitored_properties(self.properties, self.window.kind)
 
+    @cached_property
+    def given_fields(self) -> tuple[str, ...]:
+        """All fields within which some property compares groups."""
+        fields = (field for watched in self.monitored for field in watched.condition_on)
+        return tuple(dict.fromkeys(fields))
+
     @property
     def needs_time(self) -> bool:
         """Whether every event must have a time, because deadlines or windows are in time."""
@@ -231,19 +215,12 @@ class MonitorSpecification(ExactDocument):
         return self.needs_time or asked
 
     def digest(self) -> str:
-        """Return a fingerprint of what is specified.
+        """Return a sha256 of what is specified, in hexadecimal.
 
         What is written out and what is filled in by itself make no difference.
-
-        Returns
-        -------
-        str
-            A sha256 in hexadecimal.
         """
-        document = {
-            **self.to_dict(),
-            "properties": [watched.to_dict() for watched in self.monitored],
-        }
+        properties = [watched.to_dict() for watched in self.monitored]
+        document = self.to_dict() | {"properties": properties}
         if not document["time"]:
             del document["time"]  # it was not there in former versions
         text = json.dumps(document, sort_keys=True, separators=(",", ":"))

@@ -32,7 +32,7 @@ from testsgd.data.schema_parts import (
     repeated,
     seen,
 )
-from testsgd.fairness import GroupNames
+from testsgd.fairness.property import GroupNames
 
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _WRITTEN = re.compile(r"(\d{1,15}(?:\.\d{1,30})?)\s*([a-z]+)", re.ASCII)
@@ -45,11 +45,7 @@ _FIELDS = ("id", "group", "decision", "label", "time")
 
 
 def seconds_in(value: Any) -> float:
-    """Read a length of time: a number of seconds, or a number with a unit, s, min, h, d or w.
-
-    >>> seconds_in("90 min"), seconds_in(30)
-    (5400.0, 30.0)
-    """
+    """Read a length of time: a number of seconds, or a number with a unit, s, min, h, d or w."""
     given, value = value, plain_number(value)
     if isinstance(value, str):
         found = _WRITTEN.fullmatch(value.strip())
@@ -64,9 +60,8 @@ def seconds_in(value: Any) -> float:
     else:
         seconds = value
     if not _SHORTEST <= seconds <= _LONGEST:
-        raise ValueError(
-            f"a length of time is at least a microsecond and at most 10,000 years{seen(given)}"
-        )
+        what = "a length of time is at least a microsecond and at most 10,000 years"
+        raise ValueError(f"{what}{seen(given)}")
     return float(seconds)
 
 
@@ -74,9 +69,6 @@ def duration_text(seconds: float) -> str:
     """Word a length of time in the largest unit, up to days, of which it is a whole number.
 
     :func:`seconds_in` reads it as the same number.
-
-    >>> duration_text(63072000.0), duration_text(5400), duration_text(0.25)
-    ('730 d', '90 min', '0.25 s')
     """
     for unit in ("d", "h", "min", "s"):
         if seconds % _SECONDS[unit] == 0:
@@ -98,15 +90,8 @@ Lateness = Annotated[float, BeforeValidator(_lateness), Field(ge=0), _NUMBER_OR_
 
 
 def event_value(value: Any) -> Value:
-    """Return a value as JSON has it.
-
-    >>> event_value(np.int64(3)), event_value(True), event_value("yes")
-    (3, True, 'yes')
-    """
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, Decimal):
-        value = float(value)
+    """Return a value as JSON has it."""
+    value = plain_number(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("a value must be a finite number")
     if not isinstance(value, bool | int | float | str):
@@ -114,8 +99,11 @@ def event_value(value: Any) -> Value:
     return value
 
 
-_VALUE_SCHEMA = WithJsonSchema({"type": ["boolean", "number", "string"]})
-EventValue = Annotated[Value, PlainValidator(event_value), _VALUE_SCHEMA]
+EventValue = Annotated[
+    Value,
+    PlainValidator(event_value),
+    WithJsonSchema({"type": ["boolean", "number", "string"]}),
+]
 
 
 def check_apart(
@@ -145,11 +133,7 @@ def check_apart(
 
 
 def shown(value: Value) -> str:
-    """Return a value as TOML and JSON write it.
-
-    >>> shown(True), shown("1")
-    ('true', '"1"')
-    """
+    """Return a value as TOML and JSON write it."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -175,11 +159,8 @@ class EventsPart(Part):
     def _no_two_are_one(self) -> EventsPart:
         if (twice := repeated(list(self.names))) is not None:
             alike = [key for key in _FIELDS if getattr(self, key) == twice]
-            raise mistake(
-                max(alike, key=self._written),
-                f"two fields of an event are called {twice!r}: {' and '.join(alike)}",
-                "give each a name of its own",
-            )
+            what = f"two fields of an event are called {twice!r}: {' and '.join(alike)}"
+            raise mistake(max(alike, key=self._written), what, "give each a name of its own")
         for pair in (("favourable", "unfavourable"), ("positive", "negative")):
             first, second = sorted(pair, key=self._written)
             check_apart(first, getattr(self, first), second, getattr(self, second))
@@ -208,19 +189,16 @@ class _DependentPart(Part):
 
     @model_validator(mode="after")
     def _nothing_without_the_main_key(self) -> _DependentPart:
-        if getattr(self, self.main) is None:
-            for key in self.dependent:
-                if key in self.model_fields_set:
-                    what = f"without `{self.main}` it plays no part"
-                    raise mistake(key, what, f"add `{self.main}`, or remove it")
+        for key in self.dependent if getattr(self, self.main) is None else ():
+            if key in self.model_fields_set:
+                what = f"without `{self.main}` it plays no part"
+                raise mistake(key, what, f"add `{self.main}`, or remove it")
         return self
 
     @model_serializer(mode="wrap")
     def _without_what_plays_no_part(self, write: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        written = write(self)
-        if getattr(self, self.main) is None:
-            return {key: value for key, value in written.items() if key not in self.dependent}
-        return written
+        left_out = self.dependent if getattr(self, self.main) is None else ()
+        return {key: value for key, value in write(self).items() if key not in left_out}
 
 
 class GroupsPart(_DependentPart):
@@ -260,9 +238,8 @@ class TrialsPart(_DependentPart):
     def _true_is_no_label(cls, given: Any) -> Any:
         # For Python, and so for pydantic, true is 1.
         if isinstance(given, Mapping) and isinstance(given.get("without_label"), bool):
-            raise mistake(
-                "without_label", 'must be 0, 1 or "drop"', "write 1 for true, 0 for false"
-            )
+            what, remedy = 'must be 0, 1 or "drop"', "write 1 for true, 0 for false"
+            raise mistake("without_label", what, remedy)
         return given
 
 
@@ -337,12 +314,11 @@ class WindowPart(Part):
 
 
 def _prior(value: Any) -> Fraction | Literal["overall"]:
-    if isinstance(value, str) and value.strip().isalpha():
-        if value != "overall":
-            raise mistake(
-                (), f"{value!r} is no prior belief", 'give a share such as 0.5, or "overall"'
-            )
+    if value == "overall":
         return "overall"
+    if isinstance(value, str) and value.strip().isalpha():
+        remedy = 'give a share such as 0.5, or "overall"'
+        raise mistake((), f"{value!r} is no prior belief", remedy)
     return exact_share(value)
 
 

@@ -8,6 +8,7 @@ from .event import shown as shown
 from .timeline import Arrival as Arrival
 from .timeline import DeadLetter as DeadLetter
 from .timeline import Fate as Fate
+from .timeline import Reason as Reason
 from .timeline import Timeline as Timeline
 from .trial_assembler import Counters as Counters
 from .trial_assembler import Step as Step

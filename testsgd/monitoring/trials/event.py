@@ -23,7 +23,7 @@ UNIT_NAMES: dict[Unit, str] = {
     "us": "microseconds",
     "ns": "nanoseconds",
     "iso": "ISO 8601",
-    "own": "seconds of a clock of its own",
+    "own": "seconds of a clock of the stream's own",
 }
 _SCALES: dict[Unit, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -73,17 +73,18 @@ def moment_of(value: Any, field: str = "time", unit: Unit | None = None) -> Mome
         size = math.inf
     if not size < _LARGEST:
         raise _no_moment(value, field)
-    written = _unit_by_size(size) if unit is None or unit == "iso" else unit
+    written: Unit = "s"
+    if unit is not None and unit != "iso":
+        written = unit
+    elif size >= 1000 * CALENDAR:  # by far the most are smaller
+        # The unit in which the number is a date.
+        written = next(kind for kind, scale in _SCALES.items() if size < CALENDAR * 1000 * scale)
     seconds = size / _SCALES[written]
     return Moment(math.copysign(seconds, value), "own" if seconds < CALENDAR else written)
 
 
 def iso_text(seconds: float | None) -> str | None:
-    """Write seconds since 1970 in ISO 8601, UTC; None if they are of a stream's own clock.
-
-    >>> iso_text(1767225600.25), iso_text(90.0), iso_text(None)
-    ('2026-01-01T00:00:00.250000Z', None, None)
-    """
+    """Write seconds since 1970 in ISO 8601, UTC; None if they are of a stream's own clock."""
     if seconds is None or not CALENDAR <= seconds <= _LAST_DATE:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
@@ -103,13 +104,6 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _unit_by_size(size: float) -> Unit:
-    """Find the unit in which a number is a date; seconds if it is too small for any."""
-    if size < 1000 * CALENDAR:  # by far the most
-        return "s"
-    return next(unit for unit, scale in _SCALES.items() if size < CALENDAR * 1000 * scale)
-
-
 def _read_text(text: str, field: str, unit: Unit | None) -> float | datetime:
     # Digits alone are a number, although some of them could be a date.
     if unit != "iso":
@@ -122,12 +116,9 @@ def _read_text(text: str, field: str, unit: Unit | None) -> float | datetime:
 
 
 def _no_moment(value: Any, field: str) -> EventError:
-    return EventError(
-        f"the value {shown(value)} is no moment",
-        where=field,
-        remedy="give a number of seconds, or a text such as 2026-01-31T12:00:00Z",
-        value=value,
-    )
+    remedy = "give a number of seconds, or a text such as 2026-01-31T12:00:00Z"
+    what = f"the value {shown(value)} is no moment"
+    return EventError(what, where=field, remedy=remedy, value=value)
 
 
 class Event(NamedTuple):
@@ -147,17 +138,13 @@ class Event(NamedTuple):
 
 
 class EventReader:
-    """Reads events as a specification calls their fields.
+    """Reads events as a specification calls their fields."""
 
-    `given_fields`: all fields within which some property compares groups.
-    """
-
-    __slots__ = ("_decisions", "_fields", "_labels", "_unit", "given_fields")
+    __slots__ = ("_decisions", "_fields", "_given", "_labels", "_unit")
 
     def __init__(self, specification: MonitorSpecification) -> None:
         named = specification.events
-        fields = [field for watched in specification.monitored for field in watched.condition_on]
-        self.given_fields = tuple(dict.fromkeys(fields))
+        self._given = specification.given_fields
         self._fields = (named.id, named.group, named.decision, named.label, named.time)
         self._decisions = _meanings(named.unfavourable, named.favourable)
         self._labels = _meanings(named.negative, named.positive)
@@ -166,10 +153,8 @@ class EventReader:
     def read(self, event: Mapping[str, Any]) -> Event:
         """Read one event, or refuse it."""
         if not isinstance(event, Mapping):
-            raise EventError(
-                f"an event is a mapping of fields to values, not {type(event).__name__}",
-                remedy='give one such as {"group": "a", "decision": 1}',
-            )
+            what = f"an event is a mapping of fields to values, not {type(event).__name__}"
+            raise EventError(what, remedy='give one such as {"group": "a", "decision": 1}')
         fields = self._fields
         name, group, decision, label, time = map(event.get, fields)
         moment = None if time is None else self.moment(time)
@@ -178,12 +163,11 @@ class EventReader:
             None if group is None else _quick_text(group, fields[1]),
             None if decision is None else _meaning(decision, self._decisions, fields[2]),
             None if label is None else _meaning(label, self._labels, fields[3]),
-            tuple(
+            self._given
+            and tuple(
                 None if (value := event.get(field)) is None else _quick_text(value, field)
-                for field in self.given_fields
-            )
-            if self.given_fields
-            else (),
+                for field in self._given
+            ),
             *(moment or (None, None)),
         )
 
@@ -217,9 +201,6 @@ def text_of(value: Any, field: str) -> str | None:
     """Return a value as the text by which it is told from others; whole numbers without a point.
 
     None if the value is missing: not a number, or an empty text.
-
-    >>> text_of("7", "id"), text_of(7.0, "id"), text_of(True, "id")
-    ('7', '7', 'true')
     """
     if type(value) is str:
         with contextlib.suppress(UnicodeEncodeError):  # half a character

@@ -46,19 +46,9 @@ class DeadLetter:
     place: Any = None  # Where it stands in its source; None if that is not known.
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the parts as JSON has them.
-
-        Examples
-        --------
-        >>> DeadLetter("late", "it is late", {"id": 1, "time": 5}, 17).to_dict()
-        {'dead_letter': 'late', 'said': 'it is late', 'line': 17, 'event': {'id': 1, 'time': 5}}
-        """
-        return {
-            "dead_letter": self.reason,
-            "said": self.said,
-            "line": self.place,
-            "event": dict(self.event),
-        }
+        """Return the parts as JSON has them."""
+        parts = {"dead_letter": self.reason, "said": self.said, "line": self.place}
+        return parts | {"event": dict(self.event)}
 
 
 class Timeline:
@@ -126,12 +116,10 @@ class Timeline:
 
         None if the event has no time.
         """
-        time = event.time
-        if time is None:
+        if event.time is None:
             return None
-        if time > self._now:
-            time = self._now
-        return time if self.time is None or time > self.time else self.time
+        time = min(event.time, self._now)
+        return time if self.time is None else max(time, self.time)
 
     def believe(self, event: Event) -> None:
         """Note an event that was taken: time moves on by it."""
@@ -206,30 +194,21 @@ class Timeline:
         time, now = event.time, self.time
         assert time is not None
         if reason == "unit" and self.unit is not None and event.unit is not None:
-            return (
-                f"the time is in {UNIT_NAMES[event.unit]}, and that of the other events in "
-                f"{UNIT_NAMES[self.unit]}"
-            )
+            own, others = UNIT_NAMES[event.unit], UNIT_NAMES[self.unit]
+            return f"the time is in {own}, and that of the other events in {others}"
         moment, latest = iso_text(time) or f"{time:g} s", iso_text(now) or f"{now} s"
         if reason == "late":
-            allowed = duration_text(self.lateness) if self.lateness else ""
-            by = f"more than {allowed} before" if allowed else "before"
+            by = f"more than {duration_text(self.lateness)} before" if self.lateness else "before"
             return f"the time {moment} is {by} the latest one, {latest}"
-        skew = duration_text(self._skew)
-        if time > self._now + self._skew:
-            return f"the time {moment} is more than {skew} ahead of the clock"
-        return f"the time {moment} is more than {skew} ahead of the other events' at {latest}"
+        told = f"the time {moment} is more than {duration_text(self._skew)} ahead of the"
+        beyond = time > self._now + self._skew
+        return f"{told} clock" if beyond else f"{told} other events' at {latest}"
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it."""
-        return {
-            "time": self.time,
-            "unit": self.unit,
-            "live": self._live,
-            "first": None if self._first is None else _written(self._first),
-            "waiting": _written(self.waiting),
-            "dead": dict(self.dead),
-        }
+        first = None if self._first is None else _written(self._first)
+        believed = {"time": self.time, "unit": self.unit, "live": self._live, "first": first}
+        return believed | {"waiting": _written(self.waiting), "dead": dict(self.dead)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up what :meth:`to_state` returned."""
@@ -240,11 +219,7 @@ class Timeline:
 
 
 def plain(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an event in types that JSON knows; other values as they are shown.
-
-    >>> plain({"id": 1, "time": float("nan"), 2: (3,)})
-    {'id': 1, 'time': 'nan', '2': [3]}
-    """
+    """Return an event in types that JSON knows; other values as they are shown."""
     return {str(key): _plain_value(value) for key, value in event.items()}
 
 
@@ -256,10 +231,7 @@ def _plain_value(value: Any) -> Any:
 
 
 def _written(arrivals: Iterable[Arrival]) -> list[list[Any]]:
-    return [
-        [list(arrival.event), dict(arrival.given), _plain_value(arrival.place)]
-        for arrival in arrivals
-    ]
+    return [[list(event), dict(given), _plain_value(place)] for event, given, place in arrivals]
 
 
 def _read(arrivals: Iterable[Iterable[Any]]) -> list[Arrival]:

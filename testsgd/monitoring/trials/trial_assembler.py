@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from testsgd.errors import EventError
 from testsgd.monitoring.specification import MonitorSpecification
-from testsgd.monitoring.trials.event import ONE_MOMENT, Event, EventReader
+from testsgd.monitoring.trials.event import ONE_MOMENT, Event
 
 State = Literal["open", "closed", "unknown"]
 
@@ -80,10 +80,8 @@ class Record:
         if event.decision is not None and self.decision is None:
             self.decision, changed = event.decision, True
         if event.conditions and None in self.conditions:
-            given = tuple(
-                known if said is None else said
-                for known, said in zip(self.conditions, event.conditions, strict=True)
-            )
+            both = zip(self.conditions, event.conditions, strict=True)
+            given = tuple(known if said is None else said for known, said in both)
             changed = changed or given != self.conditions
             self.conditions = given
         if changed and event.time is not None:
@@ -101,14 +99,10 @@ class Record:
             if new is not None and old is not None and new != old:
                 field = ("group", "decision", "label", *given_fields)[index]
                 who = "this trial" if self.name is None else f"the trial {self.name!r}"
-                raise EventError(
-                    f"the {field} of {who} was {old} before and is {new} now",
-                    where=field,
-                    remedy="give every trial an id of its own; what was said cannot be changed",
-                    id=self.name,
-                    before=old,
-                    now=new,
-                )
+                what = f"the {field} of {who} was {old} before and is {new} now"
+                remedy = "give every trial an id of its own; what was said cannot be changed"
+                details = {"id": self.name, "before": old, "now": new}
+                raise EventError(what, where=field, remedy=remedy, **details)
 
     def trial(self, label: int | None) -> Trial:
         """Return the trial that it is by now."""
@@ -153,18 +147,15 @@ class TrialAssembler:
 
     def __init__(self, specification: MonitorSpecification) -> None:
         rules, names = specification.trials, specification.groups.names
-        self._given = EventReader(specification).given_fields
+        self._given = specification.given_fields
         self._labelled = any(watched.fairness.labelled for watched in specification.monitored)
-        self._names = None if names is None else frozenset(names)
-        self._found = set(names or ())
+        self._names, self._found = None if names is None else frozenset(names), set(names or ())
         self._passes = specification.groups.unknown == "pass"
         self._ignores = specification.events.others == "ignore"
-        self._remembers = rules.repeated == "ignore"
+        self._remembers, self._without_label = rules.repeated == "ignore", rules.without_label
         self._deadline = rules.deadline if self._labelled else None
-        self._needs_time = specification.needs_time
-        self._lateness = specification.time.late
+        self._needs_time, self._lateness = specification.needs_time, specification.time.late
         self._waits = self._deadline is not None and rules.count == "deadline"
-        self._without_label = rules.without_label
         self._records: dict[str, Record] = {}
         self._anonymous: dict[int, Record] = {}  # the open ones, by their number
         self._last: Record | None = None  # the last one without an id
@@ -219,13 +210,9 @@ class TrialAssembler:
     def check_time(self, time: float) -> None:
         """Refuse a moment that is before the last event."""
         if self.time is not None and time < self.time:
-            raise EventError(
-                f"time goes back from {self.time} to {time}",
-                where="time",
-                remedy="give a moment that is not before the last event",
-                time=time,
-                before=self.time,
-            )
+            what = f"time goes back from {self.time} to {time}"
+            remedy = "give a moment that is not before the last event"
+            raise EventError(what, where="time", remedy=remedy, time=time, before=self.time)
 
     def _plays_no_part(self, event: Event) -> bool:
         """Return whether an event without decision and group is to be left out, or refuse it."""
@@ -234,10 +221,9 @@ class TrialAssembler:
         if event.label is None:
             if self._ignores:
                 return True
-            raise EventError(
-                "the event has neither a group, nor a decision, nor a label",
-                remedy='name its fields in [events], or set others = "ignore" there',
-            )
+            remedy = 'name its fields in [events], or set others = "ignore" there'
+            what = "the event has neither a group, nor a decision, nor a label"
+            raise EventError(what, remedy=remedy)
         return not self._labelled
 
     def _find(self, event: Event) -> tuple[Record, bool]:
@@ -258,27 +244,23 @@ class TrialAssembler:
 
     def _check_group(self, group: str) -> None:
         if self._names is None:
-            if len(self._found) >= MOST_GROUPS:
-                what = f"the group {group!r} is one more than the {MOST_GROUPS} that have come"
-                remedy = "check which field is the group, or name the groups in [groups]"
-                raise EventError(what, where="group", remedy=remedy, group=group)
-        elif not self._passes:
-            remedy = (
-                f"the groups are {', '.join(sorted(self._names))}; set "
-                'unknown = "pass" in [groups] to leave others out'
-            )
-            raise EventError(
-                f"the group {group!r} is unknown", where="group", remedy=remedy, group=group
-            )
+            many = len(self._found) >= MOST_GROUPS
+            what = f"the group {group!r} is one more than the {MOST_GROUPS} that have come"
+            remedy = "check which field is the group, or name the groups in [groups]"
+        else:
+            many, what = not self._passes, f"the group {group!r} is unknown"
+            known = ", ".join(sorted(self._names))
+            remedy = f'the groups are {known}; set unknown = "pass" in [groups] to leave others out'
+        if many:
+            raise EventError(what, where="group", remedy=remedy, group=group)
 
     def _check_whole(self, event: Event) -> None:
-        said: dict[str, object] = {"group": event.group, "decision": event.decision}
-        said |= zip(self._given, event.conditions, strict=True)
-        missing = [field for field, value in said.items() if value is None]
-        if missing:
-            what = f"the event has no {missing[0]} and no id by which another could add it"
-            remedy = "give it here, or give every event of a trial the same id"
-            raise EventError(what, where=missing[0], remedy=remedy)
+        fields = ("group", "decision", *self._given)
+        for field, value in zip(fields, event[1:3] + event.conditions, strict=True):
+            if value is None:
+                what = f"the event has no {field} and no id by which another could add it"
+                remedy = "give it here, or give every event of a trial the same id"
+                raise EventError(what, where=field, remedy=remedy)
 
     def _overdue(self, record: Record, time: float | None) -> bool:
         due = record.due
@@ -286,11 +268,10 @@ class TrialAssembler:
 
     def _is_of_the_one_before(self, record: Record, event: Event) -> bool:
         """Return whether a label is of a trial that had the same id before this one was decided."""
-        if self._remembers or not self._lateness or event.label is None:
+        if self._remembers or not self._lateness or event.label is None or record.number < 0:
             return False
-        if event.time is None or record.number < 0 or record.time is None:
-            return False
-        return event.time < record.time - ONE_MOMENT
+        time, decided = event.time, record.time
+        return time is not None and decided is not None and time < decided - ONE_MOMENT
 
     def _counted(self, event: Event, kind: str, now: float | None) -> list[Step]:
         steps = self._begin(event, now)
@@ -309,7 +290,15 @@ class TrialAssembler:
             self.open += 1
         changed = record.add(event)
         if self._names is not None and record.group is not None and record.group not in self._names:
-            return self._enter_unknown(record, steps)
+            self.counters.unknown += 1
+            record.state = "unknown"
+            if record.name is None:
+                self._last = record
+                return steps
+            self.open -= 1
+            if not self._remembers:
+                del self._records[record.name]
+            return steps
         if not changed:
             self.counters.repeated += 1
             return steps
@@ -322,17 +311,6 @@ class TrialAssembler:
             elif record.label is not None and not self._waits:
                 steps.append(Step("complete", record.trial(record.label), event.time))
                 self._close(record)
-        return steps
-
-    def _enter_unknown(self, record: Record, steps: list[Step]) -> list[Step]:
-        self.counters.unknown += 1
-        if record.name is None:
-            self._last = record
-        else:
-            self.open -= 1
-            if not self._remembers:
-                del self._records[record.name]
-        record.state = "unknown"
         return steps
 
     def _decide(self, record: Record) -> None:
@@ -409,9 +387,8 @@ class TrialAssembler:
             self._last = self._anonymous.get(last.number, last)
         opened = [record for record in (*records, *anonymous) if record.state == "open"]
         self.open = len(opened)
-        self._due = [
-            (record.due, record.number, record) for record in opened if record.due is not None
-        ]
+        timed = [(record.due, record) for record in opened]
+        self._due = [(due, record.number, record) for due, record in timed if due is not None]
         heapify(self._due)
         self._found = set(state["groups"])
         self.time, self.first_time = state["time"], state["first_time"]

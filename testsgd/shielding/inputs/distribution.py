@@ -7,27 +7,20 @@ which of the safe decisions are the cheapest.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
 
+from testsgd.data.schema_parts import Decision, NotNegative, Part, Probability
+from testsgd.data.toml_document import validated
 from testsgd.errors import DataError, ParameterError, SpecificationError
-from testsgd.fairness import checked_groups
-from testsgd.shielding.inputs.log import (
-    Floats,
-    cost_levels,
-    group_codes,
-    label_shares,
-    recommendation_codes,
-)
-
-_NEEDED_KEYS = ("group", "recommendation", "probability")
-_TABLE_KEYS = (*_NEEDED_KEYS, "cost", "label_probability")
+from testsgd.fairness.property import checked_groups
+from testsgd.shielding.inputs import log
 
 # How far probabilities may be from adding up to 1, and from where on they are left as they are, so
 # that a distribution that is saved and read again is the same.
@@ -35,50 +28,47 @@ _TOLERANCE = 1e-9
 _ADDS_UP = 1e-12
 
 
-def checked_costs(costs: Sequence[Any], *, where: str = "inputs.costs") -> tuple[float, ...]:
+class TableRow(Part):
+    """How likely a group, recommendation and cost is."""
+
+    group: str = Field(description="one of groups.names")
+    recommendation: Decision = Field(description="0 reject, 1 accept")
+    probability: Probability = Field(description="of this group, recommendation and cost")
+    cost: NotNegative = Field(1.0, description="of changing the recommendation")
+    label_probability: Probability | None = Field(
+        None, description="probability that the true label is 1, given group and recommendation"
+    )
+
+
+def checked_costs(costs: Sequence[Any]) -> tuple[float, ...]:
     """Return costs as floats: at least one, none negative, ascending."""
-    numbers = tuple(_number(cost, "the cost", where) for cost in costs)
-    what = remedy = ""
+
+    def refused(what: str, remedy: str) -> SpecificationError:
+        return SpecificationError(what, where="inputs.costs", remedy=remedy)
+
+    numbers = list[float]()
+    for cost in costs:
+        try:
+            numbers.append(math.nan if isinstance(cost, str | bool) else float(cost))
+        except (TypeError, ValueError, OverflowError):
+            numbers.append(math.nan)
+        if not math.isfinite(numbers[-1]):
+            raise refused(f"the cost is {cost!r}, no finite number", "give a number")
+        if numbers[-1] < 0:
+            raise refused(f"the cost {numbers[-1]:g} is negative", "give costs of at least 0")
     if not numbers:
-        what, remedy = "there is no cost", "give at least one"
-    elif min(numbers) < 0:
-        negative = next(number for number in numbers if number < 0)
-        what, remedy = f"the cost {negative:g} is negative", "give costs of at least 0"
-    elif twice := [number for number, count in Counter(numbers).items() if count > 1]:
-        what, remedy = f"the cost {twice[0]:g} stands twice", "give each cost once"
-    elif list(numbers) != sorted(numbers):
-        listed = ", ".join(f"{number:g}" for number in numbers)
-        what = f"the costs {listed} are not ascending"
-        remedy = "sort them, and the probabilities with them"
-    if what:
-        raise SpecificationError(what, where=where, remedy=remedy)
-    return numbers
+        raise refused("there is no cost", "give at least one")
+    for first, second in pairwise(numbers):
+        if first == second:
+            raise refused(f"the cost {first:g} stands twice", "give each cost once")
+        if first > second:
+            listed = ", ".join(f"{number:g}" for number in numbers)
+            remedy = "sort them, and the probabilities with them"
+            raise refused(f"the costs {listed} are not ascending", remedy)
+    return tuple(numbers)
 
 
-def _number(value: Any, name: str, where: str) -> float:
-    """Return a finite number as a float."""
-    try:
-        number = math.nan if isinstance(value, (str, bool)) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise SpecificationError(
-            f"{name} is {value!r}, no finite number", where=where, remedy="give a number"
-        )
-    return number
-
-
-def _share(value: Any, name: str, where: str) -> float:
-    """Return a probability as a float."""
-    number = _number(value, name, where)
-    if not 0 <= number <= 1:
-        raise SpecificationError(
-            f"{name} is {number:g}", where=where, remedy="give a number between 0 and 1"
-        )
-    return number
-
-
-def _shares(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
+def _shares(values: ArrayLike, name: str, shape: tuple[int, ...]) -> log.Floats:
     """Return probabilities as an array that cannot be written to, or refuse them."""
     where, wanted = f"inputs.{name}", f"give an array of the shape {shape}"
     try:
@@ -90,85 +80,38 @@ def _shares(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
         raise SpecificationError(f"the shape is {shares.shape}", where=where, remedy=wanted + axes)
     bad = np.argwhere(~((shares >= 0) & (shares <= 1)))
     if len(bad):
-        index = tuple(int(part) for part in bad[0])
-        raise SpecificationError(
-            f"the probability is {float(shares[index])!r}",
-            where=f"{where}[{', '.join(map(str, index))}]",
-            remedy="give numbers between 0 and 1",
-        )
+        index = tuple(map(int, bad[0]))
+        what = f"the probability is {float(shares[index])!r}"
+        where = f"{where}[{', '.join(map(str, index))}]"
+        raise SpecificationError(what, where=where, remedy="give numbers between 0 and 1")
     shares.flags.writeable = False
     return shares
 
 
-class _Row(NamedTuple):
-    """A row of a table, checked; `where` names it in error messages."""
-
-    where: str
-    group: int
-    recommendation: int
-    probability: float
-    cost: float
-    label: float | None
-
-
-def _checked_row(groups: tuple[str, ...], row: Mapping[str, Any], where: str) -> _Row:
-    def refused(what: str, remedy: str, **details: Any) -> SpecificationError:
-        return SpecificationError(what, where=where, remedy=remedy, **details)
-
-    keys = ", ".join(_TABLE_KEYS)
-    if not isinstance(row, Mapping):
-        raise refused(f"{row!r} is no row", f"give a mapping of {keys}")
-    for key in row:
-        if key not in _TABLE_KEYS:
-            raise refused(f"unknown key {key!r}", f"the keys are {keys}")
-    for key in _NEEDED_KEYS:
-        if row.get(key) is None:
-            raise refused(f"the key {key!r} is missing", "add it")
-    group, recommendation = row["group"], row["recommendation"]
-    if group not in groups:
-        known = f"the groups are {', '.join(groups)}"
-        raise refused(f"the group {group!r} is unknown", known, group=group)
-    if recommendation not in (0, 1):
-        raise refused(f"the recommendation is {recommendation!r}", "give 0 (reject) or 1 (accept)")
-    probability = _share(row["probability"], "the probability", where)
-    given, label = row.get("cost"), row.get("label_probability")
-    cost = _number(1 if given is None else given, "the cost", where)
-    if cost < 0:
-        raise refused(f"the cost {cost:g} is negative", "give at least 0")
-    if label is not None:
-        label = _share(label, "the label's probability", where)
-    return _Row(where, groups.index(group), int(recommendation), probability, cost, label)
-
-
-def _label_probabilities(groups: tuple[str, ...], rows: Sequence[_Row]) -> Floats | None:
+def _label_probabilities(groups: tuple[str, ...], rows: Sequence[TableRow]) -> log.Floats | None:
     """Return the probabilities of label 1, shape (groups, 2); None if no row has one.
 
     A label is as likely as the other where no row says otherwise, which is only where the
     probability is 0.
     """
-    if all(row.label is None for row in rows):
+    if all(row.label_probability is None for row in rows):
         return None
-    labels = np.full((len(groups), 2), np.nan)
-    for row in rows:
-        before = labels[row.group, row.recommendation]
-        if row.label is not None and not np.isnan(before) and before != row.label:
-            raise SpecificationError(
-                f"the label's probability of {groups[row.group]!r} and {row.recommendation} is "
-                f"{row.label:g} here, and {before:g} in another row",
-                where=row.where,
-                remedy="give one for all costs",
-            )
-        if row.label is not None:
-            labels[row.group, row.recommendation] = row.label
-    for row in rows:
-        if row.probability > 0 and np.isnan(labels[row.group, row.recommendation]):
-            raise SpecificationError(
-                f"the label's probability of {groups[row.group]!r} and {row.recommendation} is "
-                "missing",
-                where=row.where,
-                remedy="add `label_probability`, or leave it out in all rows",
-            )
-    return np.where(np.isnan(labels), 0.5, labels)
+    known: dict[tuple[str, int], float] = {}
+    for index, row in enumerate(rows):
+        cell, label = (row.group, row.recommendation), row.label_probability
+        if label is not None and known.setdefault(cell, label) != label:
+            what = f"is {label:g} here, and {known[cell]:g} in another row"
+            raise _bad_label(index, row, what, "give one for all costs")
+    for index, row in enumerate(rows):
+        if row.probability > 0 and (row.group, row.recommendation) not in known:
+            remedy = "add `label_probability`, or leave it out in all rows"
+            raise _bad_label(index, row, "is missing", remedy)
+    return np.array([[known.get((name, decision), 0.5) for decision in (0, 1)] for name in groups])
+
+
+def _bad_label(index: int, row: TableRow, what: str, remedy: str) -> SpecificationError:
+    what = f"the label's probability of {row.group!r} and {row.recommendation} {what}"
+    return SpecificationError(what, where=f"inputs.table.{index}", remedy=remedy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,21 +149,15 @@ class InputDistribution:
         shares = _shares(self.probabilities, "probabilities", (len(groups), 2, len(costs)))
         total = math.fsum(shares.ravel())
         if abs(total - 1) > _TOLERANCE:
-            raise SpecificationError(
-                f"the probabilities add up to {total:.10g}, not to 1",
-                where="inputs",
-                remedy="correct them",
-                total=total,
-            )
+            what = f"the probabilities add up to {total:.10g}, not to 1"
+            raise SpecificationError(what, where="inputs", remedy="correct them", total=total)
         if abs(total - 1) > _ADDS_UP:
             shares = shares / total
             shares.flags.writeable = False
         labels = self.labels
         if labels is not None:
             labels = _shares(labels, "labels", (len(groups), 2))
-        checked = {"groups": groups, "costs": costs, "probabilities": shares, "labels": labels}
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(groups=groups, costs=costs, probabilities=shares, labels=labels)
 
     @classmethod
     def uniform(
@@ -228,38 +165,17 @@ class InputDistribution:
     ) -> InputDistribution:
         """Expect every group, recommendation and cost equally often.
 
-        Parameters
-        ----------
-        groups : sequence of str
-        costs : sequence of float
-        labelled : bool
-            Whether labels play a part; each is then as likely as the other.
-
-        Returns
-        -------
-        InputDistribution
-
-        Raises
-        ------
-        SpecificationError
-            If groups or costs are no good.
-
-        Notes
-        -----
-        What the paper takes where nothing is known of the classifier (appendix C.5).
+        With labels, each is as likely as the other. The paper takes it where nothing is known of
+        the classifier (appendix C.5).
         """
         groups, costs = checked_groups(groups), checked_costs(sorted(costs))
         shape = (len(groups), 2, len(costs))
-        return cls(
-            groups,
-            costs,
-            np.full(shape, 1 / math.prod(shape)),
-            np.full(shape[:2], 0.5) if labelled else None,
-        )
+        labels = np.full(shape[:2], 0.5) if labelled else None
+        return cls(groups, costs, np.full(shape, 1 / math.prod(shape)), labels)
 
     @classmethod
     def from_table(
-        cls, groups: Sequence[str], rows: Sequence[Mapping[str, Any]]
+        cls, groups: Sequence[str], rows: Sequence[Mapping[str, Any] | TableRow]
     ) -> InputDistribution:
         """Take the probabilities from a table.
 
@@ -271,16 +187,11 @@ class InputDistribution:
             not given) and ``label_probability``, which must be the same for all costs of a group
             and recommendation. What has no row has probability 0.
 
-        Returns
-        -------
-        InputDistribution
-            With labels if a row has a probability of labels.
-
         Raises
         ------
         SpecificationError
-            If a row is about an unknown group, stands twice, or lacks a number, if the label's
-            probability is missing in some rows only, or the probabilities do not add up to 1.
+            If a row is wrong or stands twice, if the label's probability is missing in some rows
+            only, or the probabilities do not add up to 1.
 
         Examples
         --------
@@ -292,29 +203,27 @@ class InputDistribution:
         """
         groups = checked_groups(groups)
         if not rows:
-            raise SpecificationError(
-                "the table has no rows",
-                where="inputs.table",
-                remedy="add rows, or leave it out to expect everything equally often",
-            )
-        read = [
-            _checked_row(groups, row, f"inputs.table.{index}") for index, row in enumerate(rows)
-        ]
-        known_costs = checked_costs(sorted({row.cost for row in read}), where="inputs.table")
-        probabilities = np.zeros((len(groups), 2, len(known_costs)))
-        filled = set()
-        for row in read:
-            cell = (row.group, row.recommendation, known_costs.index(row.cost))
+            remedy = "add rows, or leave it out to expect everything equally often"
+            raise SpecificationError("the table has no rows", where="inputs.table", remedy=remedy)
+        read, filled = list[TableRow](), dict[tuple[int, int, float], float]()
+        for index, given in enumerate(rows):
+            where = f"inputs.table.{index}"
+            row = validated(TableRow, given, where=where)
+            if row.group not in groups:
+                what, known = f"the group {row.group!r} is unknown", ", ".join(groups)
+                raise SpecificationError(what, where=where, remedy=f"the groups are {known}")
+            cell = groups.index(row.group), row.recommendation, row.cost
             if cell in filled:
-                raise SpecificationError(
-                    f"a row of {groups[row.group]!r}, {row.recommendation} and cost {row.cost:g} "
-                    "stands there already",
-                    where=row.where,
-                    remedy="put both in one row",
-                )
-            filled.add(cell)
-            probabilities[cell] = row.probability
-        return cls(groups, known_costs, probabilities, _label_probabilities(groups, read))
+                same = f"{row.group!r}, {row.recommendation} and cost {row.cost:g}"
+                what, remedy = f"a row of {same} stands there already", "put both in one row"
+                raise SpecificationError(what, where=where, remedy=remedy)
+            filled[cell] = row.probability
+            read.append(row)
+        costs = checked_costs(sorted({row.cost for row in read}))
+        probabilities = np.zeros((len(groups), 2, len(costs)))
+        for (group, recommendation, cost), probability in filled.items():
+            probabilities[group, recommendation, costs.index(cost)] = probability
+        return cls(groups, costs, probabilities, _label_probabilities(groups, read))
 
     @classmethod
     def from_log(
@@ -334,7 +243,6 @@ class InputDistribution:
         ----------
         groups : sequence, shape (n,)
         recommendations : array-like of int, shape (n,)
-            0 or 1.
         costs : array-like of float, shape (n,), optional
             1 if not given.
         labels : array-like of float, shape (n,), optional
@@ -346,19 +254,12 @@ class InputDistribution:
             either label equally often. 0 believes that what was not seen cannot come.
         most_costs : int
             More different costs than these are put together: each counts as the next of so many
-            quantiles that is not smaller, as :meth:`cost_place` takes it later.
-
-        Returns
-        -------
-        InputDistribution
+            quantiles that is not smaller, as :meth:`cost_places` takes it later.
 
         Raises
         ------
-        DataError
-            If the log is empty, a group is unknown, a recommendation or label is neither 0 nor 1,
-            a cost is negative or no number, or no label is known at all.
-        ParameterError
-            If the smoothing is negative or there is no room for a cost.
+        DataError, ParameterError
+            If the log is empty, a value in it is wrong, or a parameter is out of its range.
 
         Examples
         --------
@@ -367,23 +268,17 @@ class InputDistribution:
         [[0.286, 0.286], [0.143, 0.286]]
         """
         if not 0 <= smoothing < math.inf:
-            raise ParameterError(
-                f"the smoothing is {smoothing!r}",
-                where="smoothing",
-                remedy="give a number of at least 0",
-            )
+            what, remedy = f"the smoothing is {smoothing!r}", "give a number of at least 0"
+            raise ParameterError(what, where="smoothing", remedy=remedy)
         if most_costs < 1:
-            raise ParameterError(
-                f"there is room for {most_costs} costs",
-                where="most_costs",
-                remedy="give at least 1",
-            )
+            what = f"there is room for {most_costs} costs"
+            raise ParameterError(what, where="most_costs", remedy="give at least 1")
         people = len(groups)
         if not people:
             raise DataError("the log is empty", where="log", remedy="give a log with rows")
-        names, codes = group_codes(groups, known_groups)
-        decided = recommendation_codes(recommendations, people)
-        levels, cost_codes = cost_levels(costs, people, most_costs)
+        names, codes = log.group_codes(groups, known_groups)
+        decided = log.numbers_of(recommendations, people, "recommendation").astype(np.int64)
+        levels, cost_codes = log.cost_levels(costs, people, most_costs)
         counts = np.zeros((len(names), 2, len(levels)))
         np.add.at(counts, (codes, decided, cost_codes), 1)
         # As many more people as the smoothing says in each group and recommendation, with costs as
@@ -392,87 +287,29 @@ class InputDistribution:
         probabilities = (counts + smoothing * overall) / (people + 2 * len(names) * smoothing)
         shares = None
         if labels is not None:
-            shares = label_shares(labels, codes, decided, groups=len(names), smoothing=smoothing)
+            shares = log.label_shares(labels, codes, decided, len(names), smoothing)
         return cls(names, levels, probabilities, shares)
 
-    def cost_place(self, cost: float) -> int:
-        """Return the place of the smallest known cost that is not below a cost.
-
-        Parameters
-        ----------
-        cost : float
-
-        Returns
-        -------
-        int
-            Place in `costs`; the last if the cost is above all.
-
-        Raises
-        ------
-        ParameterError
-            If the cost is negative or no number.
-
-        Examples
-        --------
-        >>> inputs = InputDistribution.uniform(["a", "b"], costs=[1, 2])
-        >>> inputs.cost_place(0), inputs.cost_place(1.5), inputs.cost_place(9)
-        (0, 1, 1)
-        """
-        if not 0 <= cost < math.inf:
-            raise ParameterError(
-                f"the cost is {cost!r}", where="cost", remedy="give a number of at least 0"
-            )
-        return min(bisect_left(self.costs, cost), len(self.costs) - 1)
-
     def cost_places(self, costs: ArrayLike) -> NDArray[np.int64]:
-        """Do as :meth:`cost_place` for many costs.
-
-        Parameters
-        ----------
-        costs : array-like of float, shape (n,)
-
-        Returns
-        -------
-        numpy.ndarray of int, shape (n,)
-
-        Raises
-        ------
-        ParameterError
-            If a cost is negative or no number.
-        """
+        """Return the place of the smallest known cost that is not below each cost, or the last."""
         numbers = np.asarray(costs, dtype=np.float64)
         good = (numbers >= 0) & (numbers < math.inf)
         if not good.all():
-            bad = float(numbers[~good][0])
-            raise ParameterError(
-                f"a cost is {bad!r}", where="costs", remedy="give numbers of at least 0"
-            )
+            what, remedy = f"a cost is {float(numbers[~good][0])!r}", "give numbers of at least 0"
+            raise ParameterError(what, where="costs", remedy=remedy)
         return np.minimum(np.searchsorted(self.costs, numbers), len(self.costs) - 1)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the distribution in types that JSON knows, to the last digit."""
-        return {
-            "groups": list(self.groups),
-            "costs": list(self.costs),
-            "probabilities": self.probabilities.tolist(),
-            "labels": None if self.labels is None else self.labels.tolist(),
-        }
+        labels = None if self.labels is None else self.labels.tolist()
+        parts = {"groups": list(self.groups), "costs": list(self.costs)}
+        return parts | {"probabilities": self.probabilities.tolist(), "labels": labels}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> InputDistribution:
-        """Take what :meth:`to_dict` gave.
-
-        Raises
-        ------
-        SpecificationError
-            If it is none.
-        """
-        try:
-            parts = [values[key] for key in ("groups", "costs", "probabilities", "labels")]
-        except KeyError as error:
-            raise SpecificationError(
-                f"the key {error.args[0]!r} is missing",
-                where="inputs",
-                remedy="give what `to_dict` gave",
-            ) from error
-        return cls(*parts)
+        """Take what :meth:`to_dict` gave."""
+        for key in ("groups", "costs", "probabilities", "labels"):
+            if key not in values:
+                what, remedy = f"the key {key!r} is missing", "give what `to_dict` gave"
+                raise SpecificationError(what, where="inputs", remedy=remedy)
+        return cls(values["groups"], values["costs"], values["probabilities"], values["labels"])

@@ -12,18 +12,12 @@ from testsgd.fairness.wording import counted_property
 from testsgd.report.summaries import package_versions, present_moment
 from testsgd.scoring import clopper_pearson
 from testsgd.shielding.parameters import SimulationParameters
+from testsgd.shielding.report import summary as documents
 from testsgd.shielding.report.summary import (
     BiasBin,
-    InputRow,
     InputsSummary,
-    PeriodSummary,
-    RequirementSummary,
-    RunRange,
     ShieldSummary,
-    SideSummary,
     SimulationSummary,
-    SynthesisSummary,
-    UtilitySummary,
 )
 from testsgd.shielding.report.verdict import simulation_verdict, synthesis_verdict
 from testsgd.shielding.solving import WindowedPolicy
@@ -49,71 +43,60 @@ _RECOMMENDATIONS: tuple[Literal[1], Literal[0]] = (1, 0)
 _PACKAGES = ("numpy", "numba")
 
 
-def side(bias: Floats, above: Flags) -> SideSummary:
+def _side(bias: Floats, above: Flags) -> documents.SideSummary:
     """Summarise the runs with or without the shield.
 
-    `bias`, shape (runs,): at the end of each run. `above`, shape (runs, periods): whether the bias
-    was above the bound at the end of each period.
+    Both have shape (runs, periods): the bias at the end of each, and whether it is above the bound.
     """
-    number = int(np.count_nonzero(above.sum(axis=1)))
+    number, last = int(np.count_nonzero(above.any(axis=1))), bias[:, -1]
     low, high = clopper_pearson(number, len(above), ERROR)
-    return SideSummary(
+    return documents.SideSummary(
         above=number,
         above_low=float(low),
         above_high=float(high),
-        median=float(np.median(bias)),
-        high=float(np.quantile(bias, 0.95, method="inverted_cdf")),
-        largest=float(bias.max()),
+        median=float(np.median(last)),
+        high=float(np.quantile(last, 0.95, method="inverted_cdf")),
+        largest=float(last.max()),
     )
 
 
-def spread(values: NDArray[np.float64] | NDArray[np.int64]) -> RunRange:
-    """Summarise a number of each run.
-
-    >>> spread(np.arange(101)).mean
-    50.0
-    """
+def _spread(values: NDArray[Any]) -> documents.RunRange:
+    """Summarise a number of each run."""
     low, high = np.quantile(values, [0.05, 0.95])
-    return RunRange(mean=float(np.mean(values)), low=float(low), high=float(high))
+    return documents.RunRange(mean=float(np.mean(values)), low=float(low), high=float(high))
 
 
-def utility_summary(simulation: Simulation) -> UtilitySummary | None:
+def _utility(simulation: Simulation) -> documents.UtilitySummary | None:
     """Summarise how many decisions are correct; None if no labels are known."""
     if simulation.correct is None or simulation.correct_unshielded is None:
         return None
     decisions = simulation.periods * simulation.horizon
     before = simulation.correct_unshielded.sum(axis=1) / decisions
     after = simulation.correct.sum(axis=1) / decisions
-    return UtilitySummary(
+    return documents.UtilitySummary(
         accuracy_unshielded=float(before.mean()),
         accuracy_shielded=float(after.mean()),
-        loss=spread(before - after),
+        loss=_spread(before - after),
     )
 
 
-def period_summaries(simulation: Simulation) -> list[PeriodSummary]:
-    """Summarise the end of each period; the first has the number 1."""
-    bias_unshielded, bias = simulation.bias_unshielded, simulation.bias
-    above_unshielded, above = simulation.above_unshielded, simulation.above
-    infeasible = simulation.infeasible
-    assumed = None if simulation.assumption_held is None else simulation.guaranteed
-    return [
-        PeriodSummary(
-            period=index + 1,
-            above_unshielded=int(above_unshielded[:, index].sum()),
-            above_shielded=int(above[:, index].sum()),
-            median_unshielded=float(np.median(bias_unshielded[:, index])),
-            median_shielded=float(np.median(bias[:, index])),
-            assumed=None if assumed is None else int(assumed[:, index].sum()),
-            assumed_fair=(
-                None if assumed is None else int((assumed[:, index] & ~above[:, index]).sum())
-            ),
-            infeasible=int(infeasible[:, index].sum()),
-            interventions=float(simulation.interventions[:, index].mean()),
-            cost=float(simulation.cost[:, index].mean()),
-        )
-        for index in range(simulation.periods)
-    ]
+def _period(simulation: Simulation, index: int) -> documents.PeriodSummary:
+    """Summarise the end of a period."""
+    at = np.s_[:, index]
+    above, assumed = simulation.above[at], simulation.guaranteed[at]
+    needed = simulation.assumption_held is not None
+    return documents.PeriodSummary(
+        period=index + 1,
+        above_unshielded=int(simulation.above_unshielded[at].sum()),
+        above_shielded=int(above.sum()),
+        median_unshielded=float(np.median(simulation.bias_unshielded[at])),
+        median_shielded=float(np.median(simulation.bias[at])),
+        assumed=int(assumed.sum()) if needed else None,
+        assumed_fair=int((assumed & ~above).sum()) if needed else None,
+        infeasible=int(simulation.infeasible[at].sum()),
+        interventions=float(simulation.interventions[at].mean()),
+        cost=float(simulation.cost[at].mean()),
+    )
 
 
 def bias_bins(without: Runs, shielded: Runs, *, bound: float) -> list[BiasBin]:
@@ -125,8 +108,13 @@ def bias_bins(without: Runs, shielded: Runs, *, bound: float) -> list[BiasBin]:
     """
     largest = max(float(without[0].max()), float(shielded[0].max()), bound)
     below, beyond = _edges(bound, largest)
-    bins = _counted(below, without, shielded, above=False)
-    return [*bins, *_counted(beyond, without, shielded, above=True)]
+    bins: list[BiasBin] = []
+    for edges, above in ((below, False), (beyond, True)):
+        counts = (_count(runs, edges, above=above) for runs in (without, shielded))
+        for low, high, first, second in zip(edges[:-1], edges[1:], *counts, strict=True):
+            ends = {"low": low, "high": high}
+            bins.append(BiasBin(**ends, above=above, unshielded=first, shielded=second))
+    return bins
 
 
 def _edges(bound: float, largest: float) -> tuple[list[float], list[float]]:
@@ -146,22 +134,14 @@ def _edges(bound: float, largest: float) -> tuple[list[float], list[float]]:
     return below, [bound + width * index for index in range(more + 1)]
 
 
-def _counted(edges: list[float], without: Runs, shielded: Runs, *, above: bool) -> list[BiasBin]:
-    counts = [_count(runs, edges, above=above).tolist() for runs in (without, shielded)]
-    return [
-        BiasBin(low=low, high=high, above=above, unshielded=first, shielded=second)
-        for low, high, first, second in zip(edges, edges[1:], *counts, strict=False)
-    ]
-
-
-def _count(runs: Runs, edges: list[float], *, above: bool) -> NDArray[np.int64]:
+def _count(runs: Runs, edges: list[float], *, above: bool) -> list[int]:
     bias, is_above = runs
-    values = bias[is_above == above]
     if len(edges) < 2:
-        return np.zeros(0, dtype=np.int64)
+        return []
     # Intervals are open below: a bias belongs to the one that it ends.
-    places = np.searchsorted(np.array(edges), values - 1e-12, side="left") - 1
-    return np.bincount(np.clip(places, 0, len(edges) - 2), minlength=len(edges) - 1)
+    places = np.searchsorted(edges, bias[is_above == above] - 1e-12, side="left") - 1
+    last = len(edges) - 2
+    return list(map(int, np.bincount(np.clip(places, 0, last), minlength=last + 1)))
 
 
 def summarise_synthesis(
@@ -182,9 +162,9 @@ def summarise_synthesis(
         "created": present_moment(),
         "versions": package_versions(_PACKAGES),
         "digest": digest,
-        "requirement": _bound(specification),
+        "requirement": _requirement(specification),
         "inputs": _inputs(specification, inputs),
-        "synthesis": SynthesisSummary(
+        "synthesis": documents.SynthesisSummary(
             expected_cost=float(solution.expected_cost),
             seconds=float(solution.seconds),
             predicted_bytes=predicted_bytes,
@@ -211,68 +191,60 @@ def summarise_simulation(
     `logged`: rows of the log that people were drawn from; None: they are from the distribution.
     `seconds`: what the simulation took. `expected_cost`: of a first period, by the distribution.
     """
-    bias_unshielded, bias = simulation.bias_unshielded, simulation.bias
-    above_unshielded, above = simulation.above_unshielded, simulation.above
-    guaranteed = simulation.guaranteed
-    interventions = simulation.interventions.sum(axis=1)
+    before = simulation.bias_unshielded, simulation.above_unshielded
+    after = simulation.bias, simulation.above
+    without, shielded = ((bias[:, -1], above[:, -1]) for bias, above in (before, after))
+    guaranteed, interventions = simulation.guaranteed, simulation.interventions.sum(axis=1)
     decisions = simulation.runs * simulation.periods * simulation.horizon
     told: dict[str, Any] = {
         "created": present_moment(),
         "versions": package_versions(_PACKAGES),
         "settings": parameters,
         "logged": logged,
-        "requirement": _bound(specification),
+        "requirement": _requirement(specification),
         "inputs": _inputs(specification, inputs),
         "seconds": seconds,
         "expected_cost": None if expected_cost == math.inf else expected_cost,
-        "unshielded": side(bias_unshielded[:, -1], above_unshielded),
-        "shielded": side(bias[:, -1], above),
-        "bins": bias_bins(
-            (bias_unshielded[:, -1], above_unshielded[:, -1]),
-            (bias[:, -1], above[:, -1]),
-            bound=float(simulation.bound),
-        ),
-        "interventions": spread(interventions),
+        "unshielded": _side(*before),
+        "shielded": _side(*after),
+        "bins": bias_bins(without, shielded, bound=float(simulation.bound)),
+        "interventions": _spread(interventions),
         "changed": float(interventions.sum() / decisions),
-        "cost": spread(simulation.cost.sum(axis=1)),
-        "utility": utility_summary(simulation),
-        "periods": period_summaries(simulation),
+        "cost": _spread(simulation.cost.sum(axis=1)),
+        "utility": _utility(simulation),
+        "periods": [_period(simulation, index) for index in range(simulation.periods)],
         "guaranteed": int(guaranteed.sum()),
-        "broken": int((guaranteed & above).sum()),
+        "broken": int((guaranteed & after[1]).sum()),
     }
     verdict = simulation_verdict(SimulationSummary.model_construct(**told))
     return SimulationSummary(**told, verdict=verdict)
 
 
-def _bound(specification: ShieldSpecification) -> RequirementSummary:
-    fairness, horizon = specification.fairness_property, specification.horizon
-    welfare = horizon.welfare
-    return RequirementSummary(
+def _requirement(specification: ShieldSpecification) -> documents.RequirementSummary:
+    horizon, groups = specification.horizon, specification.groups
+    fairness, empty_group = specification.fairness_property, specification.fairness.empty_group
+    instead = (horizon.when_infeasible or "pass") if horizon.shield == "dynamic" else None
+    return documents.RequirementSummary.of(
+        horizon,
+        groups,
         name=specification.name,
-        **counted_property(fairness, specification.bound, specification.fairness.empty_group),
-        groups=list(specification.groups.names),
-        unknown=specification.groups.unknown,
-        shield=horizon.shield,
+        **counted_property(fairness, specification.bound, empty_group),
+        groups=groups.names,
         horizon=horizon.length,
         after=horizon.after if horizon.shield == "finite" else "next",
-        periods=horizon.periods,
-        welfare=None if welfare is None else [float(end) for end in welfare],
-        when_infeasible=(horizon.when_infeasible or "pass")
-        if horizon.shield == "dynamic"
-        else None,
+        when_infeasible=instead,
     )
 
 
 def _inputs(specification: ShieldSpecification, inputs: InputDistribution) -> InputsSummary:
+    labels = inputs.labels
     rows = [
-        InputRow(
+        documents.InputRow(
             group=group,
             recommendation=recommendation,
             cost=cost,
             probability=float(inputs.probabilities[index, recommendation, column]),
-            label_probability=None
-            if inputs.labels is None
-            else float(inputs.labels[index, recommendation]),
+            label_probability=None if labels is None else float(labels[index, recommendation]),
         )
         for index, group in enumerate(inputs.groups)
         for recommendation in _RECOMMENDATIONS

@@ -15,6 +15,7 @@ from testsgd.report.summaries import Part
 from testsgd.shielding.parameters import SimulationParameters
 
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
+Status = Literal["synthesised", "guarantee_kept", "guarantee_broken", "gate_failed", "observed"]
 SCHEMA_NAME = "testsgd.shield/2"
 SIMULATION_SCHEMA_NAME = "testsgd.shield-simulation/2"
 
@@ -30,13 +31,9 @@ class RequirementSummary(CountedProperty):
     horizon: int = Field(description="decisions until the bound is looked at; of a period")
     after: Literal["stop", "next"] = Field(description="what happens after the horizon")
     periods: int | None = Field(description="it stops after so many; null: never")
-    welfare: list[float] | None = Field(
-        description="of static-bounded-welfare: every group's rate stays between these"
-    )
+    welfare: list[float] | None = Field(description="every group's rate stays between these")
     when_infeasible: Literal["pass", "closest"] | None = Field(
-        None,
-        description="of dynamic: if no shield exists for a period, recommendations pass, or the "
-        "smallest bound that can be kept is; null for other kinds",
+        None, description="in a period without a shield"
     )
 
 
@@ -47,9 +44,7 @@ class InputRow(Part):
     recommendation: Literal[0, 1] = Field(description="1: accept, 0: reject")
     cost: float = Field(description="what changing the recommendation costs")
     probability: float = Field(description="of this group, recommendation and cost together")
-    label_probability: float | None = Field(
-        description="of a true label 1, given group and recommendation; null if it plays no part"
-    )
+    label_probability: float | None = Field(description="of a true label 1; null: of no matter")
 
 
 class InputsSummary(Part):
@@ -62,9 +57,7 @@ class InputsSummary(Part):
 class ShieldVerdict(Part):
     """The outcome, the same in every view."""
 
-    status: Literal[
-        "synthesised", "guarantee_kept", "guarantee_broken", "gate_failed", "observed"
-    ] = Field(description="the outcome in one word")
+    status: Status = Field(description="the outcome in one word")
     exit_code: Literal[0, 1] = Field(description="what the command line leaves with")
     headline: str = Field(description="the outcome, as a sentence")
     sentences: list[str] = Field(description="what to know beside it")
@@ -73,16 +66,11 @@ class ShieldVerdict(Part):
 class SynthesisSummary(Part):
     """What was computed, and what it took."""
 
-    expected_cost: float = Field(
-        description="of the changes until the horizon, by the distribution; of a dynamic shield in "
-        "its first period"
-    )
+    expected_cost: float = Field(description="of the changes until the horizon; of a first period")
     seconds: float = Field(description="wall-clock time of the synthesis")
     predicted_bytes: int = Field(description="memory that was predicted before")
     stored_bytes: int | None = Field(description="size of the shield's file; null: none written")
-    storage: Literal["whole", "windows"] = Field(
-        description="all decisions are stored, or found anew window by window"
-    )
+    storage: Literal["whole", "windows"] = Field(description="all decisions, or window by window")
 
 
 class ShieldSummary(Part):
@@ -147,15 +135,9 @@ class PeriodSummary(Part):
     above_shielded: int = Field(description="runs above the bound with it")
     median_unshielded: float = Field(description="bias of the run in the middle without the shield")
     median_shielded: float = Field(description="bias of the run in the middle with it")
-    assumed: int | None = Field(
-        description="runs whose assumption held until then; null: none is needed"
-    )
-    assumed_fair: int | None = Field(
-        description="those of them that are not above the bound; null: none is needed"
-    )
-    infeasible: int = Field(
-        0, description="runs for which no shield of the bound existed in this period"
-    )
+    assumed: int | None = Field(description="runs whose assumption held; null: none is needed")
+    assumed_fair: int | None = Field(description="those within the bound; null: none is needed")
+    infeasible: int = Field(0, description="runs without a shield of the bound")
     interventions: float = Field(description="changed decisions of the period, mean over the runs")
     cost: float = Field(description="cost of these changes, mean over the runs")
 
@@ -166,23 +148,16 @@ class SimulationSummary(Part):
     model_config = ConfigDict(populate_by_name=True)
 
     schema_: Literal["testsgd.shield-simulation/2"] = Field(
-        "testsgd.shield-simulation/2",
-        alias="schema",
-        description="name and version of this format",
+        "testsgd.shield-simulation/2", alias="schema", description="name and version of this format"
     )
     created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     settings: SimulationParameters = Field(description="what was asked for")
-    logged: int | None = Field(
-        description="rows of the log that people were drawn from; null: they are from the "
-        "distribution that the shield expects"
-    )
+    logged: int | None = Field(description="rows of the log; null: drawn by the distribution")
     requirement: RequirementSummary = Field(description="what is kept, for whom and until when")
     inputs: InputsSummary = Field(description="the distribution that the shield expects")
     seconds: float = Field(description="wall-clock time of the simulation")
-    expected_cost: float | None = Field(
-        description="of a first period, by the distribution; null if it is not known"
-    )
+    expected_cost: float | None = Field(description="of a first period; null: not known")
     unshielded: SideSummary = Field(description="the runs as they would be without the shield")
     shielded: SideSummary = Field(description="the same runs with the shield")
     bins: list[BiasBin] = Field(description="how the bias at the end of the runs is distributed")

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from testsgd.fairness.wording import bound_text
-from testsgd.report.formatting import MINUS, count, percent, plural, seconds, share
-from testsgd.shielding.report.summary import (
-    ShieldSummary,
-    ShieldVerdict,
-    SimulationSummary,
-    UtilitySummary,
-)
-from testsgd.shielding.report.wording import (
-    ASSUMPTIONS,
-    bytes_text,
-    cost_text,
-    looked_at,
-    requirement_text,
-)
+from testsgd.report.formatting import count, percent, plural, seconds, share
+from testsgd.shielding.report import wording
+from testsgd.shielding.report.summary import ShieldSummary, ShieldVerdict, SimulationSummary, Status
+from testsgd.shielding.report.wording import ASSUMPTIONS, cost_text
 
-DONE: Literal[0] = 0
-FAILED: Literal[1] = 1
 _INSTEAD = {
     "pass": "in these recommendations passed",
     "closest": "in these the smallest bound that can be kept was kept",
@@ -31,26 +17,24 @@ _INSTEAD = {
 def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
     """Describe what the shield keeps, and what it costs; the summary has no verdict so far."""
     requirement, made = summary.requirement, summary.synthesis
+    kept = wording.requirement_text(requirement)
     condition, assumption = "whoever comes", []
     if requirement.shield != "finite":
         condition = "as long as its assumption holds"
         assumption = [f"The assumption is that {ASSUMPTIONS[requirement.shield]}."]
     file = ""
     if made.stored_bytes is not None:
-        file = f", and its file has {bytes_text(made.stored_bytes)}"
+        file = f", and its file has {wording.bytes_text(made.stored_bytes)}"
     return ShieldVerdict(
         status="synthesised",
-        exit_code=DONE,
-        headline=(
-            f"The shield keeps {requirement_text(requirement)} {looked_at(requirement)}, "
-            f"{condition}."
-        ),
+        exit_code=0,
+        headline=f"The shield keeps {kept} {wording.looked_at(requirement)}, {condition}.",
         sentences=[
             f"By the distribution that it expects, its changes cost "
             f"{cost_text(made.expected_cost)} in {plural(requirement.horizon, 'decision')}.",
             *assumption,
             f"The synthesis took {seconds(made.seconds)}; it was predicted to need "
-            f"{bytes_text(made.predicted_bytes)} of memory{file}.",
+            f"{wording.bytes_text(made.predicted_bytes)} of memory{file}.",
         ],
     )
 
@@ -62,24 +46,24 @@ def simulation_verdict(summary: SimulationSummary) -> ShieldVerdict:
     gate failed.
     """
     runs, allowed = summary.settings.runs, summary.settings.fail_above
-    status: Literal["guarantee_kept", "guarantee_broken", "gate_failed", "observed"]
-    status = "guarantee_kept" if summary.guaranteed else "observed"
+    status: Status = "guarantee_kept" if summary.guaranteed else "observed"
     if summary.broken:
         status = "guarantee_broken"
     elif allowed is not None and summary.shielded.above > allowed * runs:
         status = "gate_failed"
+    told = (
+        _gate(summary),
+        _guarantee(summary),
+        _infeasible(summary),
+        _changes(summary),
+        _utility(summary),
+        _whole_runs(summary),
+    )
     return ShieldVerdict(
         status=status,
-        exit_code=FAILED if status in ("guarantee_broken", "gate_failed") else DONE,
+        exit_code=1 if status in ("guarantee_broken", "gate_failed") else 0,
         headline=_headline(summary),
-        sentences=[
-            *_gate(summary),
-            _guarantee(summary),
-            *_infeasible(summary),
-            _changes(summary),
-            *_utility(summary.utility),
-            *_whole_runs(summary),
-        ],
+        sentences=[text for text in told if text],
     )
 
 
@@ -94,18 +78,15 @@ def _headline(summary: SimulationSummary) -> str:
     )
 
 
-def _gate(summary: SimulationSummary) -> list[str]:
-    runs, allowed, above = (
-        summary.settings.runs,
-        summary.settings.fail_above,
-        summary.shielded.above,
+def _gate(summary: SimulationSummary) -> str:
+    settings, above = summary.settings, summary.shielded.above
+    if settings.fail_above is None:
+        return ""
+    holds = "holds" if above <= settings.fail_above * settings.runs else "failed"
+    return (
+        f"The gate {holds}: {percent(above / settings.runs)} of the runs are above the bound with "
+        f"the shield, and {share(settings.fail_above)} may be."
     )
-    if allowed is None:
-        return []
-    return [
-        f"The gate {'holds' if above <= allowed * runs else 'failed'}: {percent(above / runs)} of "
-        f"the runs are above the bound with the shield, and {share(allowed)} may be."
-    ]
 
 
 def _guarantee(summary: SimulationSummary) -> str:
@@ -127,14 +108,13 @@ def _guarantee(summary: SimulationSummary) -> str:
     )
 
 
-def _infeasible(summary: SimulationSummary) -> list[str]:
-    some, runs = sum(period.infeasible for period in summary.periods), summary.settings.runs
+def _infeasible(summary: SimulationSummary) -> str:
+    some = sum(period.infeasible for period in summary.periods)
     if not some or summary.requirement.when_infeasible is None:
-        return []
-    return [
-        f"For {count(some)} of {plural(runs * len(summary.periods), 'period')} no shield "
-        f"existed after what had happened; {_INSTEAD[summary.requirement.when_infeasible]}."
-    ]
+        return ""
+    periods = plural(summary.settings.runs * len(summary.periods), "period")
+    instead = _INSTEAD[summary.requirement.when_infeasible]
+    return f"For {count(some)} of {periods} no shield existed after what had happened; {instead}."
 
 
 def _changes(summary: SimulationSummary) -> str:
@@ -144,36 +124,24 @@ def _changes(summary: SimulationSummary) -> str:
     )
     if summary.expected_cost is None:
         return f"{told}."
-    each = ""
-    if len(summary.periods) > 1:
-        each = (
-            " in the first period" if summary.requirement.shield == "dynamic" else " in each period"
-        )
-    return f"{told}; {cost_text(summary.expected_cost)} is expected{each} by its distribution."
+    first = "the first" if summary.requirement.shield == "dynamic" else "each"
+    when = f" in {first} period" if len(summary.periods) > 1 else ""
+    return f"{told}; {cost_text(summary.expected_cost)} is expected{when} by its distribution."
 
 
-def _utility(utility: UtilitySummary | None) -> list[str]:
+def _utility(summary: SimulationSummary) -> str:
+    utility = summary.utility
     if utility is None:
-        return []
+        return ""
     lost = f"{abs(100 * utility.loss.mean):.1f}"
     how = f"{lost} points {'fewer' if utility.loss.mean >= 0 else 'more'} than without it"
     if lost == "0.0":
         how = "the same to a tenth of a point"
-    return [f"Of the decisions {percent(utility.accuracy_shielded)} were correct, {how}."]
+    return f"Of the decisions {percent(utility.accuracy_shielded)} were correct, {how}."
 
 
-def _whole_runs(summary: SimulationSummary) -> list[str]:
+def _whole_runs(summary: SimulationSummary) -> str:
     runs, held = summary.settings.runs, summary.periods[-1].assumed
     if held is None or held == runs or len(summary.periods) == 1:
-        return []
-    return [f"The assumption held in all periods of {percent(held / runs)} of the runs."]
-
-
-def loss_text(loss: float) -> str:
-    """Write a loss of accuracy in points; a gain has a minus.
-
-    >>> loss_text(0.0123), loss_text(-0.004) == MINUS + "0.4", loss_text(-0.0001)
-    ('1.2', True, '0.0')
-    """
-    digits = f"{100 * abs(loss):.1f}"
-    return f"{MINUS}{digits}" if loss < 0 and digits != "0.0" else digits
+        return ""
+    return f"The assumption held in all periods of {percent(held / runs)} of the runs."

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from testsgd.fairness.wording import EMPTY_GROUP_NOTES, bound_text, events_text
+from testsgd.fairness.wording import EMPTY_GROUP_NOTES, bound_text, rate_text
 from testsgd.report.blocks import Note
-from testsgd.report.formatting import plural, series
-from testsgd.shielding.report.summary import (
-    InputsSummary,
-    RequirementSummary,
-    ShieldSummary,
-    SimulationSummary,
-)
+from testsgd.report.formatting import MINUS, plural, series
+from testsgd.shielding.report.summary import RequirementSummary, ShieldSummary, SimulationSummary
 
 STATUS_NAMES = {
     "synthesised": "Synthesised",
@@ -47,11 +42,6 @@ _RATES = {
     "equal_opportunity": _ACCEPTED.format("whose true label is 1"),
     "predictive_equality": _ACCEPTED.format("whose true label is 0"),
 }
-_LIMITS = (
-    "A shield keeps one bound on one set of groups. It says nothing about groups that are not "
-    "named, about other properties, or about whether a single decision is right. It changes "
-    "decisions for the sake of the bound alone, some of them from right to wrong."
-)
 
 
 def property_name(requirement: RequirementSummary) -> str:
@@ -60,20 +50,18 @@ def property_name(requirement: RequirementSummary) -> str:
 
 
 def cost_text(cost: float) -> str:
-    """Write a cost, with four digits that count.
-
-    >>> cost_text(1.00233), cost_text(0.0), cost_text(22.1107)
-    ('1.002', '0', '22.11')
-    """
+    """Write a cost, with four digits that count."""
     return f"{cost:.4g}"
 
 
-def bytes_text(size: int) -> str:
-    """Write an amount of memory.
+def loss_text(loss: float) -> str:
+    """Write a loss of accuracy in points; a gain has a minus."""
+    digits = f"{100 * abs(loss):.1f}"
+    return f"{MINUS}{digits}" if loss < 0 and digits != "0.0" else digits
 
-    >>> bytes_text(2_300_000), bytes_text(4_000_000_000), bytes_text(120), bytes_text(10**15)
-    ('2.3 MB', '4 GB', '120 bytes', '1,000,000 GB')
-    """
+
+def bytes_text(size: int) -> str:
+    """Write an amount of memory."""
     for unit, of in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= of:
             amount = size / of
@@ -91,24 +79,15 @@ def looked_at(requirement: RequirementSummary) -> str:
 
 def requirement_text(requirement: RequirementSummary) -> str:
     """Return what is kept, such as "demographic parity of female and male within 0.1"."""
-    groups = (
-        series(requirement.groups)
-        if len(requirement.groups) <= 4
-        else plural(len(requirement.groups), "group")
-    )
-    subject = (
-        "the custom property" if requirement.property == "custom" else property_name(requirement)
-    )
+    many, custom = len(requirement.groups), requirement.property == "custom"
+    groups = series(requirement.groups) if many <= 4 else plural(many, "group")
+    subject = "the custom property" if custom else property_name(requirement)
     return f"{subject} of {groups} within {bound_text(requirement)}"
 
 
-def rate_text(requirement: RequirementSummary) -> str:
+def rate_meaning(requirement: RequirementSummary) -> str:
     """Describe what a group's rate is."""
-    own = (
-        f"how often {events_text(requirement.numerator)} happened in the group, over how often "
-        f"{events_text(requirement.denominator)} did"
-    )
-    return _RATES.get(requirement.property, own)
+    return rate_text(requirement, _RATES, "the group")
 
 
 def bias_meaning(requirement: RequirementSummary) -> str:
@@ -120,61 +99,62 @@ def bias_meaning(requirement: RequirementSummary) -> str:
     return "the largest difference between the rates of any two groups"
 
 
-def shield_notes(summary: ShieldSummary) -> tuple[Note, ...]:
-    """Explain the numbers of a synthesis."""
-    return (
-        *_bias_notes(summary.requirement),
-        _guarantee(summary.requirement),
-        _cost(summary.inputs),
-        Note("What a shield does not do", _LIMITS),
+def shield_notes(summary: ShieldSummary | SimulationSummary) -> tuple[Note, ...]:
+    """Explain the numbers of a synthesis or a simulation."""
+    requirement = summary.requirement
+    bias = Note(
+        "Bias",
+        f"The rate of a group is: {rate_meaning(requirement)}. The bias is "
+        f"{bias_meaning(requirement)}. It is looked at {looked_at(requirement)}. "
+        f"{EMPTY_GROUP_NOTES[requirement.empty_group]}",
     )
+    bound = Note(
+        "Bound",
+        f"A bias of exactly {bound_text(requirement)} is within the bound. Whether it is, is "
+        "decided with whole numbers, so no rounding plays a part.",
+    )
+    expects = "the distribution that was given"
+    if summary.inputs.source == "uniform":
+        often = "accept and reject are recommended equally often"
+        expects = f"that {often} and that every change costs the same"
+    cost = Note(
+        "Cost",
+        "Of all ways to keep the bound the shield takes the one of least expected cost, where it "
+        f"expects {expects}. If changing a recommendation and keeping it cost the same, it is "
+        "kept.",
+    )
+    limits = Note(
+        "What a shield does not do",
+        "A shield keeps one bound on one set of groups. It says nothing about groups that are not "
+        "named, about other properties, or about whether a single decision is right. It changes "
+        "decisions for the sake of the bound alone, some of them from right to wrong.",
+    )
+    runs = _runs(summary) if isinstance(summary, SimulationSummary) else ()
+    return bias, bound, _guarantee(requirement), *runs[:1], cost, *runs[1:], limits
 
 
-def simulation_notes(summary: SimulationSummary) -> tuple[Note, ...]:
-    """Explain the numbers of a simulation."""
+def _runs(summary: SimulationSummary) -> tuple[Note, ...]:
+    """Explain what a simulation does, and the decisions that are correct if labels are known."""
     drawn = "the distribution that the shield expects"
     if summary.logged is not None:
         drawn = "the rows of the log, each equally likely every time"
-    return (
-        *_bias_notes(summary.requirement),
-        _guarantee(summary.requirement),
-        Note(
-            "Runs",
-            f"People are drawn from {drawn}. Each run is looked at twice: with the recommendations "
-            "as they are, and with what the shield decides about the same people. The intervals "
-            "for shares of runs are those of Clopper and Pearson, with 95% confidence; they are "
-            "about runs drawn like this and no others.",
-        ),
-        _cost(summary.inputs),
-        *_utility(summary),
-        Note("What a shield does not do", _LIMITS),
+    runs = Note(
+        "Runs",
+        f"People are drawn from {drawn}. Each run is looked at twice: with the recommendations "
+        "as they are, and with what the shield decides about the same people. The intervals "
+        "for shares of runs are those of Clopper and Pearson, with 95% confidence; they are "
+        "about runs drawn like this and no others.",
     )
-
-
-def _bias_notes(requirement: RequirementSummary) -> tuple[Note, ...]:
-    return (
-        Note(
-            "Bias",
-            f"The rate of a group is: {rate_text(requirement)}. The bias is "
-            f"{bias_meaning(requirement)}. It is looked at "
-            f"{looked_at(requirement)}. {EMPTY_GROUP_NOTES[requirement.empty_group]}",
-        ),
-        Note(
-            "Bound",
-            f"A bias of exactly {bound_text(requirement)} is within the bound. Whether it is, is "
-            "decided with whole numbers, so no rounding plays a part.",
-        ),
+    correct = Note(
+        "Correct decisions",
+        "A decision is correct if it is the true label: accept for 1, reject for 0. The loss "
+        "is how much smaller the share of correct decisions is with the shield, in percentage "
+        "points; a minus is a gain.",
     )
+    return (runs, correct) if summary.utility is not None else (runs,)
 
 
 def _guarantee(requirement: RequirementSummary) -> Note:
-    if requirement.shield == "finite":
-        return Note(
-            "Guarantee",
-            "The bound holds for every sequence of people and recommendations, not only for likely "
-            "ones. A wrong distribution makes changes more expensive than they need be, and "
-            "nothing else.",
-        )
     rest = ", and the shield may let recommendations pass."
     if requirement.shield == "static-fair":
         rest = "; each period taken alone keeps the bound always."
@@ -183,35 +163,14 @@ def _guarantee(requirement: RequirementSummary) -> Note:
             " of this bound. If then no shield exists for a period, the smallest bound that can be "
             "kept, whoever comes, is kept in it."
         )
-    return Note(
-        "Guarantee",
+    text = (
         "The bound holds if this assumption does in every period: "
-        f"{ASSUMPTIONS[requirement.shield]}. Where it does not, nothing is guaranteed{rest}",
+        f"{ASSUMPTIONS.get(requirement.shield)}. Where it does not, nothing is guaranteed{rest}"
     )
-
-
-def _cost(inputs: InputsSummary) -> Note:
-    expects = (
-        "that accept and reject are recommended equally often and that every change costs the same"
-        if inputs.source == "uniform"
-        else "the distribution that was given"
-    )
-    return Note(
-        "Cost",
-        f"Of all ways to keep the bound the shield takes the one of least expected cost, where it "
-        f"expects {expects}. If changing a recommendation and keeping it cost the same, it is "
-        "kept.",
-    )
-
-
-def _utility(summary: SimulationSummary) -> tuple[Note, ...]:
-    if summary.utility is None:
-        return ()
-    return (
-        Note(
-            "Correct decisions",
-            "A decision is correct if it is the true label: accept for 1, reject for 0. The loss "
-            "is how much smaller the share of correct decisions is with the shield, in percentage "
-            "points; a minus is a gain.",
-        ),
-    )
+    if requirement.shield == "finite":
+        text = (
+            "The bound holds for every sequence of people and recommendations, not only for likely "
+            "ones. A wrong distribution makes changes more expensive than they need be, and "
+            "nothing else."
+        )
+    return Note("Guarantee", text)

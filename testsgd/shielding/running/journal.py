@@ -19,7 +19,6 @@ from testsgd._files import lock
 from testsgd.errors import JournalError, TestSGDError
 from testsgd.shielding.running.periods import PeriodPolicy
 from testsgd.shielding.running.state import ShieldState
-from testsgd.shielding.specification import ShieldSpecification
 
 FORMAT = "testsgd.shield-journal"
 VERSION = 1
@@ -31,11 +30,7 @@ _text = json.encoder.encode_basestring_ascii
 def decision_line(
     group: str, recommendation: int, cost: float | None, decision: int, event: str | None
 ) -> bytes:
-    r"""Write a decision as a line of a journal.
-
-    >>> decision_line("a", 1, 0.5, 0, "7")
-    b'{"group":"a","recommendation":1,"cost":0.5,"decision":0,"id":"7"}\n'
-    """
+    """Write a decision as a line of a journal."""
     # Put together by hand, because the encoder of JSON takes longer than the decision.
     price = "null" if cost is None else repr(cost)
     last = "" if event is None else f',"id":{_text(event)}'
@@ -46,11 +41,7 @@ def decision_line(
 
 
 def label_line(label: int, event: str | None) -> bytes:
-    r"""Write a revealed label as a line of a journal.
-
-    >>> label_line(1, None)
-    b'{"label":1}\n'
-    """
+    """Write a revealed label as a line of a journal."""
     last = "" if event is None else f',"id":{_text(event)}'
     return f'{{"label":{label}{last}}}\n'.encode("ascii")
 
@@ -77,35 +68,33 @@ class Journal:
     __slots__ = ("_broken", "_file", "_fsync", "_size", "path")
 
     def __init__(self, path: Path, *, digest: str, fsync: bool = False) -> None:
-        self.path = Path(path)
-        self._fsync = fsync
-        self._broken = False
-        self._file = -1
+        self.path, self._fsync = Path(path), fsync
+        self._broken, self._file = False, -1
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            self._begin(digest)
         except OSError as error:
-            what = f"the journal cannot be opened ({error.strerror})"
-            raise self._error(what, "choose another file") from error
-        try:
-            if not lock(self._file):
-                raise self._error(
-                    "another shield writes to this journal", "close that one, or give each its own"
-                )
-            self._size = _whole_lines(self._file)
-            os.ftruncate(self._file, self._size)
-            if self._size == 0:
-                header = {"format": FORMAT, "version": VERSION, "digest": digest}
-                self.write(json.dumps(header).encode("ascii") + b"\n")
-            else:
-                self._check_header(digest)
-        except OSError as error:
+            how = "opened" if self._file < 0 else "used"
             self.close()
-            what = f"the journal cannot be used ({error.strerror})"
+            what = f"the journal cannot be {how} ({error.strerror})"
             raise self._error(what, "choose another file") from error
         except JournalError:
             self.close()
             raise
+
+    def _begin(self, digest: str) -> None:
+        """Repair the end of the file, and see whether it is of this shield."""
+        if not lock(self._file):
+            what = "another shield writes to this journal"
+            raise self._error(what, "close that one, or give each its own")
+        self._size = _whole_lines(self._file)
+        os.ftruncate(self._file, self._size)
+        if self._size == 0:
+            header = {"format": FORMAT, "version": VERSION, "digest": digest}
+            self.write(json.dumps(header).encode("ascii") + b"\n")
+        else:
+            self._check_header(digest)
 
     def write(self, line: bytes) -> None:
         """Add a line, which ends in a line break; if that fails, the file is as before."""
@@ -167,12 +156,9 @@ class Journal:
 
     def damaged(self, number: int, what: str) -> JournalError:
         """Build the error for a damaged line."""
-        return JournalError(
-            f"the line {what}",
-            where=f"{self.path}, line {number}",
-            remedy="take the journal from a backup, or start a new one",
-            line=number,
-        )
+        remedy = "take the journal from a backup, or start a new one"
+        where = f"{self.path}, line {number}"
+        return JournalError(f"the line {what}", where=where, remedy=remedy, line=number)
 
     def _error(self, what: str, remedy: str, **details: Any) -> JournalError:
         return JournalError(what, where=str(self.path), remedy=remedy, **details)
@@ -195,7 +181,6 @@ def replay(
     journal: Journal,
     state: ShieldState,
     policy: PeriodPolicy,
-    *,
     decide: Callable[..., int],
     observe: Callable[..., None],
     close_period: Callable[[], None],
@@ -209,9 +194,8 @@ def replay(
     """
     last_period = 0
     if policy.anew:
-        for number, record in journal.records():
-            if "period" in record:
-                last_period = number
+        begun = (number for number, record in journal.records() if "period" in record)
+        last_period = max(begun, default=0)
     groups, costs = policy.inputs.groups, policy.inputs.costs
     for number, record in journal.records():
         try:
@@ -224,7 +208,11 @@ def replay(
                 if state.step == policy.horizon:
                     close_period()
             else:
-                _decide_again(record, decide)
+                known = record["group"], record["recommendation"], record["cost"]
+                decision, made = record["decision"], decide(*known, event=record.get("id"))
+                if made != decision:
+                    what = f"it has the decision {decision}, and the shield decides {made}"
+                    raise ValueError(what)
         except JournalError:
             raise
         except KeyError as error:
@@ -244,17 +232,14 @@ def _trust(state: ShieldState, group: int, cost: float, record: dict[str, Any]) 
     state.count(group, recommendation, decision, price, record.get("id"))
 
 
-def _decide_again(record: dict[str, Any], decide: Callable[..., int]) -> None:
-    group, recommendation, decision = record["group"], record["recommendation"], record["decision"]
-    made = decide(group, recommendation, record["cost"], event=record.get("id"))
-    if made != decision:
-        raise ValueError(f"it has the decision {decision}, and the shield decides {made}")
-
-
 def _begin_period(
     state: ShieldState, policy: PeriodPolicy, record: dict[str, Any], *, is_last: bool
 ) -> None:
-    bound = _promised(policy.specification, record)
+    bound, other = policy.specification.bound if record["active"] else None, record.get("bound")
+    if bound is not None and other is not None:
+        if not policy.specification.horizon.closest:
+            raise ValueError("another bound than the specification's is promised")
+        bound = Fraction(other)
     due = state.step == policy.horizon and policy.anew
     if not due or record["period"] != state.period + 1:
         raise ValueError("a period begins where none can")
@@ -267,15 +252,3 @@ def _begin_period(
     if policy.bound != bound:
         raise ValueError(f"it promises a bias of {bound}, and the shield {policy.bound}")
     state.next_period()
-
-
-def _promised(specification: ShieldSpecification, record: dict[str, Any]) -> Fraction | None:
-    """Read the bound that was promised for a period, None if none was."""
-    bound = record.get("bound")
-    if not record["active"]:
-        return None
-    if bound is None:
-        return specification.bound
-    if not specification.horizon.closest:
-        raise ValueError("another bound than the specification's is promised")
-    return Fraction(bound)

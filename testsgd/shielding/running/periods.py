@@ -51,15 +51,7 @@ class PeriodReport:
     cost: float  # Of these changes.
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the parts as JSON has them; a bias as text, because it is exact.
-
-        Examples
-        --------
-        >>> report = PeriodReport(0, 2, ((0, 1), (1, 0)), Fraction(1), Fraction(1), False, None,
-        ...                       True, Fraction(1, 10), 0, 0.0)
-        >>> report.to_dict()["bias"], report.to_dict()["counts"]
-        ('1', [[0, 1], [1, 0]])
-        """
+        """Return the parts as JSON has them; a bias as text, because it is exact."""
         return asdict(self) | {
             "counts": [list(counts) for counts in self.counts],
             "bias": str(self.bias),
@@ -84,17 +76,10 @@ def period_problem(
         assert horizon.welfare is not None, "the specification requires it"
         return static_welfare_problem(fairness, horizon.welfare, inputs, horizon.length)
     bound, empty_group = specification.bound, specification.fairness.empty_group
-    if horizon.shield != "dynamic" or not any(past_denominators):
-        return finite_problem(fairness, bound, empty_group, inputs, horizon.length)
-    return dynamic_problem(
-        fairness,
-        bound,
-        empty_group,
-        inputs,
-        horizon.length,
-        past_numerators=past_numerators,
-        past_denominators=past_denominators,
-    )
+    problem = finite_problem(fairness, bound, empty_group, inputs, horizon.length)
+    if horizon.shield == "dynamic":
+        problem = dynamic_problem(problem, past_numerators, past_denominators)
+    return problem
 
 
 def first_solution(
@@ -157,21 +142,6 @@ def assumption_of(kind: str, problem: ShieldProblem) -> Requirement | None:
     return None
 
 
-def assumption_held(
-    kind: str, assumption: Requirement | None, totals: tuple[Tally, Tally]
-) -> bool | None:
-    """Return whether a finished period met its assumption.
-
-    None for a finite horizon, where there is none; True where nothing is assumed.
-    """
-    if kind == "finite":
-        return None
-    if assumption is None:
-        return True
-    numerators, denominators = (np.array([tally]) for tally in totals)
-    return bool(assumption.holds(numerators, denominators)[0])
-
-
 class PeriodPolicy:
     """What is decided in this period, and on what its promise rests.
 
@@ -189,14 +159,12 @@ class PeriodPolicy:
         storage: Storage = "auto",
         jobs: int = 1,
     ) -> None:
-        self.specification = specification
-        self.inputs = inputs
+        self.specification, self.inputs = specification, inputs
         self.kind: str = specification.horizon.shield
         self.horizon: int = specification.horizon.length
         self.most_periods = most_periods(specification)
         self.bound = specification.bound if solution.feasible else None
-        self._storage: Storage = storage
-        self._jobs = jobs
+        self._solve = partial(period_solution, specification, storage=storage, jobs=jobs)
         self._solution: Solution | None = solution
         self._is_first = True
         self.assumption: Requirement | None = assumption_of(self.kind, solution.problem)
@@ -222,10 +190,7 @@ class PeriodPolicy:
         """Start the period after what has happened."""
         if not self.anew:
             return
-        problem = self._next_problem(past)
-        self._solution, self.bound = period_solution(
-            self.specification, problem, storage=self._storage, jobs=self._jobs
-        )
+        self._solution, self.bound = self._solve(self._next_problem(past))
 
     def pretend(self, past: ShieldState, bound: Fraction | None) -> None:
         """Start a period that is over already: only its report is wanted, so nothing is solved."""
@@ -250,34 +215,25 @@ class PeriodPolicy:
         """Return the solution of the first period, found again if it was given up."""
         if self._is_first and self._solution is not None:
             return self._solution
-        problem = period_problem(self.specification, self.inputs)
-        return solve(problem, storage=self._storage, jobs=self._jobs)
+        return self._solve(period_problem(self.specification, self.inputs))[0]
 
 
 def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> InfeasibleShieldError:
     """Build the error that no shield exists, with the smallest bound for which one would."""
     name, length = specification.fairness_property.name, specification.horizon.length
     words = "the custom property" if name == "custom" else name.replace("_", " ")
+    details: dict[str, Any] = {"property": name, "length": length}
     if specification.horizon.shield == "static-bounded-welfare":
-        return InfeasibleShieldError(
-            f"no shield keeps every rate of {words} within the bounds over {length} decisions",
-            where="horizon.welfare",
-            remedy="widen the bounds, or use another kind of shield",
-            property=name,
-            length=length,
-        )
-    smallest = smallest_feasible_bound(problem)
-    about = "" if smallest.denominator == 1 else f" (about {float(smallest):.6g})"
-    return InfeasibleShieldError(
-        f"no shield keeps the bias of {words} at most {specification.bound} over {length} "
-        "decisions, whoever comes",
-        where="fairness.bound",
-        remedy=f"the smallest bound for which one exists is {smallest}{about}",
-        property=name,
-        length=length,
-        bound=specification.bound,
-        smallest_bound=smallest,
-    )
+        where, remedy = "horizon.welfare", "widen the bounds, or use another kind of shield"
+        what = f"no shield keeps every rate of {words} within the bounds over {length} decisions"
+    else:
+        smallest, bound = smallest_feasible_bound(problem), specification.bound
+        about = "" if smallest.denominator == 1 else f" (about {float(smallest):.6g})"
+        where, kept = "fairness.bound", f"the bias of {words} at most {bound}"
+        what = f"no shield keeps {kept} over {length} decisions, whoever comes"
+        remedy = f"the smallest bound for which one exists is {smallest}{about}"
+        details |= {"bound": bound, "smallest_bound": smallest}
+    return InfeasibleShieldError(what, where=where, remedy=remedy, **details)
 
 
 class PeriodLog:
@@ -287,40 +243,35 @@ class PeriodLog:
     it. So its end notes the counters only, and the report is made once, when it is read.
     """
 
-    __slots__ = ("_closed", "_layout", "_reports", "_specification")
-
     def __init__(self, specification: ShieldSpecification, layout: CounterLayout) -> None:
-        self._specification = specification
-        self._layout = layout
-        self._closed: list[Callable[[], PeriodReport]] = []
+        self._specification, self._layout = specification, layout
+        self._noted: list[Callable[[], PeriodReport]] = []
         self._reports: list[PeriodReport] = []
 
     def close(self, state: ShieldState, policy: PeriodPolicy) -> None:
         """Note the period that ends in a state, and that a policy was in force for."""
-        self._closed.append(
+        self._noted.append(
             partial(
                 self._report,
+                state.counts,
+                state.past,
+                policy.bound,
+                policy.assumption,
                 period=state.period,
                 events=state.step,
-                counts=state.counts,
-                past=state.past,
                 interventions=state.period_interventions,
                 cost=state.period_cost,
-                bound=policy.bound,
-                assumption=policy.assumption,
             )
         )
 
     def reports(self) -> tuple[PeriodReport, ...]:
         """Return the reports of all finished periods."""
-        if self._closed:
-            self._reports += [report() for report in self._closed]
-            self._closed.clear()
+        self._reports += [report() for report in self._noted]
+        self._noted.clear()
         return tuple(self._reports)
 
     def _report(
         self,
-        *,
         counts: Tally,
         past: Tally,
         bound: Fraction | None,
@@ -328,15 +279,20 @@ class PeriodLog:
         **noted: Any,
     ) -> PeriodReport:
         specification, totals = self._specification, self._layout.totals
-        so_far = specification.requirement.bias(*totals(added(past, counts)))
-        held = assumption_held(specification.horizon.shield, assumption, totals(counts))
+        requirement, now = specification.requirement, totals(counts)
+        so_far = requirement.bias(*totals(added(past, counts)))
+        # Without a shield for the bound, after an unfair history, it was not promised either.
+        held: bool | None = bound == specification.bound
+        if specification.horizon.shield == "finite":
+            held = None
+        elif held and assumption is not None:
+            held = bool(assumption.holds(*(np.array([tally]) for tally in now))[0])
         return PeriodReport(
             counts=self._layout.by_group(counts),
-            bias=specification.requirement.bias(*totals(counts)),
+            bias=requirement.bias(*now),
             bias_so_far=so_far,
             fair_so_far=so_far <= specification.bound,
-            # Without a shield for the bound, after an unfair history, it was not promised either.
-            assumption_held=held if held is None else held and bound == specification.bound,
+            assumption_held=held,
             active=bound is not None,
             bound=bound,
             **noted,

@@ -6,20 +6,10 @@ from bisect import bisect_left
 from fractions import Fraction
 from math import inf
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
+from testsgd.errors import HorizonEndedError, LabelError, ParameterError, UnknownGroupError
 from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.running.call_errors import (
-    bad_cost,
-    bad_event,
-    bad_label,
-    bad_recommendation,
-    label_missing,
-    no_labels,
-    no_more,
-    unknown_group,
-)
 from testsgd.shielding.running.journal import (
     Journal,
     decision_line,
@@ -27,15 +17,12 @@ from testsgd.shielding.running.journal import (
     period_line,
     replay,
 )
-from testsgd.shielding.running.periods import (
-    PeriodLog,
-    PeriodPolicy,
-    PeriodReport,
-    first_solution,
-)
+from testsgd.shielding.running.periods import PeriodLog, PeriodPolicy, PeriodReport, first_solution
 from testsgd.shielding.running.state import CounterLayout, ShieldState, Tally
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import Solution, Storage
+
+_COST = "give a finite number, 0 or more"
 
 
 class Shield:
@@ -103,15 +90,9 @@ class Shield:
         self._journal: Journal | None = None
         if journal is not None:
             opened = Journal(Path(journal), digest=specification.digest(inputs), fsync=fsync)
+            calls = self.decide, self.observe, self._close_period
             try:
-                replay(
-                    opened,
-                    self._state,
-                    self._policy,
-                    decide=self.decide,
-                    observe=self.observe,
-                    close_period=self._close_period,
-                )
+                replay(opened, self._state, self._policy, *calls)
             except BaseException:
                 opened.close()
                 raise
@@ -128,26 +109,10 @@ class Shield:
         journal: Path | None = None,
         fsync: bool = False,
     ) -> Shield:
-        """Find the cheapest shield of a specification.
+        """Find the cheapest shield of a specification, or raise an InfeasibleShieldError.
 
-        Parameters
-        ----------
-        specification : ShieldSpecification
-        folder : pathlib.Path, optional
-            From where the path of a log counts.
-        storage : {"auto", "whole", "windows"}
-        jobs : int
-        journal : pathlib.Path, optional
-        fsync : bool
-
-        Returns
-        -------
-        Shield
-
-        Raises
-        ------
-        InfeasibleShieldError
-            If none exists.
+        The path of a log counts from the `folder`; the rest is as for
+        :func:`testsgd.synthesize_shield`.
         """
         inputs = specification.input_distribution(folder)
         solution = first_solution(specification, inputs, storage=storage, jobs=jobs)
@@ -155,7 +120,7 @@ class Shield:
         return cls(*made, journal=journal, fsync=fsync, storage=storage, jobs=jobs)
 
     def save(self, path: Path) -> None:
-        """Write the shield to a file, without what it has decided; see `write_shield`."""
+        """Write the shield to a file, whole or not at all, without what it has decided."""
         from testsgd.shielding.running.shield_file import write_shield
 
         write_shield(Path(path), self.specification, self.inputs, self._policy.first_solution())
@@ -173,21 +138,8 @@ class Shield:
     ) -> Shield:
         """Read a shield from a file.
 
-        Parameters
-        ----------
-        path : pathlib.Path
-        specification : ShieldSpecification, optional
-            What the shield is expected to be of.
-        folder : pathlib.Path, optional
-            From where the path of a log in that specification counts.
-        journal : pathlib.Path, optional
-        fsync : bool
-        jobs : int
-
-        Raises
-        ------
-        ShieldFileError
-            If the file is no shield, is damaged, or is of another version or specification.
+        `specification`: what the shield is expected to be of; the path of a log in it counts from
+        the `folder`. The rest is as for :func:`testsgd.load_shield`.
         """
         from testsgd.shielding.running.shield_file import check_specification, read_shield
 
@@ -241,7 +193,7 @@ class Shield:
         elif recommendation == 1:
             recommendation = 1
         else:
-            raise bad_recommendation(recommendation)
+            raise _bad("recommendation", recommendation, "give 0 (reject) or 1 (accept)")
         state = self._state
         try:
             index = self._places.get(group)
@@ -249,25 +201,27 @@ class Shield:
             index = None
         if event is not None:
             if not isinstance(event, str):
-                raise bad_event(event)
+                raise _bad("event", event, "give its id as a text")
             before = state.decided(event, index, recommendation)
             if before is not None:
                 return before
         if state.waiting is not None:
-            raise label_missing()
+            what, remedy = "the last decision waits for its label", "(0 if it never became known)"
+            raise LabelError(what, where="decide", remedy=f"give the label first {remedy}")
         if index is None:
             return self._pass_unknown(group, recommendation, event)
         if cost is None:
             if self._last_cost:
-                raise bad_cost(self._costs, None)
+                what = f"the cost is missing, and it could be any of {len(self._costs)}"
+                raise ParameterError(what, where="cost", remedy=_COST)
             price, level = self._costs[0], 0
         else:
             try:
                 if not 0 <= cost < inf:  # false for NaN too
-                    raise bad_cost(self._costs, cost)
+                    raise _bad("cost", cost, _COST)
                 price = float(cost)
             except (TypeError, ValueError):
-                raise bad_cost(self._costs, cost) from None
+                raise _bad("cost", cost, _COST) from None
             level = 0
             if self._last_cost:
                 level = min(bisect_left(self._costs, price), self._last_cost)
@@ -296,13 +250,14 @@ class Shield:
         Raises
         ------
         LabelError
-            If no decision waits for a label, the event was never decided or had another label, the
-            label is neither 0 nor 1, or labels play no part.
+            If no decision waits for this label, or labels play no part.
         """
         if not self._labelled:
-            raise no_labels(self.specification.fairness_property.name)
+            what = f"labels play no part in {self.specification.fairness_property.name}"
+            raise LabelError(what, where="label", remedy="give no labels")
         if label != 0 and label != 1:
-            raise bad_label(label)
+            what = f"the label is {label!r}"
+            raise LabelError(what, where="label", remedy="give 0 or 1", label=label)
         label = int(label)
         if not self._state.is_new_label(label, event):
             return
@@ -329,12 +284,7 @@ class Shield:
     def __enter__(self) -> Shield:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -426,30 +376,38 @@ class Shield:
 
     def _pass_unknown(self, group: str, recommendation: int, event: str | None) -> int:
         if not isinstance(group, str) or self.specification.groups.unknown == "refuse":
-            raise unknown_group(group, self.inputs.groups)
-        if self.ended:
-            raise no_more(self._state.period, self._horizon)
+            known = self.inputs.groups
+            names = ", ".join(map(repr, known))
+            remedy = f'give one of {names}, or let others pass (groups.unknown = "pass")'
+            what, details = f"the group {group!r} is unknown", {"group": group, "groups": known}
+            raise UnknownGroupError(what, where="group", remedy=remedy, **details)
+        self._check_goes_on()
         if self._journal is not None:
             self._journal.write(decision_line(group, recommendation, None, recommendation, event))
         self._state.count_unknown(recommendation, event)
         return recommendation
 
-    def _next_period(self) -> None:
+    def _check_goes_on(self) -> None:
         if self.ended:
-            raise no_more(self._state.period, self._horizon)
+            made = (self._state.period + 1) * self._horizon
+            what = f"all {made} decisions that the shield was made for are made"
+            remedy = 'begin a new shield, or specify what comes then (horizon.after = "next")'
+            raise HorizonEndedError(what, where="decide", remedy=remedy, decisions=made)
+
+    def _next_period(self) -> None:
+        self._check_goes_on()
         self._policy.begin(self._state)
         if self._journal is not None and self._policy.anew:
-            promised, bound = self._policy.bound, self.specification.bound
-            self._journal.write(
-                period_line(
-                    self._state.period + 1,
-                    promised is not None,
-                    None if promised == bound else promised,
-                )
-            )
+            promised, period = self._policy.bound, self._state.period + 1
+            other = None if promised == self.specification.bound else promised
+            self._journal.write(period_line(period, promised is not None, other))
         self._state.next_period()
 
     def _close_period(self) -> None:
         """Note the period's end, once the label of its last decision is known."""
         if self._state.waiting is None:
             self._log.close(self._state, self._policy)
+
+
+def _bad(name: str, value: object, remedy: str) -> ParameterError:
+    return ParameterError(f"the {name} is {value!r}", where=name, remedy=remedy, **{name: value})

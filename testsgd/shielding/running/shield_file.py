@@ -24,6 +24,7 @@ from testsgd.shielding.synthesis import ShieldProblem, Solution
 
 FORMAT = "testsgd.shield"
 VERSION = 1
+_NONE = "the file is no shield"
 _HEADER = "header"
 _LAYER = "layer."
 # What numpy and zipfile raise at contents that are not what they should be.
@@ -82,7 +83,7 @@ def read_shield(path: Path) -> SavedShield:
     try:
         with Path(path).open("rb") as stream:
             if not zipfile.is_zipfile(stream):
-                raise _no_shield(path)
+                raise _unusable(path, _NONE)
             stream.seek(0)
             with np.load(stream, allow_pickle=False) as archive:
                 return _from_archive(path, archive)
@@ -93,7 +94,7 @@ def read_shield(path: Path) -> SavedShield:
     except OSError as error:
         raise _unusable(path, f"the file cannot be read ({error.strerror or error})") from error
     except _BROKEN as error:
-        raise _damaged(path, str(error)) from error
+        raise _unusable(path, f"the file is damaged ({error})") from error
 
 
 def check_specification(
@@ -106,11 +107,8 @@ def check_specification(
     here, there = _flat(saved.specification.to_dict()), _flat(expected.to_dict())
     keys = sorted(key for key in here.keys() | there.keys() if here.get(key) != there.get(key))
     if keys:
-        first = keys[0]
-        what = (
-            f"the shield is of another specification: {first} is {here.get(first)!r}, "
-            f"not {there.get(first)!r}"
-        )
+        old, new = here.get(keys[0]), there.get(keys[0])
+        what = f"the shield is of another specification: {keys[0]} is {old!r}, not {new!r}"
         if len(keys) > 1:
             what += f" ({', '.join(keys[1:])} differ too)"
         raise _unusable(path, what, keys=keys)
@@ -121,29 +119,25 @@ def check_specification(
 
 def _from_archive(path: Path, archive: np.lib.npyio.NpzFile) -> SavedShield:
     if _HEADER not in archive.files:
-        raise _no_shield(path)
+        raise _unusable(path, _NONE)
     header = json.loads(archive[_HEADER].tobytes())
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise _no_shield(path)
+        raise _unusable(path, _NONE)
     if header.get("version") != VERSION:
-        what = (
-            f"the file has version {header.get('version')!r}, not {VERSION}; "
-            f"it is by {header.get('written_by', 'an unknown program')}"
-        )
-        raise _unusable(path, what, version=header.get("version"))
+        found, program = header.get("version"), header.get("written_by", "an unknown program")
+        what = f"the file has version {found!r}, not {VERSION}; it is by {program}"
+        raise _unusable(path, what, version=found)
     specification = ShieldSpecification.from_dict(header["specification"], where=str(path))
     inputs = InputDistribution.from_dict(header["inputs"])
     digest = specification.digest(inputs)
     if digest != header["digest"]:
-        raise _damaged(path, "its specification is not the one it was written with")
+        how = "its specification is not the one it was written with"
+        raise _unusable(path, f"the file is damaged ({how})")
     problem = period_problem(specification, inputs)
     cost = header["expected_cost"]
-    solution = Solution(
-        problem=problem,
-        policy=_policy(problem, archive, header),
-        expected_cost=math.inf if cost is None else float(cost),
-        seconds=float(header["seconds"]),
-    )
+    cost = math.inf if cost is None else float(cost)
+    policy, seconds = _policy(problem, archive, header), float(header["seconds"])
+    solution = Solution(problem=problem, policy=policy, expected_cost=cost, seconds=seconds)
     return SavedShield(specification, inputs, solution, digest)
 
 
@@ -154,17 +148,14 @@ def _policy(
     if header["stored"] == "whole":
         halved = transitions.halved
         kind = np.dtype(np.uint8) if halved else transitions.code_type
-        sizes = [lattice.size(step) for step in range(problem.horizon)]
         layers = [
             _layer(archive, step, (size + 1) // 2 if halved else size, kind)
-            for step, size in enumerate(sizes)
+            for step, size in enumerate(map(lattice.size, range(problem.horizon)))
         ]
         return Policy(lattice, transitions, layers)
     width = int(header["width"])
-    kept = {
-        step: _layer(archive, step, lattice.size(step), np.dtype(np.float64))
-        for step in range(width, problem.horizon, width)
-    }
+    steps, values = range(width, problem.horizon, width), np.dtype(np.float64)
+    kept = {step: _layer(archive, step, lattice.size(step), values) for step in steps}
     return WindowedPolicy(lattice, transitions, width=width, final=problem.final_values, kept=kept)
 
 
@@ -185,14 +176,6 @@ def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
     for key, value in values.items():
         flat |= _flat(value, f"{prefix}.{key}" if prefix else key)
     return flat
-
-
-def _no_shield(path: Path) -> ShieldFileError:
-    return _unusable(path, "the file is no shield")
-
-
-def _damaged(path: Path, how: str) -> ShieldFileError:
-    return _unusable(path, f"the file is damaged ({how})")
 
 
 def _unusable(path: Path, what: str, **details: Any) -> ShieldFileError:

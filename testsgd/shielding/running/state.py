@@ -7,6 +7,7 @@ so a journal that has them all gives the same state again.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import mul
 from typing import Any
 
 from testsgd.errors import LabelError, ParameterError
@@ -50,13 +51,10 @@ class CounterLayout:
 
     def totals(self, tally: Tally) -> tuple[Tally, Tally]:
         """Return the numerators and the denominators of all groups."""
-        groups = self.by_group(tally)
+        groups, kinds = self.by_group(tally), self.kinds
         numerators, denominators = (
-            tuple(
-                sum(times * kind[part] for times, kind in zip(counts, self.kinds, strict=True))
-                for counts in groups
-            )
-            for part in (0, 1)
+            tuple(sum(map(mul, counts, added)) for counts in groups)
+            for added in zip(*kinds, strict=True)
         )
         return numerators, denominators
 
@@ -67,11 +65,7 @@ class CounterLayout:
 
 
 def moved(tally: Tally, old: int, new: int) -> Tally:
-    """Take an event from one counter to another; either can be `NOWHERE`.
-
-    >>> moved((2, 0), 0, 1)
-    (1, 1)
-    """
+    """Take an event from one counter to another; either can be `NOWHERE`."""
     if old == new:
         return tally
     if old >= 0:
@@ -178,12 +172,9 @@ class ShieldState:
             return None
         index = 0 if group is None else group + 1
         if known >> _GROUP != index or (known >> 1) & 1 != recommendation:
-            raise ParameterError(
-                f"the event {event!r} was decided before, with another group or recommendation",
-                where="event",
-                remedy="give every person an id of their own",
-                event=event,
-            )
+            what = f"the event {event!r} was decided before, with another group or recommendation"
+            remedy = "give every person an id of their own"
+            raise ParameterError(what, where="event", remedy=remedy, event=event)
         return known & 1
 
     def is_new_label(self, label: int, event: str | None) -> bool:
@@ -192,38 +183,24 @@ class ShieldState:
         It is refused if there is no decision that it could belong to, or that one has another
         label.
         """
-        if event is not None:
-            known = self.seen.get(event)
-            if known is None:
-                raise LabelError(
-                    f"no decision was made for the event {event!r}",
-                    where="event",
-                    remedy="give the id that the decision was asked for with",
-                    event=event,
-                )
-            if known >> _GROUP == 0:
-                return False
-            before = ((known >> _LABEL) & 3) - 1
-            if before >= 0 and before != label:
-                raise LabelError(
-                    f"the label of the event {event!r} was {before} before and is {label} now",
-                    where="label",
-                    remedy="a label cannot be taken back",
-                    event=event,
-                    label=label,
-                    before=before,
-                )
-            return before < 0
-        if self.waiting is None:
-            if self.last_was_unknown:
-                return False
-            raise LabelError(
-                "no decision waits for a label",
-                where="label",
-                remedy="give one label after each decision",
-                label=label,
-            )
-        return True
+        if event is None and self.waiting is None and not self.last_was_unknown:
+            what, remedy = "no decision waits for a label", "give one label after each decision"
+            raise LabelError(what, where="label", remedy=remedy, label=label)
+        if event is None:
+            return self.waiting is not None
+        known = self.seen.get(event)
+        if known is None:
+            what = f"no decision was made for the event {event!r}"
+            remedy = "give the id that the decision was asked for with"
+            raise LabelError(what, where="event", remedy=remedy, event=event)
+        if known >> _GROUP == 0:
+            return False
+        before = ((known >> _LABEL) & 3) - 1
+        if before >= 0 and before != label:
+            what = f"the label of the event {event!r} was {before} before and is {label} now"
+            details = {"event": event, "label": label, "before": before}
+            raise LabelError(what, where="label", remedy="a label cannot be taken back", **details)
+        return before < 0
 
     def next_period(self) -> None:
         """Begin a period: what was counted is history."""

@@ -211,25 +211,11 @@ def _step_in_machine_code(
     from testsgd.shielding.solving.compiled_backward import step_rows
 
     bases = lattice.bases(step)
-    work = partial(
-        step_rows,
-        step,
-        after,
-        before,
-        codes,
-        lattice.bases(step + 1),
-        bases,
-        lattice.row_starts,
-        lattice.next_rows,
-        transitions.moves,
-        transitions.probabilities,
-        transitions.labels,
-        transitions.costs,
-        transitions.labelled,
-        transitions.bits,
-        NEVER,
-        transitions.tie,
-    )
+    layers = after, before, codes
+    places = lattice.bases(step + 1), bases, lattice.row_starts, lattice.next_rows
+    people = transitions.moves, transitions.probabilities, transitions.labels, transitions.costs
+    rules = transitions.labelled, transitions.bits, NEVER, transitions.tie
+    work = partial(step_rows, step, layers, places, people, rules)
     rows = int(lattice.row_starts[step + 1])
     if jobs == 1 or len(before) < _WORTH_SHARING:
         work(0, rows)
@@ -265,11 +251,8 @@ def worst_case(lattice: CounterLattice, transitions: Transitions, final: Floats)
             where = arrivals(lattice, step, total, after)
             bests = []
             for moves in transitions.moves:
-                reject, accept = (
-                    np.maximum(where(int(decision[0])), where(int(decision[1])))
-                    for decision in moves
-                )
-                bests.append(np.minimum(reject, accept))
+                outcomes = [np.maximum(*map(where, map(int, decision))) for decision in moves]
+                bests.append(np.minimum(*outcomes))
             before[_class_slice(lattice, step, total)] = reduce(np.maximum, bests).ravel()
         after, before = before, after
     return float(after[0])

@@ -119,25 +119,18 @@ def _add_labelled_at_one_cost(
 @compiled
 def step_rows(
     step: int,
-    after: Floats,
-    before: Floats,
-    codes: NDArray[np.unsignedinteger],
-    bases_after: Ints,
-    bases_before: Ints,
-    row_starts: Ints,
-    next_rows: NDArray[np.int32],
-    moves: Ints,
-    probabilities: Floats,
-    labels: Floats,
-    costs: Floats,
-    labelled: bool,
-    bits: int,
-    never: float,
-    tie: float,
+    layers: tuple[Floats, Floats, NDArray[np.unsignedinteger]],
+    places: tuple[Ints, Ints, Ints, NDArray[np.int32]],
+    people: tuple[Ints, Floats, Floats, Floats],
+    rules: tuple[bool, int, float, float],
     first_row: int,
     last_row: int,
 ) -> None:
     """Fill some rows of a layer from the next one; parameters as in `step_back`."""
+    after, before, codes = layers
+    bases_after, bases_before, row_starts, next_rows = places
+    moves, probabilities, labels, costs = people
+    labelled, bits, never, tie = rules
     groups = moves.shape[0]
     width = next_rows.shape[1]
     starts = np.zeros(width + 2, dtype=np.int64)

@@ -63,13 +63,10 @@ class CounterLattice:
     @cached_property
     def prefixes(self) -> NDArray[np.int16]:
         """The first D - 1 numbers of each row; shape (rows, D - 1)."""
-        width = self.dimensions - 1
-        classes = [np.array([[total]], dtype=np.int16) for total in range(self.horizon + 1)]
-        for columns in range(2, width + 1):
-            classes = [
-                _with_first(classes[: total + 1], total, columns)
-                for total in range(self.horizon + 1)
-            ]
+        totals = range(self.horizon + 1)
+        classes = [np.array([[total]], dtype=np.int16) for total in totals]
+        for columns in range(2, self.dimensions):
+            classes = [_with_first(classes[: total + 1], total, columns) for total in totals]
         return np.concatenate(classes)
 
     @cached_property
@@ -78,9 +75,8 @@ class CounterLattice:
 
         Shape (rows, D - 1): a column a number.
         """
-        width = self.dimensions - 1
-        rows = np.empty((len(self.prefixes), width), dtype=np.int32)
-        for column in range(width):
+        rows = np.empty(self.prefixes.shape, dtype=np.int32)
+        for column in range(self.dimensions - 1):
             larger = self.prefixes.astype(np.int64)
             larger[:, column] += 1
             rows[:, column] = rank(larger)
@@ -97,19 +93,9 @@ class CounterLattice:
     def blocks(self, step: int, most: int = 1 << 20) -> Iterator[tuple[slice, Ints]]:
         """Go through a layer: slices of it, and the states there, shape (n, D).
 
-        A slice has about `most` states, or a row if that has more.
+        A slice has at most so many states of one sum of the first numbers, or a row of more.
         """
-        start, parts, many = 0, list[Ints](), 0
-        for states in self._pieces(step, most):
-            if parts and many + len(states) > most:
-                yield slice(start, start + many), np.concatenate(parts)
-                start, parts, many = start + many, [], 0
-            parts.append(states)
-            many += len(states)
-        yield slice(start, start + many), np.concatenate(parts)
-
-    def _pieces(self, step: int, most: int) -> Iterator[Ints]:
-        """Yield the states of a layer in order, of one sum of the first numbers at a time."""
+        done = 0
         for total in range(step + 1):
             length = step - total + 1
             at_once = max(1, most // length)
@@ -119,7 +105,9 @@ class CounterLattice:
                 states = np.empty((stop - start, length, self.dimensions), dtype=np.int64)
                 states[:, :, :-1] = self.prefixes[start:stop, None]
                 states[:, :, -1] = np.arange(length)
-                yield states.reshape(-1, self.dimensions)
+                here = slice(done, done + (stop - start) * length)
+                yield here, states.reshape(-1, self.dimensions)
+                done = here.stop
 
 
 def rank(prefixes: Ints) -> Ints:

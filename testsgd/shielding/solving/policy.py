@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.shielding.solving.backward import HALF, Codes, Floats, Transitions, induct
-from testsgd.shielding.solving.lattice import CounterLattice
+from testsgd.shielding.solving.lattice import CounterLattice, Ints
 
 # States of one window: some hundredths of a second.
 _MOST = 5_000_000
 _NARROWEST = 8
-Final = Callable[[NDArray[np.int64]], Floats]
+Final = Callable[[Ints], Floats]
 
 
 class Policy:
@@ -38,12 +38,10 @@ class Policy:
         transitions: Transitions,
         layers: list[NDArray[Any]] | None = None,
     ) -> None:
-        self.lattice = lattice
-        self.horizon = lattice.horizon
+        self.lattice, self.horizon = lattice, lattice.horizon
         self.layers: list[NDArray[Any]] = layers or [np.zeros(0, np.uint8)] * lattice.horizon
-        self._bits = transitions.bits
+        self._bits, self._halved = transitions.bits, transitions.halved
         self._mask = (1 << transitions.bits) - 1
-        self._halved = transitions.halved
 
     @property
     def bytes(self) -> int:
@@ -82,13 +80,7 @@ class Policy:
             code = self._views[step][index]
         return (code >> shift) & self._mask
 
-    def changes_many(
-        self,
-        step: int,
-        counts: NDArray[np.int64],
-        groups: NDArray[np.int64],
-        recommendations: NDArray[np.int64],
-    ) -> NDArray[np.int64]:
+    def changes_many(self, step: int, counts: Ints, groups: Ints, recommendations: Ints) -> Ints:
         """Answer :meth:`changes` for many states of one time, shape (n, counters)."""
         index = self.lattice.index(step, counts)
         layer = self.layers[step]
@@ -104,11 +96,10 @@ class Policy:
 
     @cached_property
     def _tuples(self) -> list[list[int]]:
-        """By columns and sum: how many tuples there are."""
+        """By columns, at least one, and sum: how many tuples there are."""
+        totals = range(self.horizon + 1)
         return [
-            [comb(total + columns - 1, columns - 1) for total in range(self.horizon + 1)]
-            if columns
-            else []
+            [comb(total + columns - 1, total) for total in totals] if columns else []
             for columns in range(self.lattice.dimensions)
         ]
 
@@ -143,16 +134,12 @@ class WindowedPolicy:
         kept: dict[int, Floats] | None = None,
         compiled: bool | None = None,
     ) -> None:
-        self.lattice = lattice
-        self.horizon = lattice.horizon
-        self.width = width
+        self.lattice, self.horizon, self.width = lattice, lattice.horizon, width
         self.kept: dict[int, Floats] = kept or {}
-        self._transitions = transitions
-        self._final = final
-        self._compiled = compiled
-        self._step = 0
-        self._root: tuple[int, ...] = ()
+        self._transitions, self._final, self._compiled = transitions, final, compiled
+        # The decisions that are known now, from a state on.
         self._local: Policy | None = None
+        self._step, self._root = 0, tuple[int, ...]()
 
     @property
     def bytes(self) -> int:
@@ -172,13 +159,7 @@ class WindowedPolicy:
         local = tuple(now - then for now, then in zip(state, self._root, strict=True))
         return self._local.changes(step - self._step, local, group, recommendation)
 
-    def changes_many(
-        self,
-        step: int,
-        counts: NDArray[np.int64],
-        groups: NDArray[np.int64],
-        recommendations: NDArray[np.int64],
-    ) -> NDArray[np.int64]:
+    def changes_many(self, step: int, counts: Ints, groups: Ints, recommendations: Ints) -> Ints:
         """Answer :meth:`changes` for many states, one after the other."""
         asked = zip(counts.tolist(), groups.tolist(), recommendations.tolist(), strict=True)
         changes = [self.changes(step, tuple(state), *who) for state, *who in asked]
