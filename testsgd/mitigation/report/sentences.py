@@ -18,6 +18,7 @@ from testsgd.mitigation.report.phrases import (
     enough,
     from_to,
     judged_where,
+    kept_label,
     largest,
     largest_mean,
     lost_points,
@@ -369,11 +370,6 @@ def sample_sentences(summary: MitigationSummary, words: Words) -> list[str]:
         added,
         f"In run {chosen_run}, which was kept, the original model {_labels(kept, label)}.",
     ]
-
-
-def kept_label(samples: SamplesSummary) -> int:
-    """Count the samples added that carry the counter label because the original model gives it."""
-    return samples.added - samples.relabelled - samples.anchors
 
 
 def _by_run(
