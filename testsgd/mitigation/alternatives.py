@@ -357,28 +357,11 @@ def reweighed(
     *,
     strength: float = 1.0,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute weights and targets that reweigh softened labels.
+    """Compute weights, which sum to n, and targets that reweigh softened labels.
 
-    An example that has the favourable label with the chance p counts as a part p of one that has it
-    and a part 1 - p of one that has not; each part gets its weight to the power of `strength`: with
-    0 nothing is changed, 1 is the method as published. The weights sum to n; the targets are the
-    share of the favourable part in each example.
-
-    As published, an example of a group and a label weighs P(group) P(label) / P(group, label): with
-    these weights the favourable label has the same share in each group, unless a group has only one
-    of the labels: no weights can change that.
-
-    References
-    ----------
-    Kamiran and Calders, Data preprocessing techniques for classification without discrimination,
-    Knowledge and Information Systems 33, 2012.
-
-    Examples
-    --------
-    >>> members = np.array([True, True, True, True, False, False, False, False])
-    >>> labels = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0])
-    >>> reweighed(members, labels)[0].round(3).tolist()
-    [2.0, 0.667, 0.667, 0.667, 0.667, 0.667, 0.667, 2.0]
+    An example with the chance p counts as a part p of a favourable one and a part 1 - p of another;
+    each weighs P(group) P(label) / P(group, label) to the power of `strength`, 1 as published
+    (Kamiran and Calders, Knowledge and Information Systems 33, 2012).
     """
     names, group = np.unique(members, return_inverse=True)
     if len(names) < 2:

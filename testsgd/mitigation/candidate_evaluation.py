@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,20 +69,9 @@ class DecisionCounts:
 
     @classmethod
     def of(cls, before: Decisions, after: Decisions, labels: NDArray[np.bool_]) -> DecisionCounts:
-        """Count decisions.
-
-        Examples
-        --------
-        >>> before, after, labels = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]], dtype=bool)
-        >>> counts = DecisionCounts.of(before, after, labels)
-        >>> counts.right_before, counts.right_after, counts.mended, counts.broken
-        (4, 2, 0, 2)
-        """
+        """Count decisions."""
         cells = 4 * labels.astype(np.intp) + 2 * before.astype(np.intp) + after
         return cls(tuple(np.bincount(cells, minlength=8).tolist()))
-
-    def __add__(self, other: DecisionCounts) -> DecisionCounts:
-        return DecisionCounts(tuple(map(sum, zip(self.cells, other.cells, strict=True))))
 
     @property
     def right_before(self) -> int:
@@ -112,14 +101,9 @@ class DecisionCounts:
     @property
     def balanced_drop(self) -> float:
         """Percentage points lost of the mean of the accuracies on those of either label."""
-        losses = [
-            lost / count
-            for lost, count in (
-                (self.lost_positives - self.gained_positives, self.positives),
-                (self.gained_negatives - self.lost_negatives, self.negatives),
-            )
-            if count
-        ]
+        positives = (self.lost_positives - self.gained_positives, self.positives)
+        negatives = (self.gained_negatives - self.lost_negatives, self.negatives)
+        losses = [lost / count for lost, count in (positives, negatives) if count]
         return 100 * float(np.mean(losses)) if losses else 0.0
 
     @property
@@ -146,10 +130,8 @@ class PartFigures:
     """The two models on one part of the data."""
 
     counts: DecisionCounts  # By the labels.
-    # Percentage points lost of accuracy and of balanced accuracy as cross-fitted
-    # probabilities expect it, or as rows with weights count. A model may have memorised the
-    # labels of its training rows; these probabilities know none of them. None: as
-    # `counts` say.
+    # Percentage points lost of accuracy and of balanced accuracy as cross-fitted probabilities
+    # expect it, which know no memorised labels, or as weights count; None: as `counts` say.
     expected: tuple[float, float] | None = None
 
     @property
@@ -343,6 +325,11 @@ class Evaluator:
         )
         self.before_scores = self._scores(original)
 
+    @property
+    def judged_by(self) -> Literal["probabilities", "labels"]:
+        """How the accuracy lost is found."""
+        return "probabilities" if self.by_probabilities else "labels"
+
     def __call__(self, model: Any) -> tuple[float, Sequence[float]]:
         """Return the points of accuracy lost, and the targets' scores.
 
@@ -357,10 +344,7 @@ class Evaluator:
         It loses too much of balanced accuracy, or decides or is right one way less than half as
         often as the original.
         """
-        return any(
-            part.counts.one_sided or part.balanced_drop > self._balanced_budget + 1e-9
-            for part in self._parts(model)
-        )
+        return any(map(self._refused, self._parts(model)))
 
     def refuses_trained(self, model: Any) -> bool:
         """Return the same of the training rows alone, and whether too much accuracy is lost there.
@@ -368,11 +352,10 @@ class Evaluator:
         For models whose figures on other rows are known from a cross-validation.
         """
         part = self._parts(model)[0]
-        return (
-            part.counts.one_sided
-            or part.balanced_drop > self._balanced_budget + 1e-9
-            or part.accuracy_drop > self._budget + 1e-9
-        )
+        return self._refused(part) or part.accuracy_drop > self._budget + 1e-9
+
+    def _refused(self, part: PartFigures) -> bool:
+        return part.counts.one_sided or part.balanced_drop > self._balanced_budget + 1e-9
 
     def _scores(self, model: Any) -> list[float]:
         """Return the sizes of the targets' differences, of the kind that the audit speaks of."""

@@ -302,13 +302,7 @@ def worst_of(scores: Sequence[float]) -> float:
 def share_out(
     more: int, wanting: Sequence[int], taken: Sequence[int], there: Sequence[int]
 ) -> tuple[int, ...]:
-    """Share a number of further samples among the pools that want some, one at a time in turn.
-
-    Examples
-    --------
-    >>> share_out(5, [0, 2], taken=[1, 1, 0], there=[9, 9, 2])
-    (4, 1, 2)
-    """
+    """Share a number of further samples among the pools that want some, one at a time in turn."""
     now = list(taken)
     open_ = [index for index in wanting if now[index] < there[index]]
     while more > 0 and open_:

@@ -145,6 +145,10 @@ class WrittenTarget(Part):
         None, description="for texts: its change, with an interval as if of different texts"
     )
 
+    def deciding(self, estimand: Literal["observed", "neighbourhood"]) -> ChangeSummary:
+        """Return the change of the difference that a verdict by this estimand speaks of."""
+        return self.observed if estimand == "observed" else self.neighbourhood
+
 
 class WrittenSummary(Part):
     """The model that was written: what the verdict is about."""
