@@ -54,13 +54,7 @@ _SHARES_OF_GAP = (0.75, 0.5, 0.25)
 
 
 def resolve_alternatives(compare: str | Sequence[str]) -> tuple[str, ...]:
-    """Read which other methods are wanted: names, ``"all"`` or ``"none"``.
-
-    Examples
-    --------
-    >>> resolve_alternatives("none"), resolve_alternatives("reweighing")
-    ((), ('reweighing',))
-    """
+    """Read which other methods are wanted: names, ``"all"`` or ``"none"``."""
     names = (
         [name.strip() for name in compare.split(",") if name.strip()]
         if isinstance(compare, str)
@@ -264,9 +258,8 @@ def _mixed(name: str, setting: Setting) -> Alternative:
         ]
         return mixtures[min(allowed)[1]] if allowed else None
 
-    curve = setting.measure.curve(
-        {budget: mixture for budget in CURVE_BUDGETS if (mixture := best(budget)) is not None}
-    )
+    within = {budget: best(budget) for budget in CURVE_BUDGETS}
+    curve = setting.measure.curve({budget: some for budget, some in within.items() if some})
     chosen = best(setting.parameters.max_accuracy_drop)
     seconds = time.perf_counter() - started
     if chosen is None:

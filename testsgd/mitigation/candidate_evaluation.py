@@ -113,15 +113,11 @@ class DecisionCounts:
         If everybody gets the same label no group is treated differently, at little accuracy where
         nearly all have that label anyway. It is no better model.
         """
-        decided = (
-            (self.selected_before, self.selected_after),
-            (self.rows - self.selected_before, self.rows - self.selected_after),
-        )
-        right = (
-            (self.true_positives_before, self.true_positives_after),
-            (self.true_negatives_before, self.true_negatives_after),
-        )
-        pairs = (*decided, *(pair for pair in right if pair[0] >= FEWEST_COUNTED))
+        selected = self.selected_before, self.selected_after
+        positives = self.true_positives_before, self.true_positives_after
+        negatives = self.true_negatives_before, self.true_negatives_after
+        right = [pair for pair in (positives, negatives) if pair[0] >= FEWEST_COUNTED]
+        pairs = [selected, (self.rows - selected[0], self.rows - selected[1]), *right]
         return any(after < LEAST_SHARE * before for before, after in pairs)
 
 
@@ -216,9 +212,8 @@ def compare_written(
         group, others = (
             DecisionCounts.of(before[side], after[side], labels[side]) for side in (inside, ~inside)
         )
-        targets.append(
-            WrittenTarget(group, others, _change(old_shares, new_shares, index, material))
-        )
+        change = _change(old_shares, new_shares, index, material)
+        targets.append(WrittenTarget(group, others, change))
 
     def part(indices: Places, chances: NDArray[np.float64] | None = None) -> PartFigures:
         first = material.decisions(reference, indices)
@@ -254,10 +249,7 @@ def _change(
 
 
 def _expected_drops(
-    before: Decisions,
-    after: Decisions,
-    chances: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    before: Decisions, after: Decisions, chances: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> tuple[float, float]:
     """Compute the percentage points lost of accuracy, and of balanced accuracy.
 
@@ -285,11 +277,9 @@ class Evaluator:
     """Judges candidates on the rows that are not held out.
 
     The budgets are in percentage points; `reference` is the model whose accuracy is not to be lost,
-    if that is not the original. `before` holds the original's rates for the targets.
-    `by_probabilities` says that one validation row is worth more than the budget, so that the few
-    labels alone cannot say whether it is kept. What cross-fitted probabilities expect is then
-    judged on all rows that are not held out; else on the training rows only, whose labels the model
-    may have memorised. Where there are no probabilities the training rows' labels count.
+    if that is not the original. `by_probabilities`: one validation row is worth more than the
+    budget, so cross-fitted probabilities judge on all rows that are not held out; else on the
+    training rows only, whose labels the model may have memorised.
     """
 
     def __init__(

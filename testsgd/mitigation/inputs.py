@@ -88,12 +88,12 @@ class MitigationInputs:
 
     def about(self, findings: Findings, targets: tuple[Target, ...]) -> dict[str, Any]:
         """Describe the work, for the journal."""
+        audit = asdict(findings.parameters)
+        del audit["jobs"]
         return {
             "version": __version__,
             "settings": asdict(self.settings),
-            "audit": {
-                name: value for name, value in asdict(findings.parameters).items() if name != "jobs"
-            },
+            "audit": audit,
             "data": self.fingerprint,
             "model": [findings.model_fingerprint, self.loaded.file_sha256],
             "targets": [target.rule_set.text for target in targets],
@@ -223,10 +223,9 @@ def _mitigation_parameters(
                 where="mitigate",
                 remedy=f"the parameters are {', '.join(sorted(known))}",
             )
-    settings = MitigationParameters(
-        **{name: value for name, value in parameters.items() if name in own}
-    )
-    return settings, {name: value for name, value in parameters.items() if name not in own}
+    rest = {name: value for name, value in parameters.items() if name not in own}
+    chosen = {name: parameters[name] for name in parameters.keys() - rest.keys()}
+    return MitigationParameters(**chosen), rest
 
 
 def _check_no_holdout(audit_settings: AuditParameters) -> None:

@@ -202,8 +202,7 @@ def _search(
 ) -> _Found:
     """Do one run up to the choice: one kind of samples after the other."""
     material, parameters, evaluator = work.material, work.parameters, work.evaluator
-    started = time.perf_counter()
-    seed = run_seed(parameters, run)
+    started, seed = time.perf_counter(), run_seed(parameters, run)
     dosages = parameters.dosages(material.training_size)
     before = evaluator.before_scores if validated is None else validated.before
     search = Search(

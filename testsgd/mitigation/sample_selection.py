@@ -340,18 +340,6 @@ def draw_samples(
             )
         case "counter":
             found = find_samples(source, model, wanted=wanted, fallback=fallback, **common)
-    inputs, rows, changes = source.described(found.numbers)
-    return CounterSamples(
-        inputs=inputs,
-        favourable=favourable,
-        seeds=rows,
-        changes=changes,
-        relabelled=found.relabelled,
-        side=side,
-        target=target,
-        report=found.report,
-        targets=found.targets,
-        scores=found.scores,
-        anchors=found.anchors,
-        kind=kind,
+    return CounterSamples.of(
+        found, source, favourable=favourable, side=side, target=target, kind=kind
     )

@@ -59,11 +59,7 @@ _OPEN_SHIFTS = 5
 # Longer names of targets are cut in headings.
 _HEADING = 240
 
-_STANDINGS: dict[str, Standing] = {
-    "mitigated": "good",
-    "not_certain": "open",
-    "too_few": "open",
-}
+_STANDINGS: dict[str, Standing] = {"mitigated": "good", "not_certain": "open", "too_few": "open"}
 _SIDES = {
     "auto": "the smaller side, if it has less than a tenth, or else of both",
     "group": "the group",
@@ -223,13 +219,13 @@ def _others(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
     grew = f"{plural(change.increased_count, 'difference')} grew by more than "
     listed: list[Block] = [
         Paragraph(f"The largest differences after retraining, all {words.many}:"),
-        groups_table(change, "Largest differences", increased=False),
+        groups_table(change.worst, "Largest differences"),
     ]
     if change.increased:
         grown = "Those that grew most, without near copies:"
         listed += [
             Paragraph(f"{grew}{size_points(summary.least_increase)}. {grown}"),
-            groups_table(change, "Grown", increased=True),
+            groups_table(change.increased, "Grown"),
         ]
     return Only("markdown", tuple(listed)), Only("html", _others_drawn(summary, words))
 
@@ -248,7 +244,7 @@ def _others_drawn(summary: MitigationSummary, words: Words) -> tuple[Block, ...]
     if any(group.after.difference is not None for group in change.worst):
         label = "Largest differences after retraining, in percentage points"
         blocks.append(charts.shifts(change.worst, scale, label))
-        blocks.append(groups_table(change, "Largest differences after", increased=False))
+        blocks.append(groups_table(change.worst, "Largest differences after"))
     else:
         blocks.append(Paragraph("There is no group to show."))
     blocks += [Heading("Differences that grew"), Paragraph(_grown(summary))]
@@ -256,15 +252,9 @@ def _others_drawn(summary: MitigationSummary, words: Words) -> tuple[Block, ...]
     if change.increased_count and increased:
         label = "Differences that grew, in percentage points"
         blocks.append(charts.shifts(increased[:_OPEN_SHIFTS], scale, label, caption=False))
-        blocks.append(
-            groups_table(
-                change,
-                "Differences that grew",
-                increased=True,
-                fold=f"{plural(len(change.increased), 'group')} whose difference grew, with rates",
-                open_rows=_OPEN_SHIFTS,
-            )
-        )
+        fold = f"{plural(len(change.increased), 'group')} whose difference grew, with rates"
+        folded = {"fold": fold, "open_rows": _OPEN_SHIFTS}
+        blocks.append(groups_table(change.increased, "Differences that grew", **folded))
     return (*blocks, _held_out(summary, words))
 
 
@@ -275,11 +265,10 @@ def _grown(summary: MitigationSummary) -> str:
         return f"No group's difference grew by more than {by}."
     increased = sum(group.after.difference is not None for group in change.increased)
     these = f"These are the {min(increased, _OPEN_SHIFTS)} that"
-    shown = (
-        f". {'This is the one that' if increased == 1 else these} grew most" if increased else ""
-    )
-    if 0 < increased < change.increased_count:
-        shown += ", without near copies"
+    shown = ""
+    if increased:
+        shown = f". {'This is the one that' if increased == 1 else these} grew most"
+        shown += ", without near copies" if change.increased_count > increased else ""
     grew = f"{plural(change.increased_count, 'difference')} of {count(change.groups)} grew"
     return f"{grew} by more than {by}{shown}."
 
@@ -291,14 +280,13 @@ def _held_out(summary: MitigationSummary, words: Words) -> Details:
         f"{plural(change.groups, 'group')}, {count(change.increased_count)} grew by more than "
         f"{size_points(summary.least_increase)} there."
     )
-    label = f"Largest differences, held-out {words.many}"
-    grown = groups_table(change, f"Differences that grew, held-out {words.many}", increased=True)
+    on, grew = f", held-out {words.many}", "Differences that grew"
     return Details(
         f"The same on the {plural(change.rows, f'held-out {words.one}')}",
         (
             Paragraph(fewer),
-            groups_table(change, label, increased=False),
-            replace(grown, title="Differences that grew"),
+            groups_table(change.worst, f"Largest differences{on}"),
+            groups_table(change.increased, f"{grew}{on}", title=grew),
         ),
     )
 

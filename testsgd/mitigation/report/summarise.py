@@ -33,12 +33,7 @@ from testsgd.mitigation.report.summary import (
     TargetSummary,
 )
 from testsgd.mitigation.report.verdict import mitigation_verdict
-from testsgd.mitigation.report.written import (
-    equal_accuracy,
-    known,
-    rates_summary,
-    written_summary,
-)
+from testsgd.mitigation.report.written import equal_accuracy, known, rates_summary, written_summary
 from testsgd.mitigation.samples import CounterSamples
 from testsgd.mitigation.search import Candidate
 from testsgd.mitigation.targets import Target

@@ -10,11 +10,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from testsgd.auditing.report.summary import (
-    CounterfactualSummary,
-    DataSummary,
-    ModelSummary,
-)
+from testsgd.auditing.report.summary import CounterfactualSummary, DataSummary, ModelSummary
 from testsgd.mitigation.parameters import Kind, MitigationParameters, Side
 from testsgd.report.summaries import Part, RuleSummary
 
@@ -50,7 +46,7 @@ class SplitSummary(Part):
         description="how the accuracy that a candidate loses was found: by labels of the "
         "validation rows; as the larger of that and of what cross-fitted "
         "probabilities of all rows but the held-out expect; or by repeated cross-"
-        "validation on these; what is lost on training rows counts besides",
+        "validation on these; what is lost on training rows counts besides"
     )
     unseen: bool = Field(False, description="true: held-out rows had no part in naming the groups")
     source: str = Field(description="how the split was found, in words")
@@ -101,7 +97,7 @@ class PartSummary(Part):
     )
     accuracy_drop: float = Field(
         description="points lost as the guard counts: by cross-fitted probabilities where labels "
-        "were memorised",
+        "were memorised"
     )
     balanced_drop: float = Field(description="the same of balanced accuracy")
 
@@ -135,7 +131,7 @@ class WrittenTarget(Part):
     neighbourhood: ChangeSummary = Field(description="the difference of these rates")
     levelled_down: float | None = Field(
         description="share of the closed gap that is due to the favoured side getting the label "
-        "less often, by the verdict's estimand; null if the gap did not close",
+        "less often, by the verdict's estimand; null if the gap did not close"
     )
     effect_before: CounterfactualSummary | None = Field(
         None, description="for texts: the counterfactual effect on held-out texts, before"
@@ -156,7 +152,7 @@ class WrittenSummary(Part):
     run: int = Field(ge=1, description="the run that it is from")
     estimand: Literal["observed", "neighbourhood"] = Field(
         description="which rates the verdict speaks of: of rows as they are, or of their "
-        "neighbours (texts: with the terms put in)",
+        "neighbours (texts: with the terms put in)"
     )
     constant_label: str = Field(
         description="most frequent training label: what the best constant model gives all"
@@ -169,11 +165,7 @@ class WrittenSummary(Part):
     @property
     def parts(self) -> dict[PartName, PartSummary]:
         """The parts of the data by their names, the held-out one first."""
-        return {
-            "held-out": self.held_out,
-            "validation": self.validation,
-            "training": self.training,
-        }
+        return {"held-out": self.held_out, "validation": self.validation, "training": self.training}
 
 
 class CurvePointSummary(Part):
@@ -193,7 +185,7 @@ class EqualAccuracy(Part):
     confidence_interval: tuple[float, float] = Field(description="of the difference")
     mixed: bool = Field(
         description="true: between two points of the curve, as deciding by chance between them "
-        "reaches",
+        "reaches"
     )
 
 
@@ -203,7 +195,7 @@ class SamplesSummary(Part):
     run: int = Field(ge=1, description="which run")
     kind: Kind = Field(
         description="how they were chosen: as the original model labels them; by its chance of "
-        "the counter label; or as drawn, with what it says moved towards that label",
+        "the counter label; or as drawn, with what it says moved towards that label"
     )
     side: Side = Field(description="whose members the samples are")
     label: str = Field(description="the counter label: all but anchors carry it")
@@ -268,7 +260,7 @@ class RunSummary(Part):
     weight: float | None = Field(description="how much each counted; null if no candidate was")
     samples: int | None = Field(
         description="samples added for the chosen candidate, of anchored ones those relabelled; "
-        "null if there is none, and the original stands in",
+        "null if there is none, and the original stands in"
     )
     validation_drop: float = Field(description="points lost on rows that are not held out")
     accuracy: float = Field(description="accuracy on the held-out rows")
@@ -379,7 +371,7 @@ class MitigationSummary(Part):
     chosen_run: int | None = Field(description="run of the kept model; null if it is the original")
     accuracy_before: float = Field(
         description="of the original on held-out rows; where it may have learnt from them and is "
-        "fitted anew, of the original fitted to the training rows alone",
+        "fitted anew, of the original fitted to the training rows alone"
     )
     accuracy_after: RunRange = Field(
         description="on held-out rows, over the runs: what to expect of the recipe"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from testsgd.auditing.report.vocabulary import words_for
 from testsgd.mitigation.report import phrases
@@ -15,10 +16,10 @@ from testsgd.mitigation.report.phrases import (
     spread_scores,
 )
 from testsgd.mitigation.report.summary import (
-    AuditChange,
     CandidateSummary,
     ChangeSummary,
     ComparisonSummary,
+    GroupChange,
     MitigationSummary,
     RatesSummary,
     SamplesSummary,
@@ -261,13 +262,11 @@ def _judged_heading(summary: MitigationSummary) -> str:
     return f"Accuracy change, {'estimated' if phrases.estimated(summary.split) else 'validation'}"
 
 
-def groups_table(
-    change: AuditChange, label: str, *, increased: bool, fold: str = "", open_rows: int = 0
-) -> Table:
+def groups_table(groups: Sequence[GroupChange], label: str, **options: Any) -> Table:
     """List groups with their differences before and after."""
     return listing(
         label,
-        change.increased if increased else change.worst,
+        groups,
         (
             Listed("Group", lambda group: group.text, "name"),
             Listed("Difference before", lambda group: signed(group.before.difference)),
@@ -285,8 +284,7 @@ def groups_table(
             "note": "target" if group.target else "",
             "units": tuple(rule.text for rule in group.rules),
         },
-        fold=fold,
-        open_rows=open_rows,
+        **options,
     )
 
 
@@ -314,26 +312,18 @@ def comparisons_table(summary: MitigationSummary) -> Table:
     if written and part and part.constant is not None and part.accuracy.before is not None:
         # What says the same of all makes no difference at all.
         drop, none = accuracy_change(100 * (part.accuracy.before - part.constant)), size(0.0)
-        rows.append(
-            Row(
-                ("Constant model", none, none, drop, NOTHING, NOTHING),
-                about=f"“{written.constant_label}” for all.",
-            )
-        )
-    rows.append(
-        Row(
-            (
-                "Retraining with samples",
-                spread_scores(largest_mean(spread.score for spread in summary.ranges)),
-                spread_scores(largest_mean(spread.held_out_score for spread in summary.ranges)),
-                phrases.spread_changes(summary.accuracy_drop),
-                _own(summary),
-                seconds(own_time),
-            ),
-            emphasis=True,
-            about="This mitigation; at equal accuracy the model that was written.",
-        )
+        cells = ("Constant model", none, none, drop, NOTHING, NOTHING)
+        rows.append(Row(cells, about=f"“{written.constant_label}” for all."))
+    cells = (
+        "Retraining with samples",
+        spread_scores(largest_mean(spread.score for spread in summary.ranges)),
+        spread_scores(largest_mean(spread.held_out_score for spread in summary.ranges)),
+        phrases.spread_changes(summary.accuracy_drop),
+        _own(summary),
+        seconds(own_time),
     )
+    about = "This mitigation; at equal accuracy the model that was written."
+    rows.append(Row(cells, emphasis=True, about=about))
     return Table("Methods compared", columns, (*rows, *map(_comparison, summary.comparisons)))
 
 
@@ -343,17 +333,15 @@ def _comparison(other: ComparisonSummary) -> Row:
         why = _STATUS_TEXTS[other.status]
         about = " ".join(sentence(part) for part in (other.about, other.reason) if part)
         return Row((name, why, NOTHING, NOTHING, equal, NOTHING), about=about)
-    return Row(
-        (
-            name,
-            spread_scores(largest_mean(other.scores)),
-            spread_scores(largest_mean(other.held_out_scores)),
-            phrases.spread_changes(other.accuracy_drop),
-            equal,
-            NOTHING if other.seconds is None else seconds(other.seconds),
-        ),
-        about=sentence(other.about),
+    cells = (
+        name,
+        spread_scores(largest_mean(other.scores)),
+        spread_scores(largest_mean(other.held_out_scores)),
+        phrases.spread_changes(other.accuracy_drop),
+        equal,
+        NOTHING if other.seconds is None else seconds(other.seconds),
     )
+    return Row(cells, about=sentence(other.about))
 
 
 def _method(other: ComparisonSummary) -> str:
@@ -448,8 +436,7 @@ def candidates_table(summary: MitigationSummary) -> Table:
             Listed("Weight of each", weight),
             Listed("Stage", lambda candidate: candidate.stage, "name"),
             Listed(
-                _judged_heading(summary),
-                lambda candidate: accuracy_change(candidate.accuracy_drop),
+                _judged_heading(summary), lambda candidate: accuracy_change(candidate.accuracy_drop)
             ),
             Listed(
                 _what(summary), lambda candidate: size(phrases.candidate_score(candidate)), "strong"
