@@ -73,6 +73,9 @@ class DecisionCounts:
         cells = 4 * labels.astype(np.intp) + 2 * before.astype(np.intp) + after
         return cls(tuple(np.bincount(cells, minlength=8).tolist()))
 
+    def __add__(self, other: DecisionCounts) -> DecisionCounts:
+        return DecisionCounts(tuple(map(sum, zip(self.cells, other.cells, strict=True))))
+
     @property
     def right_before(self) -> int:
         """How many the first model labels as the data do."""

@@ -91,7 +91,7 @@ def cross_validate(
     for key, some in counts.items():
         if len(some) < total:
             continue
-        whole = DecisionCounts(tuple(np.sum([item.cells for item in some], axis=0).tolist()))
+        whole = sum(some[1:], some[0])
         scores = _scores(np.sum(tallies[key], axis=0))
         if key == _BEFORE:
             before = scores
