@@ -25,8 +25,9 @@ from testsgd.mitigation.exponentiated_gradient import (
     Mixture,
     exponentiated_gradients,
 )
-from testsgd.mitigation.outcome import Alternative, CurvePoint, Standing
+from testsgd.mitigation.outcome import Alternative, Standing
 from testsgd.mitigation.parameters import MitigationParameters
+from testsgd.mitigation.report.summary import CurvePointSummary
 from testsgd.mitigation.sample_selection import scores_of
 from testsgd.mitigation.search import CURVE_BUDGETS, Search
 from testsgd.models import Examples, LoadedModel, Refitter, Stage
@@ -53,13 +54,7 @@ _SHARES_OF_GAP = (0.75, 0.5, 0.25)
 
 
 def resolve_alternatives(compare: str | Sequence[str]) -> tuple[str, ...]:
-    """Read which other methods are wanted: names, ``"all"`` or ``"none"``.
-
-    Examples
-    --------
-    >>> resolve_alternatives("none"), resolve_alternatives("reweighing")
-    ((), ('reweighing',))
-    """
+    """Read which other methods are wanted: names, ``"all"`` or ``"none"``."""
     names = (
         [name.strip() for name in compare.split(",") if name.strip()]
         if isinstance(compare, str)
@@ -145,28 +140,28 @@ class CurveMeasure:
         self._labels = material.favourable[test]
         self._before = material.decisions(reference, test) == self._labels
 
-    def single(self, models: Mapping[float, Any]) -> tuple[CurvePoint, ...]:
+    def single(self, models: Mapping[float, Any]) -> tuple[CurvePointSummary, ...]:
         """Measure the models that would have been chosen with each budget."""
         return self.curve({budget: Mixture.of(model) for budget, model in models.items()})
 
-    def curve(self, mixtures: Mapping[float, Mixture]) -> tuple[CurvePoint, ...]:
+    def curve(self, mixtures: Mapping[float, Mixture]) -> tuple[CurvePointSummary, ...]:
         """Measure the mixtures that would have been chosen with each budget.
 
         Of a mixture these are the expected figures; the ends of its interval are the means of the
         models' own ends, which is no narrower than it could be.
         """
-        points: list[CurvePoint] = []
+        points: list[CurvePointSummary] = []
         last: Sequence[Any] = ()
         for budget, mixture in mixtures.items():
             # Often the same is chosen with the next budget.
             if points and all(one is two for one, two in zip(last, mixture.models, strict=False)):
-                points.append(replace(points[-1], budget=budget))
+                points.append(points[-1].model_copy(update={"budget": budget}))
             else:
                 points.append(self._point(budget, mixture))
             last = mixture.models
         return tuple(points)
 
-    def _point(self, budget: float, mixture: Mixture) -> CurvePoint:
+    def _point(self, budget: float, mixture: Mixture) -> CurvePointSummary:
         models, chances, material = mixture.models, mixture.weights, self._material
         test = material.split.parts.test
         right = np.array(
@@ -181,12 +176,12 @@ class CurveMeasure:
         lows, highs = (chances @ np.array([pair[end] for pair in ends]) for end in (0, 1))
         sizes = np.abs(differences)
         worst = int(np.nanargmax(sizes)) if not np.isnan(sizes).all() else 0
-        return CurvePoint(
-            budget,
-            100 * float(change.mean()),
-            (100 * float(low), 100 * float(high)),
-            float(differences[worst]),
-            (float(lows[worst]), float(highs[worst])),
+        return CurvePointSummary(
+            budget=budget,
+            accuracy_change=100 * float(change.mean()),
+            accuracy_confidence_interval=(100 * float(low), 100 * float(high)),
+            difference=float(differences[worst]),
+            confidence_interval=(float(lows[worst]), float(highs[worst])),
         )
 
 
@@ -206,7 +201,7 @@ def _retrained(name: str, setting: Setting) -> Alternative:
     started = time.perf_counter()
     refitters = [setting.refitter(some) for some in examples]
     standings: list[Standing] = []
-    curve: tuple[CurvePoint, ...] = ()
+    curve: tuple[CurvePointSummary, ...] = ()
     for run in range(setting.parameters.runs):
         search = Search(
             refitters[0],
@@ -263,9 +258,8 @@ def _mixed(name: str, setting: Setting) -> Alternative:
         ]
         return mixtures[min(allowed)[1]] if allowed else None
 
-    curve = setting.measure.curve(
-        {budget: mixture for budget in CURVE_BUDGETS if (mixture := best(budget)) is not None}
-    )
+    within = {budget: best(budget) for budget in CURVE_BUDGETS}
+    curve = setting.measure.curve({budget: some for budget, some in within.items() if some})
     chosen = best(setting.parameters.max_accuracy_drop)
     seconds = time.perf_counter() - started
     if chosen is None:
@@ -356,28 +350,11 @@ def reweighed(
     *,
     strength: float = 1.0,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute weights and targets that reweigh softened labels.
+    """Compute weights, which sum to n, and targets that reweigh softened labels.
 
-    An example that has the favourable label with the chance p counts as a part p of one that has it
-    and a part 1 - p of one that has not; each part gets its weight to the power of `strength`: with
-    0 nothing is changed, 1 is the method as published. The weights sum to n; the targets are the
-    share of the favourable part in each example.
-
-    As published, an example of a group and a label weighs P(group) P(label) / P(group, label): with
-    these weights the favourable label has the same share in each group, unless a group has only one
-    of the labels: no weights can change that.
-
-    References
-    ----------
-    Kamiran and Calders, Data preprocessing techniques for classification without discrimination,
-    Knowledge and Information Systems 33, 2012.
-
-    Examples
-    --------
-    >>> members = np.array([True, True, True, True, False, False, False, False])
-    >>> labels = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0])
-    >>> reweighed(members, labels)[0].round(3).tolist()
-    [2.0, 0.667, 0.667, 0.667, 0.667, 0.667, 0.667, 2.0]
+    An example with the chance p counts as a part p of a favourable one and a part 1 - p of another;
+    each weighs P(group) P(label) / P(group, label) to the power of `strength`, 1 as published
+    (Kamiran and Calders, Knowledge and Information Systems 33, 2012).
     """
     names, group = np.unique(members, return_inverse=True)
     if len(names) < 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,15 +69,7 @@ class DecisionCounts:
 
     @classmethod
     def of(cls, before: Decisions, after: Decisions, labels: NDArray[np.bool_]) -> DecisionCounts:
-        """Count decisions.
-
-        Examples
-        --------
-        >>> before, after, labels = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]], dtype=bool)
-        >>> counts = DecisionCounts.of(before, after, labels)
-        >>> counts.right_before, counts.right_after, counts.mended, counts.broken
-        (4, 2, 0, 2)
-        """
+        """Count decisions."""
         cells = 4 * labels.astype(np.intp) + 2 * before.astype(np.intp) + after
         return cls(tuple(np.bincount(cells, minlength=8).tolist()))
 
@@ -112,14 +104,9 @@ class DecisionCounts:
     @property
     def balanced_drop(self) -> float:
         """Percentage points lost of the mean of the accuracies on those of either label."""
-        losses = [
-            lost / count
-            for lost, count in (
-                (self.lost_positives - self.gained_positives, self.positives),
-                (self.gained_negatives - self.lost_negatives, self.negatives),
-            )
-            if count
-        ]
+        positives = (self.lost_positives - self.gained_positives, self.positives)
+        negatives = (self.gained_negatives - self.lost_negatives, self.negatives)
+        losses = [lost / count for lost, count in (positives, negatives) if count]
         return 100 * float(np.mean(losses)) if losses else 0.0
 
     @property
@@ -129,15 +116,11 @@ class DecisionCounts:
         If everybody gets the same label no group is treated differently, at little accuracy where
         nearly all have that label anyway. It is no better model.
         """
-        decided = (
-            (self.selected_before, self.selected_after),
-            (self.rows - self.selected_before, self.rows - self.selected_after),
-        )
-        right = (
-            (self.true_positives_before, self.true_positives_after),
-            (self.true_negatives_before, self.true_negatives_after),
-        )
-        pairs = (*decided, *(pair for pair in right if pair[0] >= FEWEST_COUNTED))
+        selected = self.selected_before, self.selected_after
+        positives = self.true_positives_before, self.true_positives_after
+        negatives = self.true_negatives_before, self.true_negatives_after
+        right = [pair for pair in (positives, negatives) if pair[0] >= FEWEST_COUNTED]
+        pairs = [selected, (self.rows - selected[0], self.rows - selected[1]), *right]
         return any(after < LEAST_SHARE * before for before, after in pairs)
 
 
@@ -146,10 +129,8 @@ class PartFigures:
     """The two models on one part of the data."""
 
     counts: DecisionCounts  # By the labels.
-    # Percentage points lost of accuracy and of balanced accuracy as cross-fitted
-    # probabilities expect it, or as rows with weights count. A model may have memorised the
-    # labels of its training rows; these probabilities know none of them. None: as
-    # `counts` say.
+    # Percentage points lost of accuracy and of balanced accuracy as cross-fitted probabilities
+    # expect it, which know no memorised labels, or as weights count; None: as `counts` say.
     expected: tuple[float, float] | None = None
 
     @property
@@ -234,9 +215,8 @@ def compare_written(
         group, others = (
             DecisionCounts.of(before[side], after[side], labels[side]) for side in (inside, ~inside)
         )
-        targets.append(
-            WrittenTarget(group, others, _change(old_shares, new_shares, index, material))
-        )
+        change = _change(old_shares, new_shares, index, material)
+        targets.append(WrittenTarget(group, others, change))
 
     def part(indices: Places, chances: NDArray[np.float64] | None = None) -> PartFigures:
         first = material.decisions(reference, indices)
@@ -272,10 +252,7 @@ def _change(
 
 
 def _expected_drops(
-    before: Decisions,
-    after: Decisions,
-    chances: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    before: Decisions, after: Decisions, chances: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> tuple[float, float]:
     """Compute the percentage points lost of accuracy, and of balanced accuracy.
 
@@ -303,11 +280,9 @@ class Evaluator:
     """Judges candidates on the rows that are not held out.
 
     The budgets are in percentage points; `reference` is the model whose accuracy is not to be lost,
-    if that is not the original. `before` holds the original's rates for the targets.
-    `by_probabilities` says that one validation row is worth more than the budget, so that the few
-    labels alone cannot say whether it is kept. What cross-fitted probabilities expect is then
-    judged on all rows that are not held out; else on the training rows only, whose labels the model
-    may have memorised. Where there are no probabilities the training rows' labels count.
+    if that is not the original. `by_probabilities`: one validation row is worth more than the
+    budget, so cross-fitted probabilities judge on all rows that are not held out; else on the
+    training rows only, whose labels the model may have memorised.
     """
 
     def __init__(
@@ -343,6 +318,11 @@ class Evaluator:
         )
         self.before_scores = self._scores(original)
 
+    @property
+    def judged_by(self) -> Literal["probabilities", "labels"]:
+        """How the accuracy lost is found."""
+        return "probabilities" if self.by_probabilities else "labels"
+
     def __call__(self, model: Any) -> tuple[float, Sequence[float]]:
         """Return the points of accuracy lost, and the targets' scores.
 
@@ -357,10 +337,7 @@ class Evaluator:
         It loses too much of balanced accuracy, or decides or is right one way less than half as
         often as the original.
         """
-        return any(
-            part.counts.one_sided or part.balanced_drop > self._balanced_budget + 1e-9
-            for part in self._parts(model)
-        )
+        return any(map(self._refused, self._parts(model)))
 
     def refuses_trained(self, model: Any) -> bool:
         """Return the same of the training rows alone, and whether too much accuracy is lost there.
@@ -368,11 +345,10 @@ class Evaluator:
         For models whose figures on other rows are known from a cross-validation.
         """
         part = self._parts(model)[0]
-        return (
-            part.counts.one_sided
-            or part.balanced_drop > self._balanced_budget + 1e-9
-            or part.accuracy_drop > self._budget + 1e-9
-        )
+        return self._refused(part) or part.accuracy_drop > self._budget + 1e-9
+
+    def _refused(self, part: PartFigures) -> bool:
+        return part.counts.one_sided or part.balanced_drop > self._balanced_budget + 1e-9
 
     def _scores(self, model: Any) -> list[float]:
         """Return the sizes of the targets' differences, of the kind that the audit speaks of."""

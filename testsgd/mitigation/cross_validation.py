@@ -91,10 +91,8 @@ def cross_validate(
     for key, some in counts.items():
         if len(some) < total:
             continue
-        whole = some[0]
-        for item in some[1:]:
-            whole += item
-        scores = _scores(sum(tallies[key][1:], tallies[key][0]))
+        whole = sum(some[1:], some[0])
+        scores = _scores(np.sum(tallies[key], axis=0))
         if key == _BEFORE:
             before = scores
             continue
@@ -189,15 +187,9 @@ def _stand_in(original: LoadedModel[Any], fold: TableMaterial, build: Build, see
 
 def _tallies(estimates: Estimates) -> _Tallies:
     """Return favourable answers and all, inside and outside each target, shape (4, targets)."""
-    return np.array(
-        [
-            estimates.favourable_in,
-            estimates.samples_in,
-            estimates.favourable_out,
-            estimates.samples_out,
-        ],
-        dtype=np.float64,
-    )
+    inside = estimates.favourable_in, estimates.samples_in
+    outside = estimates.favourable_out, estimates.samples_out
+    return np.array([*inside, *outside], dtype=np.float64)
 
 
 def _scores(tallies: _Tallies) -> list[float]:

@@ -60,18 +60,10 @@ class DataSplit:
 
 
 def comparison_parameters(parameters: AuditParameters) -> AuditParameters:
-    """Return the parameters of the audits that a mitigation compares, from those of an audit.
+    """Return an audit's parameters without what a mitigation does not report.
 
-    A mitigation reports what each group's rates were and are, and nothing of what an audit says
-    besides. So its audits, before and after, have no guarantee for the whole search, no stability,
-    no conditional scores and no gate, and are quicker by as much. The groups, their rates and their
-    ranks are the same.
-
-    Examples
-    --------
-    >>> chosen = comparison_parameters(AuditParameters(theta=0.1, fail_above=0.2))
-    >>> chosen.theta, chosen.guarantee, chosen.stability, chosen.fail_above
-    (0.1, 'per-group', 0, None)
+    That is the guarantee for the whole search, stability, conditional scores and the gate. The
+    groups, their rates and their ranks are the same.
     """
     return replace(parameters, guarantee="per-group", stability=0, condition_on=(), fail_above=None)
 
@@ -80,12 +72,6 @@ def finding_parameters(parameters: AuditParameters) -> AuditParameters:
     """Return the parameters of the audit that names the groups, from those of an audit.
 
     Where groups are ranked by intervals for the whole search, its guarantee stays.
-
-    Examples
-    --------
-    >>> chosen = finding_parameters(AuditParameters(rank_by="lower-bound", fail_above=0.2))
-    >>> chosen.guarantee, chosen.stability, chosen.fail_above
-    ('simultaneous', 0, None)
     """
     if parameters.ranked_by in ("score", "counterfactual"):
         return comparison_parameters(parameters)
@@ -397,13 +383,5 @@ class Material(ABC):
 
 
 def counter_label(target: Target, side: Side) -> bool:
-    """Return whether samples of a side that counter a target's discrimination are favourable.
-
-    Examples
-    --------
-    >>> from testsgd.rules import RuleSet
-    >>> disfavoured = Target(rank=1, group=0, rule_set=RuleSet(()), direction="less", score=0.2)
-    >>> counter_label(disfavoured, "group"), counter_label(disfavoured, "rest")
-    (True, False)
-    """
+    """Return whether samples of a side that counter a target's discrimination are favourable."""
     return (target.direction == "less") == (side == "group")

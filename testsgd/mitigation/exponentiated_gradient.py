@@ -49,9 +49,7 @@ def exponentiated_gradients(
 ) -> tuple[Mixture, ...]:
     """Find mixtures of models that treat a group and the rest more and more alike.
 
-    References
-    ----------
-    Agarwal et al., A reductions approach to fair classification, ICML 2018.
+    Source: Agarwal et al., A reductions approach to fair classification, ICML 2018.
     """
     _check(training, members, max_rounds)
     try:
@@ -166,12 +164,9 @@ class _Trainings:
         return int(np.argmin(costs))
 
     def _train(self, labels: NDArray[np.bool_], weights: NDArray[np.float64]) -> None:
-        model = None
         stages = self._refitter.refit(None, weights=weights, labels=labels, seed=self._seed)
-        for stage in stages:
-            model = stage.model
-        if model is None:
-            raise RuntimeError("a training ended without a model")
+        *_, last = stages
+        model = last.model
         self.models.append(model)
         self.decisions.append(model.decisions(self._inputs))
 
@@ -222,12 +217,10 @@ class ConstantModel:
 
 @dataclass(frozen=True)
 class Mixture:
-    """Some models, one of which is drawn for each decision.
+    """Some models, one of which is drawn for each decision; its figures are expected ones.
 
-    What a mixture decides is a matter of chance, so it has expected figures. A rate and the
-    accuracy are means over decisions, and the expected mean is the mean of the models' own,
-    weighted by their chances. So the models are measured one by one, and :meth:`expected` puts the
-    figures together.
+    A rate and the accuracy are means over decisions, and the expected mean is the mean of the
+    models' own, weighted by their chances: :meth:`expected` puts them together.
     """
 
     # The models, of rows or of texts; all have a chance above 0.

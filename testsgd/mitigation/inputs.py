@@ -88,12 +88,12 @@ class MitigationInputs:
 
     def about(self, findings: Findings, targets: tuple[Target, ...]) -> dict[str, Any]:
         """Describe the work, for the journal."""
+        audit = asdict(findings.parameters)
+        del audit["jobs"]
         return {
             "version": __version__,
             "settings": asdict(self.settings),
-            "audit": {
-                name: value for name, value in asdict(findings.parameters).items() if name != "jobs"
-            },
+            "audit": audit,
             "data": self.fingerprint,
             "model": [findings.model_fingerprint, self.loaded.file_sha256],
             "targets": [target.rule_set.text for target in targets],
@@ -136,34 +136,29 @@ def mitigation_inputs(
         sensitive = resolve_terms(terms, specification)
         loaded: LoadedModel[Any] = load_text_model(model, specification, **how)
         fingerprint, only = texts_fingerprint(texts), texts.training_only
+        # An audit does not look at texts for training only.
         audited = texts if only is None else texts.take(np.flatnonzero(~only))
-        _check_saved(summary, texts_fingerprint(audited), loaded)
-        labels = data_labels(texts)
+        audited_fingerprint = texts_fingerprint(audited)
         mentions = find_mentions(texts.texts, sensitive)
+        rows: Table | Texts = texts
         units: Clusters | None = text_clusters(texts, mentions)
-        split = _split(texts, labels, units, fingerprint, loaded, settings, summary)
         make: Callable[..., Material] = partial(TextMaterial, texts, mentions)
     else:
         check_no_terms(terms, specification)
         loaded, table = find_model_and_table(
             model, data, specification, limit=limit, seed=seed, **how
         )
-        fingerprint = table_fingerprint(table)
-        _check_saved(summary, fingerprint, loaded)
-        labels = data_labels(table)
-        units = None if table.clusters is None else Clusters.of(table.clusters)
-        split = _split(table, labels, units, fingerprint, loaded, settings, summary)
+        fingerprint = audited_fingerprint = table_fingerprint(table)
+        rows, units = table, None if table.clusters is None else Clusters.of(table.clusters)
         make = partial(TableMaterial, table)
+    if summary is not None:
+        check_same_data(summary, audited_fingerprint)
+        check_same_model(summary, name=loaded.model.name, file_sha256=loaded.file_sha256)
+    labels = data_labels(rows)
+    split = _split(rows, labels, units, fingerprint, loaded, settings, summary)
     material = make(labels.astype(bool), split, (), audit_settings)
     finding = finding_parameters(audit_settings)
     return MitigationInputs(loaded, summary, settings, finding, material, fingerprint)
-
-
-def _check_saved(summary: AuditSummary | None, audited: str, loaded: LoadedModel[Any]) -> None:
-    """Check that a saved audit is of these data, given by their sha256, and of this model."""
-    if summary is not None:
-        check_same_data(summary, audited)
-        check_same_model(summary, name=loaded.model.name, file_sha256=loaded.file_sha256)
 
 
 def _split(
@@ -228,10 +223,9 @@ def _mitigation_parameters(
                 where="mitigate",
                 remedy=f"the parameters are {', '.join(sorted(known))}",
             )
-    settings = MitigationParameters(
-        **{name: value for name, value in parameters.items() if name in own}
-    )
-    return settings, {name: value for name, value in parameters.items() if name not in own}
+    rest = {name: value for name, value in parameters.items() if name not in own}
+    chosen = {name: parameters[name] for name in parameters.keys() - rest.keys()}
+    return MitigationParameters(**chosen), rest
 
 
 def _check_no_holdout(audit_settings: AuditParameters) -> None:

@@ -24,12 +24,6 @@ class Journal:
     `about` says what the work is, JSON-able: a file about other work, or none of a journal, is
     refused with a :class:`ConfigurationError`. `resume`: go on from the file, if there is one; else
     begin anew.
-
-    Examples
-    --------
-    >>> journal = Journal(None, {"data": "demo"})
-    >>> journal.keep("run 1, step 1", [0.5]); journal.get("run 1, step 1")
-    [0.5]
     """
 
     def __init__(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from testsgd.mitigation.candidate_evaluation import Written
     from testsgd.mitigation.data_splits import Material
     from testsgd.mitigation.parameters import MitigationParameters
+    from testsgd.mitigation.report.summary import CurvePointSummary
     from testsgd.mitigation.samples import CounterSamples
     from testsgd.mitigation.search import Candidate
     from testsgd.mitigation.targets import Target
@@ -62,20 +63,6 @@ class RunOutcome:
 
 
 @dataclass(frozen=True)
-class CurvePoint:
-    """What a method reaches with some budget, on the held-out rows or texts.
-
-    It is a candidate that was chosen by the other rows.
-    """
-
-    budget: float  # Points of accuracy that it was allowed to lose there.
-    accuracy_change: float  # Points of accuracy gained, less those lost.
-    accuracy_confidence_interval: tuple[float, float]  # The interval for it, of pairs.
-    difference: float  # Of the target whose difference is the largest then.
-    confidence_interval: tuple[float, float]  # The interval for it.
-
-
-@dataclass(frozen=True)
 class Alternative:
     """What else one might do, on the same splits."""
 
@@ -87,7 +74,9 @@ class Alternative:
     # The targets' scores on all rows and on those held out, one array a run.
     scores: tuple[np.ndarray[Any, np.dtype[np.float64]], ...] = ()
     held_out_scores: tuple[np.ndarray[Any, np.dtype[np.float64]], ...] = ()
-    curve: tuple[CurvePoint, ...] = ()  # What it reaches with several budgets, in its first run.
+    curve: tuple[
+        CurvePointSummary, ...
+    ] = ()  # What it reaches with several budgets, in its first run.
     seconds: float | None = None  # Wall-clock time of a run, on average.
 
 
@@ -115,7 +104,7 @@ class MitigationOutcome:
     # The model that is kept beside the original; None if that is the original.
     written: Written | None = None
     # What the samples reach with several budgets, in the run that is kept.
-    curve: tuple[CurvePoint, ...] = ()
+    curve: tuple[CurvePointSummary, ...] = ()
     alternatives: tuple[Alternative, ...] = ()  # What else one might do.
     seconds: dict[str, float] = field(default_factory=dict)  # Wall-clock time of each phase.
 

@@ -103,7 +103,7 @@ class MitigationResult(DocumentResult[MitigationSummary]):
         about["held-out balanced accuracy"] = part.balanced.after
         about["held-out accuracy of the best constant model"] = part.constant
         for target, item in zip(self.summary.targets, written.targets, strict=True):
-            change = item.observed if written.estimand == "observed" else item.neighbourhood
+            change = item.deciding(written.estimand)
             about[f"held-out difference before, {target.text}"] = change.before
             about[f"held-out difference, {target.text}"] = change.after
             about[f"held-out difference, change, interval, {target.text}"] = (

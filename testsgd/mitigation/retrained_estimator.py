@@ -34,14 +34,7 @@ from testsgd.mitigation.samples import CounterSamples
 from testsgd.mitigation.search import Candidate
 from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.mitigation.targets import Target, choose_targets
-from testsgd.models import (
-    Examples,
-    LoadedModel,
-    PlainRows,
-    PreparedRows,
-    Split,
-    Stage,
-)
+from testsgd.models import Examples, LoadedModel, PlainRows, PreparedRows, Split, Stage
 from testsgd.models.answers import Output
 from testsgd.models.refitting.estimators import weight_parameter
 from testsgd.rules.axes import MOST_VALUES
@@ -398,14 +391,11 @@ def attempt(
         found = search_once(Work(loaded, refitter, material, settings.mitigation, evaluator))
     except DataError as error:
         return Attempt(error.what)
-    reason, kept = "", None
-    if found.model is None:
-        reason = (
-            f"no number of samples lowered the score of {targets[0].rule_set.text} and kept the "
-            f"accuracy within {settings.mitigation.max_accuracy_drop:g} points"
-        )
-    else:
-        kept = found.model.estimator
+    none = (
+        f"no number of samples lowered the score of {targets[0].rule_set.text} and kept the "
+        f"accuracy within {settings.mitigation.max_accuracy_drop:g} points"
+    )
+    reason, kept = ("", found.model.estimator) if found.model else (none, None)
     return Attempt(reason, targets[0], found.candidates, found.chosen, kept, findings)
 
 
@@ -446,12 +436,10 @@ def told_scores(
         return {}, {}
     model = LoadedModel(EstimatorRows(estimator, columns, favourable))
     after = run_audit(model, before.table, audit)
-    groups = dict.fromkeys(
-        [target.group, *worst_groups(before, _TOLD), *worst_groups(after, _TOLD)]
+    worst = dict.fromkeys([*worst_groups(before, _TOLD), *worst_groups(after, _TOLD)])
+    names = {group: before.rule_set(group).text for group in {target.group: None, **worst}}
+    first, second = (
+        {name: float(findings.estimates.score[group]) for group, name in names.items()}
+        for findings in (before, after)
     )
-    texts = [before.rule_set(group).text for group in groups]
-    scores = (
-        [float(found.estimates.score[group]) for group in groups] for found in (before, after)
-    )
-    first, second = (dict(zip(texts, some, strict=True)) for some in scores)
     return first, second

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -66,14 +66,9 @@ def run_mitigation(
     """Retrain a model until it treats the targets of its audit `before` more alike.
 
     `build` makes other refitters of the same kind: with it small tables are judged by repeated
-    cross-validation, and other methods, named by `compare`, can be tried. The journal keeps
-    figures, to go on after an interruption; `progress` is called now and then with a phase's name,
-    how much is done and how much there is. Raises a :class:`DataError` if a target has no training
-    rows from which samples could be made, a :class:`ModelError` if a retraining raises.
-
-    References
-    ----------
-    Zhang et al., TestSGD, RQ3 and Table 7.
+    cross-validation, and other methods, named by `compare`, can be tried. Raises a
+    :class:`DataError` if a target has no training rows from which samples could be made, a
+    :class:`ModelError` if a retraining raises (Zhang et al., TestSGD, RQ3 and Table 7).
     """
     journal = Journal(None, {}) if journal is None else journal
     seconds: dict[str, float] = {}
@@ -148,8 +143,6 @@ def run_mitigation(
         with _timed(seconds, "other methods"):
             setting = Setting(original, material, evaluator, stand, parameters, build, measure)
             alternatives = try_alternatives(compare, setting, progress=progress)
-    by_labels: Literal["probabilities", "labels"]
-    by_labels = "probabilities" if evaluator.by_probabilities else "labels"
     return MitigationOutcome(
         parameters=parameters,
         material=material,
@@ -157,7 +150,7 @@ def run_mitigation(
         before=before,
         standing=standing,
         before_choice=tuple(evaluator.before_scores if validated is None else validated.before),
-        evaluated_by=by_labels if validated is None else "cross-validation",
+        evaluated_by=evaluator.judged_by if validated is None else "cross-validation",
         refitter=refitter,
         runs=runs,
         kept=kept,
@@ -209,8 +202,7 @@ def _search(
 ) -> _Found:
     """Do one run up to the choice: one kind of samples after the other."""
     material, parameters, evaluator = work.material, work.parameters, work.evaluator
-    started = time.perf_counter()
-    seed = run_seed(parameters, run)
+    started, seed = time.perf_counter(), run_seed(parameters, run)
     dosages = parameters.dosages(material.training_size)
     before = evaluator.before_scores if validated is None else validated.before
     search = Search(
@@ -311,9 +303,5 @@ def _outcome(
 
 def _best(runs: Sequence[RunOutcome]) -> RunOutcome | None:
     """Return the run with the smallest worst score on the rows that are not held out."""
-    better = [run for run in runs if run.chosen is not None]
-    return min(
-        better,
-        key=lambda run: worst_of(run.chosen.scores) if run.chosen else np.inf,
-        default=None,
-    )
+    better = [(worst_of(run.chosen.scores), run) for run in runs if run.chosen is not None]
+    return min(better, key=lambda pair: pair[0], default=(0.0, None))[1]

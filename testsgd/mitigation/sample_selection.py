@@ -1,7 +1,8 @@
-"""More ways to choose samples, which move a decision boundary farther than kept ones do.
+"""The kinds of samples, and how they are drawn.
 
-Samples to which the model gives the counter label already lie where it gives that label. To learn
-them changes little where it does not. So there are other kinds.
+Counter
+    Those to which the model gives the counter label, as in the paper. They lie where it gives that
+    label already, and change little where it does not; the other kinds move its boundary farther.
 
 By odds
     A member is drawn with the chance that the model gives it the counter label, and carries that
@@ -11,9 +12,7 @@ By odds
 Shifted
     Members are drawn as they come, and what the model says of each is moved: all log-odds by the
     same step, so large that as many decisions change as the gap asks for. Those that stay on the
-    other side are anchors: they keep training from running past the goal. It is what the drawn
-    chances of the second kind come to on average, without their chance.
-
+    other side are anchors: they keep training from running past the goal.
 Anchored
     All members are added every time. Those that the model labels otherwise get the counter label,
     nearest to the boundary first; all the others keep what the model says. For texts: few enough,
@@ -78,8 +77,7 @@ def find_samples(
     `seeds` is for the report alone.
     """
     order = drawing_order(generator, source.draws, max_draws)
-    kept: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
-    others: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    kept, others = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     drawn = count = 0
     while drawn < len(order) and count < wanted:
         size = min(_MOST, max(_FEWEST, 2 * (wanted - count)))
@@ -249,14 +247,8 @@ def find_shifted(
     if drawn.known:
         threshold = getattr(model, "threshold", None)
         threshold = 0.5 if threshold is None else threshold
-        targets = shifted(
-            scores,
-            counter,
-            favourable=favourable,
-            share=share,
-            strength=strength,
-            threshold=threshold,
-        )
+        how = {"share": share, "strength": strength, "threshold": threshold}
+        targets = shifted(scores, counter, favourable=favourable, **how)
         relabelled = ((targets > threshold) == favourable) & ~counter
     else:
         relabelled = np.zeros(len(scores), dtype=bool)
@@ -289,7 +281,7 @@ def shifted(
     favourable: bool,
     share: float,
     strength: float,
-    threshold: float = 0.5,
+    threshold: float,
 ) -> NDArray[np.float64]:
     """Move the log-odds of scores by `strength` times the step with which a share of all changes.
 
@@ -329,11 +321,7 @@ def draw_samples(
     """Draw samples of a kind, of one side of a target that is given by its index.
 
     `favourable` is their label. The same state of the generator gives the same samples; of the kind
-    counter, asked for more, the same first ones. `share` and `strength` are for shifted ones.
-
-    References
-    ----------
-    Zhang et al., TestSGD, section 4.3 and RQ3.
+    counter, asked for more, the same first ones (Zhang et al., TestSGD, section 4.3 and RQ3).
     """
     common: dict[str, Any] = {
         "favourable": favourable,
@@ -352,18 +340,6 @@ def draw_samples(
             )
         case "counter":
             found = find_samples(source, model, wanted=wanted, fallback=fallback, **common)
-    inputs, rows, changes = source.described(found.numbers)
-    return CounterSamples(
-        inputs=inputs,
-        favourable=favourable,
-        seeds=rows,
-        changes=changes,
-        relabelled=found.relabelled,
-        side=side,
-        target=target,
-        report=found.report,
-        targets=found.targets,
-        scores=found.scores,
-        anchors=found.anchors,
-        kind=kind,
+    return CounterSamples.of(
+        found, source, favourable=favourable, side=side, target=target, kind=kind
     )

@@ -43,8 +43,30 @@ class SamplingReport:
     nearness: Literal["score", "unknown"] = "score"
 
 
-@dataclass(frozen=True)
-class CounterSamples:
+@dataclass(frozen=True, kw_only=True)
+class _Labelled:
+    """What samples are labelled with; arrays of shape (n,)."""
+
+    relabelled: NDArray[np.bool_]  # True where the original model gives another label.
+    # The share of the favourable label that is to be learnt: 1 or 0 by the label carried, or,
+    # of shifted samples, what the original model's score became.
+    targets: NDArray[np.float64]
+    anchors: NDArray[np.bool_]  # True where the other label is kept, as the original model has it.
+    report: SamplingReport  # How they were found.
+    # Of anchored samples what the original model says of each; those that it labels otherwise
+    # come first.
+    scores: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found(_Labelled):
+    """The draws that became samples, in the order in which they should be added."""
+
+    numbers: NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CounterSamples(_Labelled):
     """Samples of one side of one target, with the label that counters its discrimination.
 
     They are in the order in which they should be added: as drawn; but of the kind ``"counter"``
@@ -59,21 +81,18 @@ class CounterSamples:
     # What was done to it, such as ``"hours: 40 to 41"`` or ``'"lesbian" to "gay"'``; empty if
     # nothing was; shape (n,).
     changes: NDArray[np.object_]
-    relabelled: NDArray[np.bool_]  # True where the original model gives another label; shape (n,).
     side: Side  # Whose members they are.
     target: int  # The target's place among the targets.
-    report: SamplingReport  # How they were found.
-    # The share of the favourable label that is to be learnt: 1 or 0 by the label carried, or,
-    # of shifted samples, what the original model's score became; shape (n,).
-    targets: NDArray[np.float64]
-    # True where the other label is kept, as the original model has it; shape (n,).
-    anchors: NDArray[np.bool_]
     kind: Kind = "counter"  # How they were chosen.
     # How much each counts, where their seeds have weights; None: all 1; shape (n,).
     weights: NDArray[np.float64] | None = None
-    # Of anchored samples what the original model says of each; those that it labels otherwise
-    # come first; shape (n,).
-    scores: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, found: Found, source: Source, **known: Any) -> CounterSamples:
+        """Make the samples of draws; `known` is what the draws do not tell."""
+        inputs, seeds, changes = source.described(found.numbers)
+        own = {name: value for name, value in vars(found).items() if name != "numbers"}
+        return cls(inputs=inputs, seeds=seeds, changes=changes, **own, **known)
 
     def __len__(self) -> int:
         return len(self.seeds)
@@ -139,22 +158,6 @@ class Source(ABC):
         self, numbers: NDArray[np.int64]
     ) -> tuple[Inputs, NDArray[np.int64], NDArray[np.object_]]:
         """Return the samples of draws, the row or text each is made from, and what was changed."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """The draws that became samples, in the order in which they should be added."""
-
-    numbers: NDArray[np.int64]
-    # True where the original model gives another label than the one carried.
-    relabelled: NDArray[np.bool_]
-    # The share of the favourable label that is to be learnt: 1 or 0, or what a score became.
-    targets: NDArray[np.float64]
-    # True where the other label is kept, as the original model has it.
-    anchors: NDArray[np.bool_]
-    report: SamplingReport
-    # Of anchored samples what the original model says of each.
-    scores: NDArray[np.float64] | None = None
 
 
 # Where a sample is from and why it is there; if the data have such a column, "sample_" is put

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field
+from itertools import islice
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -211,7 +212,10 @@ class Search(Generic[M]):
         name = f"{self.name}, {kind}, step {step}"
         known = self.journal.get(name)
         if known is not None:
-            found = [_candidate(figures) for figures in known]
+            found = [
+                Candidate(**{name: _tuples(value) for name, value in figures.items()})
+                for figures in known
+            ]
             for candidate in found:
                 self._keep(candidate, None)
             return found
@@ -269,12 +273,8 @@ class Search(Generic[M]):
     def _model(self, chosen: Candidate, pools: Sequence[CounterSamples], seed: int) -> M:
         """Retrain a candidate that is known from the journal only."""
         extra = added(pools, chosen.taken, chosen.weight)
-        for index, stage in enumerate(
-            self.refitter.refit(extra, seed=step_seed(seed, chosen.step))
-        ):
-            if index == chosen.stage:
-                return stage.model
-        raise RuntimeError("a retraining gave fewer stages than before")
+        stages = self.refitter.refit(extra, seed=step_seed(seed, chosen.step))
+        return next(islice(stages, chosen.stage, None)).model
 
 
 def best_of(candidates: Sequence[Candidate], before: Sequence[float]) -> Candidate | None:
@@ -302,13 +302,7 @@ def worst_of(scores: Sequence[float]) -> float:
 def share_out(
     more: int, wanting: Sequence[int], taken: Sequence[int], there: Sequence[int]
 ) -> tuple[int, ...]:
-    """Share a number of further samples among the pools that want some, one at a time in turn.
-
-    Examples
-    --------
-    >>> share_out(5, [0, 2], taken=[1, 1, 0], there=[9, 9, 2])
-    (4, 1, 2)
-    """
+    """Share a number of further samples among the pools that want some, one at a time in turn."""
     now = list(taken)
     open_ = [index for index in wanting if now[index] < there[index]]
     while more > 0 and open_:
@@ -343,15 +337,12 @@ def added(
     return joined
 
 
-def _candidate(figures: dict[str, Any]) -> Candidate:
-    return Candidate(
-        **{**figures, "taken": tuple(figures["taken"]), "scores": tuple(figures["scores"])}
-    )
+def _tuples(value: Any) -> Any:
+    """Return a list of a journal as the tuple that it was."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _order(candidate: Candidate) -> tuple[float, ...]:
     worst, total = candidate.objective
-    near = math.floor(worst / NEAR) if math.isfinite(worst) else worst
-    if worst <= SMALL:
-        near = 0
+    near = 0 if worst <= SMALL else math.floor(worst / NEAR) if math.isfinite(worst) else worst
     return near, candidate.accuracy_drop, worst, total, candidate.step, candidate.stage

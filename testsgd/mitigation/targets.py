@@ -65,7 +65,17 @@ def choose_targets(
                 where="all_above",
                 remedy="there is nothing to do, or give a smaller score",
             )
-    targets = tuple(_target(findings, rank, group) for rank, group in chosen)
+    estimates = findings.estimates
+    targets = tuple(
+        Target(
+            rank=rank,
+            group=group,
+            rule_set=findings.rule_set(group),
+            direction="less" if estimates.difference[group] < 0 else "more",
+            score=float(estimates.score[group]),
+        )
+        for rank, group in chosen
+    )
     for target in targets:
         if target.score == 0:
             raise ParameterError(
@@ -86,14 +96,4 @@ def _first(findings: Findings, enough: Callable[[RuleSet], bool]) -> tuple[int, 
         "texts on both sides, so nothing could be told of a new model",
         where="group",
         remedy="give more data; or name a group, and the result will not be judged",
-    )
-
-
-def _target(findings: Findings, rank: int, group: int) -> Target:
-    return Target(
-        rank=rank,
-        group=group,
-        rule_set=findings.rule_set(group),
-        direction="less" if findings.estimates.difference[group] < 0 else "more",
-        score=float(findings.estimates.score[group]),
     )

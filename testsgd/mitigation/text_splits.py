@@ -188,11 +188,7 @@ class Variants(Source):
         """Write texts again, with those they are made from and which terms became which."""
         rows = self._rows[numbers]
         changes = [self._change(row) for row in rows.tolist()]
-        return (
-            self.make(numbers),
-            rows,
-            np.array([*changes, None], dtype=object)[:-1],
-        )
+        return self.make(numbers), rows, np.array([*changes, None], dtype=object)[:-1]
 
     def _change(self, row: int) -> str:
         mentions, categories = self._mentions, self._mentions.terms.categories

@@ -6,16 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from testsgd.auditing.report.vocabulary import words_for
-from testsgd.mitigation.report.phrases import (
-    FEW,
-    accuracy_change,
-    budget,
-    candidate_score,
-    enough,
-    estimated,
-    largest,
-    weight,
-)
+from testsgd.mitigation.report import phrases
+from testsgd.mitigation.report.phrases import FEW, candidate_score, estimated
 from testsgd.mitigation.report.summary import (
     CandidateSummary,
     GroupChange,
@@ -56,18 +48,10 @@ def gap_scale(targets: Iterable[TargetSummary]) -> Scale:
 
     It need not begin at zero: positions are compared, not lengths from zero.
     """
-    rates = [
-        rate
-        for target in targets
-        for side in (
-            target.before,
-            target.after,
-            target.held_out_before,
-            target.held_out_after,
-        )
-        for rate in (side.rate_in, side.rate_out)
-        if rate is not None
-    ]
+    sides: list[RatesSummary] = []
+    for target in targets:
+        sides += [target.before, target.after, target.held_out_before, target.held_out_after]
+    rates = [rate for side in sides for rate in (side.rate_in, side.rate_out) if rate is not None]
     return linear_scale(min(rates, default=0.0), max(rates, default=1.0), count=5)
 
 
@@ -75,7 +59,7 @@ def gaps(target: TargetSummary, summary: MitigationSummary, *, caption: bool) ->
     """Draw a target's rates before and after, on all rows and on the held-out ones."""
     words, kept = words_for(summary.data.kind), summary.chosen_run is not None
     few = target.held_out_before
-    remark = "" if enough(few) else f"fewer than {FEW} on one side: too few to tell"
+    remark = "" if phrases.enough(few) else f"fewer than {FEW} on one side: too few to tell"
     parts = (
         _rates(f"All {words.many}", target.before, target.after if kept else None, ""),
         _rates(f"Held-out {words.many}", few, target.held_out_after if kept else None, remark),
@@ -123,15 +107,11 @@ def _gap(label: str, rates: RatesSummary, *, faint: bool) -> StripRow | None:
 
 def shift_scale(groups: Iterable[GroupChange | TargetSummary]) -> Scale:
     """Return the scale of differences on which several groups are drawn; zero is on it."""
-    values: list[float] = []
+    values: list[float | None] = []
     for group in groups:
-        known = (
-            group.before.difference,
-            group.after.difference,
-            *(group.after.confidence_interval or ()),
-        )
-        values += [value for value in known if value is not None]
-    return difference_scale(values)
+        values += [group.before.difference, group.after.difference]
+        values += group.after.confidence_interval or ()
+    return difference_scale([value for value in values if value is not None])
 
 
 def shifts(
@@ -189,25 +169,18 @@ def trade_off(summary: MitigationSummary) -> Figure | None:
     drops = [candidate.accuracy_drop for candidate, _ in known]
     right = max(_BUDGETS_SHOWN * limit, 1.5 * min(drops), 0.6)
     right = min(right, max(*drops, 1.5 * limit, 0.1))
-    shown = [
-        (candidate, reached) for candidate, reached in known if candidate.accuracy_drop <= right
-    ]
-    before = largest(target.choice_before for target in summary.targets)
+    shown = [pair for pair in known if pair[0].accuracy_drop <= right]
+    before = phrases.largest(target.choice_before for target in summary.targets)
     across = _lost_scale(min([*drops, 0.0]), right)
     heights = [reached for _, reached in shown] + ([] if before is None else [before])
     upwards = linear_scale(0.0, max(heights), count=5)
-    chosen = [(candidate, reached) for candidate, reached in shown if candidate.chosen]
-    others = [(candidate, reached) for candidate, reached in shown if not candidate.chosen]
-    marked = [
-        Highlight(
-            candidate.accuracy_drop / 100,
-            reached,
-            _label(candidate, summary),
-            _chosen(candidate),
-            "more",
-        )
-        for candidate, reached in chosen
-    ]
+    chosen = [pair for pair in shown if pair[0].chosen]
+    others = [pair for pair in shown if not pair[0].chosen]
+    marked = []
+    for candidate, reached in chosen:
+        kept = ", kept" if candidate.run == summary.chosen_run else ""
+        place = candidate.accuracy_drop / 100, reached
+        marked.append(Highlight(*place, f"{candidate.run}{kept}", _chosen(candidate), "more"))
     if before is not None:
         title = f"The original model, difference {size(before)} points"
         marked.append(Highlight(0.0, before, "original", title, "more", shape="ring"))
@@ -225,7 +198,7 @@ def trade_off(summary: MitigationSummary) -> Figure | None:
         name=f"Difference{of_the_worst(summary)}, percentage points",
         below=f"Points of accuracy lost, {where}",
         areas=(Area(forbidden),),
-        thresholds=(Threshold(lost, f"{budget(limit)} allowed", upright=True),),
+        thresholds=(Threshold(lost, f"{phrases.budget(limit)} allowed", upright=True),),
         symbols=tuple(
             Symbol(
                 candidate.accuracy_drop / 100,
@@ -247,15 +220,11 @@ def of_the_worst(summary: MitigationSummary) -> str:
     return " of the worst target" if len(summary.targets) > 1 else ""
 
 
-def _label(candidate: CandidateSummary, summary: MitigationSummary) -> str:
-    return f"{candidate.run}, kept" if candidate.run == summary.chosen_run else str(candidate.run)
-
-
 def _chosen(candidate: CandidateSummary) -> str:
     return (
         f"Run {candidate.run}, chosen: {plural(candidate.samples, 'sample')} of the kind "
-        f"{candidate.kind}, weight {weight(candidate.weight)}, {candidate.stage}; accuracy "
-        f"{accuracy_change(candidate.accuracy_drop)} points, difference "
+        f"{candidate.kind}, weight {phrases.weight(candidate.weight)}, {candidate.stage}; accuracy "
+        f"{phrases.accuracy_change(candidate.accuracy_drop)} points, difference "
         f"{size(candidate_score(candidate))} points"
     )
 
@@ -265,19 +234,14 @@ def _about(summary: MitigationSummary, *, beyond: int) -> str:
     words, split = words_for(summary.data.kind), summary.split
     validation = plural(split.validation, f"validation {words.one}")
     everything = f"all {words.many} but the held-out ones"
-    if split.evaluated_by == "cross-validation":
-        judged = (
-            f"Accuracy lost is that of repeated cross-validation on {everything}, and so are "
-            "differences; left of zero is a gain."
-        )
-    else:
-        judged = f"Accuracy is that on the {validation}"
-        if estimated(split):
-            judged = (
-                f"Accuracy lost is the larger of two estimates: on the {validation}, and as "
-                f"cross-fitted probabilities expect it on {everything}"
-            )
-        judged += f"; left of zero is a gain. Differences are those on {everything}."
+    gain = f"; left of zero is a gain. Differences are those on {everything}."
+    judged = {
+        "labels": f"Accuracy is that on the {validation}{gain}",
+        "probabilities": f"Accuracy lost is the larger of two estimates: on the {validation}, and "
+        f"as cross-fitted probabilities expect it on {everything}{gain}",
+        "cross-validation": "Accuracy lost is that of repeated cross-validation on "
+        f"{everything}, and so are differences; left of zero is a gain.",
+    }[split.evaluated_by]
     if beyond:
         are = "is" if beyond == 1 else "are"
         judged += f" {plural(beyond, 'model')} further right {are} not drawn."

@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from testsgd.auditing.report.vocabulary import words_for
-from testsgd.mitigation.report.phrases import (
-    FEW,
-    NO_BREAK,
-    accuracy,
-    accuracy_change,
-    accuracy_ends,
-    budget,
-    enough,
-    judged_where,
-    largest,
-    within,
-)
+from testsgd.mitigation.report import phrases
+from testsgd.mitigation.report.phrases import FEW, NO_BREAK, accuracy, budget, largest
 from testsgd.mitigation.report.summary import ChangeSummary, MitigationSummary
 from testsgd.report.blocks import KeyFigure, KeyFigures, Standing
 from testsgd.report.formatting import (
@@ -54,11 +44,10 @@ def _help(summary: MitigationSummary) -> KeyFigure:
     if written is not None:
         effects = [target.effect for target in written.targets if target.effect is not None]
         lines += [f"the counterfactual effect: {_arrow(effect)}" for effect in effects[:1]]
-        first = written.targets[0]
-        change = first.observed if written.estimand == "observed" else first.neighbourhood
+        change = written.targets[0].deciding(written.estimand)
         if single and change.confidence_interval is not None:
             lines.append(f"change: {interval(change.confidence_interval)}")
-    if not all(enough(target.held_out_before) for target in targets):
+    if not all(phrases.enough(target.held_out_before) for target in targets):
         lines.append(f"fewer than {FEW} on one side: too few to tell")
     limit = summary.settings.all_above
     if limit is not None:
@@ -75,11 +64,11 @@ def _cost(summary: MitigationSummary) -> KeyFigure:
     on = plural(summary.split.held_out, f"held-out {words.one}")
     if summary.chosen_run is None:
         line = f"the original model is kept: {before} accuracy on {on}"
-        where = judged_where(summary.split, words.many)
+        where = phrases.judged_where(summary.split, words.many)
         tried = f"no candidate lost {budget(limit)} or less {where}"
         if any(candidate.allowed for candidate in summary.candidates):
             tried = f"no candidate within {budget(limit)} {where} had a smaller difference"
-        elif any(within(candidate, limit) for candidate in summary.candidates):
+        elif any(phrases.within(candidate, limit) for candidate in summary.candidates):
             tried = f"each candidate within {budget(limit)} {where} was refused"
         return KeyFigure(question, "nothing", (line, tried))
     kept = next((run for run in summary.runs if run.run == summary.chosen_run), None)
@@ -91,7 +80,7 @@ def _cost(summary: MitigationSummary) -> KeyFigure:
     ]
     written = summary.written
     if written is not None:
-        ends = accuracy_ends(written.held_out.accuracy)
+        ends = phrases.accuracy_ends(written.held_out.accuracy)
         if ends:
             lines[1] = f"{ends}; allowed: {budget(limit)}"
         balanced = written.held_out.balanced
@@ -103,7 +92,7 @@ def _cost(summary: MitigationSummary) -> KeyFigure:
             f"“{written.constant_label}” for all"
         )
     standing: Standing = "bad" if summary.verdict.status in _AT_A_PRICE else "good"
-    figure = f"{accuracy_change(kept.accuracy_drop)} points"
+    figure = f"{phrases.accuracy_change(kept.accuracy_drop)} points"
     return KeyFigure(question, figure, tuple(lines), standing)
 
 

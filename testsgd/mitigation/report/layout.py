@@ -6,18 +6,10 @@ from dataclasses import replace
 
 from testsgd.auditing.report.provenance import data_facts, model_facts
 from testsgd.auditing.report.vocabulary import Words, words_for
-from testsgd.mitigation.report import charts
+from testsgd.mitigation.report import charts, phrases
 from testsgd.mitigation.report.key_figures import key_figures
 from testsgd.mitigation.report.notes import mitigation_notes
-from testsgd.mitigation.report.phrases import (
-    KINDS,
-    STATUS_NAMES,
-    budget,
-    estimated,
-    method,
-    spread_scores,
-    within,
-)
+from testsgd.mitigation.report.phrases import KINDS, STATUS_NAMES
 from testsgd.mitigation.report.summary import MitigationSummary
 from testsgd.mitigation.report.tables import (
     candidates_table,
@@ -67,11 +59,7 @@ _OPEN_SHIFTS = 5
 # Longer names of targets are cut in headings.
 _HEADING = 240
 
-_STANDINGS: dict[str, Standing] = {
-    "mitigated": "good",
-    "not_certain": "open",
-    "too_few": "open",
-}
+_STANDINGS: dict[str, Standing] = {"mitigated": "good", "not_certain": "open", "too_few": "open"}
 _SIDES = {
     "auto": "the smaller side, if it has less than a tenth, or else of both",
     "group": "the group",
@@ -167,11 +155,11 @@ def _target(summary: MitigationSummary, index: int, words: Words) -> Article:
     if spread.score and len(summary.runs) > 1 and summary.chosen_run is not None:
         held_out = ""
         if spread.held_out_score:
-            reached = spread_scores(spread.held_out_score)
+            reached = phrases.spread_scores(spread.held_out_score)
             held_out = f" and {reached} points on held-out {words.many}"
         told = (
             f"Over {plural(len(summary.runs), 'run')} the difference is "
-            f"{spread_scores(spread.score)} points on all {words.many}{held_out}."
+            f"{phrases.spread_scores(spread.score)} points on all {words.many}{held_out}."
         )
         blocks.append(Only("html", (Paragraph(told, "soft"),)))
     return Article(
@@ -188,16 +176,11 @@ def _paying(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
     if summary.written:
         who = f"What became of the held-out {words.many} as they are, before and after."
         changes = "Changes are in points, with intervals of pairs: both models decide on each of "
+        about = Heading("Accuracy of the model that was written")
         blocks = [
             Only("html", (Heading("Who pays"), Paragraph(f"{who} In brackets are intervals."))),
             paying_table(summary),
-            Only(
-                "html",
-                (
-                    Heading("Accuracy of the model that was written"),
-                    Paragraph(f"{changes}the {words.many}."),
-                ),
-            ),
+            Only("html", (about, Paragraph(f"{changes}the {words.many}."))),
             parts_table(summary),
         ]
     drawn, candidates = list[Block](), candidates_table(summary)
@@ -213,10 +196,10 @@ def _about_candidates(summary: MitigationSummary) -> str:
     about = (
         f"Each point is a retrained model: the lower, the smaller the difference{worst}; the "
         "further right, the more accuracy it loses. Models in the shaded part lose more than the "
-        f"{budget(limit)} allowed"
+        f"{phrases.budget(limit)} allowed"
     )
     candidates = summary.candidates
-    if any(not candidate.allowed and within(candidate, limit) for candidate in candidates):
+    if any(not candidate.allowed and phrases.within(candidate, limit) for candidate in candidates):
         about += (
             "; grey ones elsewhere were refused, for they decide or are right one way less than "
             "half as often as the original, or lose too much of balanced accuracy"
@@ -236,13 +219,13 @@ def _others(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
     grew = f"{plural(change.increased_count, 'difference')} grew by more than "
     listed: list[Block] = [
         Paragraph(f"The largest differences after retraining, all {words.many}:"),
-        groups_table(change, "Largest differences", increased=False),
+        groups_table(change.worst, "Largest differences"),
     ]
     if change.increased:
         grown = "Those that grew most, without near copies:"
         listed += [
             Paragraph(f"{grew}{size_points(summary.least_increase)}. {grown}"),
-            groups_table(change, "Grown", increased=True),
+            groups_table(change.increased, "Grown"),
         ]
     return Only("markdown", tuple(listed)), Only("html", _others_drawn(summary, words))
 
@@ -261,7 +244,7 @@ def _others_drawn(summary: MitigationSummary, words: Words) -> tuple[Block, ...]
     if any(group.after.difference is not None for group in change.worst):
         label = "Largest differences after retraining, in percentage points"
         blocks.append(charts.shifts(change.worst, scale, label))
-        blocks.append(groups_table(change, "Largest differences after", increased=False))
+        blocks.append(groups_table(change.worst, "Largest differences after"))
     else:
         blocks.append(Paragraph("There is no group to show."))
     blocks += [Heading("Differences that grew"), Paragraph(_grown(summary))]
@@ -269,15 +252,9 @@ def _others_drawn(summary: MitigationSummary, words: Words) -> tuple[Block, ...]
     if change.increased_count and increased:
         label = "Differences that grew, in percentage points"
         blocks.append(charts.shifts(increased[:_OPEN_SHIFTS], scale, label, caption=False))
-        blocks.append(
-            groups_table(
-                change,
-                "Differences that grew",
-                increased=True,
-                fold=f"{plural(len(change.increased), 'group')} whose difference grew, with rates",
-                open_rows=_OPEN_SHIFTS,
-            )
-        )
+        fold = f"{plural(len(change.increased), 'group')} whose difference grew, with rates"
+        folded = {"fold": fold, "open_rows": _OPEN_SHIFTS}
+        blocks.append(groups_table(change.increased, "Differences that grew", **folded))
     return (*blocks, _held_out(summary, words))
 
 
@@ -287,13 +264,11 @@ def _grown(summary: MitigationSummary) -> str:
     if not change.increased_count:
         return f"No group's difference grew by more than {by}."
     increased = sum(group.after.difference is not None for group in change.increased)
+    these = f"These are the {min(increased, _OPEN_SHIFTS)} that"
     shown = ""
     if increased:
-        shown = f". These are the {min(increased, _OPEN_SHIFTS)} that grew most"
-        if increased == 1:
-            shown = ". This is the one that grew most"
-        if change.increased_count > increased:
-            shown += ", without near copies"
+        shown = f". {'This is the one that' if increased == 1 else these} grew most"
+        shown += ", without near copies" if change.increased_count > increased else ""
     grew = f"{plural(change.increased_count, 'difference')} of {count(change.groups)} grew"
     return f"{grew} by more than {by}{shown}."
 
@@ -305,14 +280,13 @@ def _held_out(summary: MitigationSummary, words: Words) -> Details:
         f"{plural(change.groups, 'group')}, {count(change.increased_count)} grew by more than "
         f"{size_points(summary.least_increase)} there."
     )
-    label = f"Largest differences, held-out {words.many}"
-    grown = groups_table(change, f"Differences that grew, held-out {words.many}", increased=True)
+    on, grew = f", held-out {words.many}", "Differences that grew"
     return Details(
         f"The same on the {plural(change.rows, f'held-out {words.one}')}",
         (
             Paragraph(fewer),
-            groups_table(change, label, increased=False),
-            replace(grown, title="Differences that grew"),
+            groups_table(change.worst, f"Largest differences{on}"),
+            groups_table(change.increased, f"{grew}{on}", title=grew),
         ),
     )
 
@@ -330,7 +304,7 @@ def _methods(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
     plain = replace(table, rows=tuple(replace(row, about="") for row in table.rows))
     described = tuple(
         (
-            Strong(method(other.name, first=True)),
+            Strong(phrases.method(other.name, first=True)),
             ": ",
             sentence(other.about),
             *((" No figures: ", sentence(other.reason)) if other.reason else ()),
@@ -355,16 +329,12 @@ def _methods(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
 
 
 def _runs(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
-    times = ""
-    if len(summary.runs) > 1:
-        times = (
-            f"Everything was done {len(summary.runs)} times, each time with random choices of its "
-            "own. "
-        )
+    runs = len(summary.runs)
+    times = f"Everything was done {runs} times, each time with random choices of its own. "
     about: Text = (
-        f"{times}Changes of accuracy and differences are in points. The models were chosen without "
-        f"the held-out {words.many}, which were looked at once, at the end. The kinds of samples "
-        "are explained ",
+        f"{times if runs > 1 else ''}Changes of accuracy and differences are in points. The models "
+        f"were chosen without the held-out {words.many}, which were looked at once, at the end. "
+        "The kinds of samples are explained ",
         Link("below", "meaning"),
         ".",
     )
@@ -391,7 +361,7 @@ def _particulars(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
     """List the particulars of the data, the split, the settings, the models and the run."""
     split, many, notes = summary.split, words.many, tuple(summary.data.notes)
     found_on = f"the {many} that are not held out" if split.unseen else f"all {many}"
-    retrained = summary.retrained
+    retrained, repeats = summary.retrained, count(split.repeats) if split.repeats else ""
     return (
         data_facts(summary.data, words),
         *((Only("html", (Bullets(notes),)),) if notes else ()),
@@ -401,10 +371,7 @@ def _particulars(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
                 (f"Training {many}", count(split.training)),
                 (f"Validation {many}", count(split.validation)),
                 (f"Held-out {many}", count(split.held_out)),
-                (
-                    "Left out, as they repeat others",
-                    count(split.repeats) if split.repeats else "",
-                ),
+                ("Left out, as they repeat others", repeats),
                 ("Where the split is from", split.source),
                 ("The group was found on", found_on),
                 ("What candidates lose is judged by", _judged_by(summary, words)),
@@ -416,11 +383,7 @@ def _particulars(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
         *(() if retrained is None else (model_facts("Retrained model", retrained, words),)),
         Facts(
             "Run",
-            (
-                ("Written", moment(summary.created)),
-                *time_facts(summary),
-                *version_facts(summary),
-            ),
+            (("Written", moment(summary.created)), *time_facts(summary), *version_facts(summary)),
         ),
     )
 
@@ -428,6 +391,7 @@ def _particulars(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
 def _settings(summary: MitigationSummary, words: Words) -> Facts:
     chosen = summary.settings
     group = "" if chosen.group is None else f"rank {chosen.group} of the audit"
+    above = "" if chosen.all_above is None else size_points(chosen.all_above)
     kinds: str = chosen.samples
     if kinds == "auto":
         tried = {candidate.kind for candidate in summary.candidates}
@@ -436,12 +400,9 @@ def _settings(summary: MitigationSummary, words: Words) -> Facts:
         "Settings",
         (
             ("Group", group),
-            (
-                "All groups above",
-                "" if chosen.all_above is None else size_points(chosen.all_above),
-            ),
-            ("Accuracy that may be lost", budget(chosen.max_accuracy_drop)),
-            ("Balanced accuracy that may be lost", budget(chosen.max_balanced_drop)),
+            ("All groups above", above),
+            ("Accuracy that may be lost", phrases.budget(chosen.max_accuracy_drop)),
+            ("Balanced accuracy that may be lost", phrases.budget(chosen.max_balanced_drop)),
             ("Runs", count(chosen.runs)),
             ("Kinds of samples tried", kinds),
             ("Numbers of samples tried in a run", count(chosen.steps)),
@@ -458,9 +419,9 @@ def _settings(summary: MitigationSummary, words: Words) -> Facts:
 
 
 def _judged_by(summary: MitigationSummary, words: Words) -> str:
-    many = words.many
-    if summary.split.evaluated_by == "cross-validation":
-        return f"repeated cross-validation on all {many} but the held-out"
-    if estimated(summary.split):
-        return f"the larger loss by labels of validation {many} and by cross-fitted probabilities"
-    return f"the labels of validation {many}"
+    labels = f"labels of validation {words.many}"
+    return {
+        "labels": f"the {labels}",
+        "probabilities": f"the larger loss by {labels} and by cross-fitted probabilities",
+        "cross-validation": f"repeated cross-validation on all {words.many} but the held-out",
+    }[summary.split.evaluated_by]

@@ -14,6 +14,7 @@ from testsgd.mitigation.report.summary import (
     ChangeSummary,
     RatesSummary,
     RunRange,
+    SamplesSummary,
     SplitSummary,
 )
 from testsgd.report.formatting import MINUS, NOTHING, count, size, size_points
@@ -157,6 +158,11 @@ def largest_mean(ranges: Iterable[RunRange | None]) -> RunRange | None:
 def candidate_score(candidate: CandidateSummary) -> float | None:
     """Return what a candidate is judged by: the largest score of the targets."""
     return largest(candidate.scores)
+
+
+def kept_label(samples: SamplesSummary) -> int:
+    """Count the samples added that carry the counter label because the original model gives it."""
+    return samples.added - samples.relabelled - samples.anchors
 
 
 def enough(rates: RatesSummary) -> bool:

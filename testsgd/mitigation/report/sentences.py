@@ -8,27 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from testsgd.auditing.report.vocabulary import Described, Words
+from testsgd.mitigation.report import phrases
 from testsgd.mitigation.report.phrases import (
     FEW,
     KINDS,
     accuracy,
     accuracy_change,
-    candidate_score,
-    changed_accuracy,
-    enough,
-    from_to,
-    judged_where,
-    largest,
-    largest_mean,
-    lost_points,
-    method,
-    smaller_side,
+    kept_label,
     span,
-    weight,
-    within,
 )
 from testsgd.mitigation.report.summary import (
-    AuditChange,
     MitigationSummary,
     RatesSummary,
     SamplesSummary,
@@ -65,7 +54,7 @@ _SAME = 0.005
 def runs_sentence(summary: MitigationSummary, words: Words) -> list[str]:
     """Write what to expect of the recipe: means over the runs, and how far the runs are apart."""
     runs = summary.runs
-    reached = [largest(run.held_out_scores) for run in runs]
+    reached = [phrases.largest(run.held_out_scores) for run in runs]
     known = [value for value in reached if value is not None]
     if len(runs) < 2 or not known:
         return []
@@ -73,7 +62,7 @@ def runs_sentence(summary: MitigationSummary, words: Words) -> list[str]:
     what = "the difference" if single else "the largest difference of a target"
     low, high = size(min(known)), size(max(known))
     span = f"{low} points in each" if low == high else f"{low} to {high} points"
-    mean = largest_mean(spread.held_out_score for spread in summary.ranges)
+    mean = phrases.largest_mean(spread.held_out_score for spread in summary.ranges)
     drop = summary.accuracy_drop
     worst, best = accuracy_change(drop.highest), accuracy_change(drop.lowest)
     middle = "" if mean is None or low == high else f", {size(mean.mean)} on average"
@@ -94,7 +83,7 @@ def runs_sentence(summary: MitigationSummary, words: Words) -> list[str]:
 def few_sentence(summary: MitigationSummary, words: Words) -> list[str]:
     """Write where a target's score hangs on few rows, all of them counted."""
     targets = summary.targets
-    few = [target for target in targets if not enough(target.before)]
+    few = [target for target in targets if not phrases.enough(target.before)]
     if not few:
         return []
     if len(targets) > 1:
@@ -103,7 +92,7 @@ def few_sentence(summary: MitigationSummary, words: Words) -> list[str]:
             f"{count(len(few))} of {count(len(targets))} targets {have} fewer than {FEW} "
             f"{words.many} on one side in all: such scores hang on few {words.many}."
         ]
-    number, side = smaller_side(few[0].before)
+    number, side = phrases.smaller_side(few[0].before)
     return [
         f"The target's score hangs on {plural(number, words.one)}: of all {words.many}, no more "
         f"are {side}."
@@ -199,14 +188,12 @@ def paying_sentences(
 
 def guard_sentences(written: WrittenSummary, words: Words) -> list[str]:
     """Write what became of both accuracies on each part, and what a constant model reaches."""
-    changes = []
-    for name, part in written.parts.items():
-        if part.accuracy.change is None or part.balanced.change is None:
-            continue
-        changes.append(
-            f"on {name} {words.many} by {changed_accuracy(part.accuracy)} and "
-            f"{changed_accuracy(part.balanced)}"
-        )
+    changes = [
+        f"on {name} {words.many} by {phrases.changed_accuracy(part.accuracy)} and "
+        f"{phrases.changed_accuracy(part.balanced)}"
+        for name, part in written.parts.items()
+        if part.accuracy.change is not None and part.balanced.change is not None
+    ]
     sentences = [f"Accuracy and balanced accuracy change {series(changes)} points."]
     drop = written.training.accuracy_drop
     by_labels = -100 * (written.training.accuracy.change or 0.0)
@@ -240,7 +227,7 @@ def other_groups_sentences(summary: MitigationSummary, words: Words) -> list[str
                 f"{largest_of_any} is {size_points(after)}{who}, above the {size(before)} before."
             )
         else:
-            sentences.append(f"{largest_of_any} {from_to(before, after)}.")
+            sentences.append(f"{largest_of_any} {phrases.from_to(before, after)}.")
             above = sum(run.worst is not None and run.worst > before for run in runs)
             if above:
                 sentences.append(
@@ -248,19 +235,16 @@ def other_groups_sentences(summary: MitigationSummary, words: Words) -> list[str
                     f"{size(before)} before."
                 )
     increased = count(change.increased_count) if change.increased_count else "none"
+    most = ""
+    if change.increased:
+        first = change.increased[0]
+        rise = f"from {size(first.before.score)} to {size(first.after.score)} points"
+        most = f", most of all for {_name(first, words)} ({rise})"
     sentences.append(
         f"{start}the difference of {increased} of {plural(change.groups, 'group')} grew by more "
-        f"than {size_points(summary.least_increase)}{_most_increased(change, words)}."
+        f"than {size_points(summary.least_increase)}{most}."
     )
     return sentences
-
-
-def _most_increased(change: AuditChange, words: Words) -> str:
-    if not change.increased:
-        return ""
-    most = change.increased[0]
-    rise = f"from {size(most.before.score)} to {size(most.after.score)} points"
-    return f", most of all for {_name(most, words)} ({rise})"
 
 
 def _name(group: Described, words: Words) -> str:
@@ -274,16 +258,16 @@ def comparison_sentence(summary: MitigationSummary, written: WrittenSummary | No
         return []
     if written is None:
         reached = [
-            f"{method(other.name)} leaves {size_points(worst.mean)} (accuracy "
+            f"{phrases.method(other.name)} leaves {size_points(worst.mean)} (accuracy "
             f"{accuracy_change(other.accuracy_drop.mean)})"
             for other in comparisons
             if other.accuracy_drop is not None
-            and (worst := largest_mean(other.held_out_scores)) is not None
+            and (worst := phrases.largest_mean(other.held_out_scores)) is not None
         ]
         return [f"On the same splits, {series(reached)}."] if reached else []
-    own = largest(target.held_out_after.score for target in summary.targets)
+    own = phrases.largest(target.held_out_after.score for target in summary.targets)
     known = [
-        f"{method(other.name)} leaves {size_points(other.equal_accuracy.score)} "
+        f"{phrases.method(other.name)} leaves {size_points(other.equal_accuracy.score)} "
         f"({interval(other.equal_accuracy.confidence_interval)})"
         for other in comparisons
         if other.equal_accuracy is not None
@@ -296,7 +280,7 @@ def comparison_sentence(summary: MitigationSummary, written: WrittenSummary | No
             f"{series(known)}."
         )
     if never:
-        names = series([method(other.name) for other in never])
+        names = series([phrases.method(other.name) for other in never])
         sentences.append(f"At no point of its curve so accurate: {names}.")
     return sentences
 
@@ -304,26 +288,27 @@ def comparison_sentence(summary: MitigationSummary, written: WrittenSummary | No
 def no_candidate_sentences(summary: MitigationSummary, words: Words) -> list[str]:
     """Write what was tried where nothing met the accuracy budget, and what else to try."""
     sentences, settings, candidates = [], summary.settings, summary.candidates
+    score = phrases.candidate_score
     if candidates:
         allowed = [candidate for candidate in candidates if candidate.allowed]
         best = min(
             allowed or candidates,
-            key=lambda item: ((candidate_score(item) or 0) if allowed else 0, item.accuracy_drop),
+            key=lambda item: ((score(item) or 0) if allowed else 0, item.accuracy_drop),
         )
-        reached = candidate_score(best)
+        reached = score(best)
         there = f" and has a difference of {size_points(reached)}" if reached is not None else ""
         which = "best one within the budget" if allowed else "one that loses least"
         refused = [
             candidate
             for candidate in candidates
-            if not candidate.allowed and within(candidate, settings.max_accuracy_drop)
+            if not candidate.allowed and phrases.within(candidate, settings.max_accuracy_drop)
         ]
         if allowed and refused:
             which = "best one that was not refused"
         sentences.append(
             f"{plural(len(candidates), 'candidate')} of {plural(len(summary.runs), 'run')} were "
-            f"judged. The {which} loses {lost_points(best.accuracy_drop)} "
-            f"{judged_where(summary.split, words.many)}{there}."
+            f"judged. The {which} loses {phrases.lost_points(best.accuracy_drop)} "
+            f"{phrases.judged_where(summary.split, words.many)}{there}."
         )
         if refused:
             was = "was" if len(refused) == 1 else "were"
@@ -332,7 +317,7 @@ def no_candidate_sentences(summary: MitigationSummary, words: Words) -> list[str
                 "being right one way less than half as often as the original model, or for losing "
                 "too much of balanced accuracy."
             )
-    before = largest(target.before.score for target in summary.targets)
+    before = phrases.largest(target.before.score for target in summary.targets)
     if before is not None:
         what = "The difference" if len(summary.targets) == 1 else "The largest difference"
         sentences.append(f"{what} stays at {size_points(before)}.")
@@ -350,13 +335,10 @@ def sample_sentences(summary: MitigationSummary, words: Words) -> list[str]:
     samples = [some for target in targets for some in target.samples if some.added]
     if not samples:
         return []
-    labels = {some.label for some in samples}
-    label = "the label that counters the difference"
-    if len(labels) == 1:
+    label, of = "the label that counters the difference", ""
+    if len({some.label for some in samples}) == 1:
         label = f"the label “{samples[0].label}”"
-    sides = {some.side for some in samples}
-    of = ""
-    if len(sides) == 1 and len(targets) == 1:
+    if len({some.side for some in samples}) == 1 and len(targets) == 1:
         of = f" of {'the group' if samples[0].side == 'group' else words.others}"
     added = _added(samples, of, summary.split, words)
     if len({some.kind for some in samples}) == 1:
@@ -365,15 +347,8 @@ def sample_sentences(summary: MitigationSummary, words: Words) -> list[str]:
     kept = [some for some in samples if some.run == chosen_run]
     if not kept:
         return [added]
-    return [
-        added,
-        f"In run {chosen_run}, which was kept, the original model {_labels(kept, label)}.",
-    ]
-
-
-def kept_label(samples: SamplesSummary) -> int:
-    """Count the samples added that carry the counter label because the original model gives it."""
-    return samples.added - samples.relabelled - samples.anchors
+    which = f"In run {chosen_run}, which was kept,"
+    return [added, f"{which} the original model {_labels(kept, label)}."]
 
 
 def _by_run(
@@ -403,13 +378,13 @@ def _kind(samples: Sequence[SamplesSummary]) -> str:
     kind_of = {some.run: some.kind for some in samples}
     if len(set(kind_of.values())) == 1:
         return f"of the kind “{samples[0].kind}”"
-    chosen = list(kind_of.values())
+    chosen = [*kind_of.values()]
     parts = [f"“{kind}” in {plural(chosen.count(kind), 'run')}" for kind in KINDS if kind in chosen]
     return f"of the kind {series(parts)}"
 
 
 def _weights(samples: Sequence[SamplesSummary], words: Words) -> str:
-    low, high = (weight(end(some.weight for some in samples)) for end in (min, max))
+    low, high = (phrases.weight(end(some.weight for some in samples)) for end in (min, max))
     if low == high == "1":
         return ""
     much = low if low == high else f"{low} to {high}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +33,7 @@ from testsgd.mitigation.report.summary import (
     TargetSummary,
 )
 from testsgd.mitigation.report.verdict import mitigation_verdict
-from testsgd.mitigation.report.written import (
-    curve_summary,
-    equal_accuracy,
-    rates_summary,
-    written_summary,
-)
+from testsgd.mitigation.report.written import equal_accuracy, known, rates_summary, written_summary
 from testsgd.mitigation.samples import CounterSamples
 from testsgd.mitigation.search import Candidate
 from testsgd.mitigation.targets import Target
@@ -45,6 +41,9 @@ from testsgd.report.summaries import package_versions, present_moment
 
 # Packages that a retraining may compute with, besides those of an audit.
 _RETRAINING = ("tensorflow", "keras", "fairlearn")
+
+# In place of the candidate of a run in which the original model stands in for it.
+_NOT_CHOSEN = SimpleNamespace(kind=None, weight=None, samples=None)
 
 
 def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
@@ -80,7 +79,7 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
         favourable_before=outcome.standing.favourable_share,
         favourable_after=_over([standing.favourable_share for standing in standings]),
         written=written,
-        curve=curve_summary(outcome.curve),
+        curve=list(outcome.curve),
         targets=targets,
         ranges=[_spread(outcome, index) for index in indices],
         runs=runs,
@@ -102,15 +101,12 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
 
 def _split(outcome: MitigationOutcome) -> SplitSummary:
     split = outcome.material.split
-    return SplitSummary(
+    return SplitSummary.of(
+        outcome,
+        split,
         training=outcome.material.training_size,
         validation=len(outcome.material.validation),
         held_out=len(split.parts.test),
-        repeats=split.repeats,
-        evaluated_by=outcome.evaluated_by,
-        unseen=split.unseen,
-        source=split.source,
-        warning=split.warning,
     )
 
 
@@ -119,16 +115,15 @@ def _target(outcome: MitigationOutcome, index: int) -> TargetSummary:
     after = outcome.standing if outcome.kept is None else outcome.kept.standing
     confidence = outcome.before.parameters.confidence
     effect_before, effect_after = _effects(outcome.everywhere, target)
-    return TargetSummary(
-        rank=target.rank,
+    return TargetSummary.of(
+        target,
         rules=[rule_summary(rule) for rule in target.rule_set.rules],
         text=target.rule_set.text,
-        direction=target.direction,
         before=rates_summary(outcome.standing.everywhere, index, confidence),
         after=rates_summary(after.everywhere, index, confidence),
         held_out_before=rates_summary(outcome.standing.held_out, index, confidence),
         held_out_after=rates_summary(after.held_out, index, confidence),
-        choice_before=_known([outcome.before_choice[index]])[0],
+        choice_before=known(outcome.before_choice[index]),
         effect_before=effect_before,
         effect_after=effect_after,
         samples=[
@@ -165,17 +160,13 @@ def _unfavourable(outcome: MitigationOutcome) -> str:
 
 def _samples(outcome: MitigationOutcome, run: RunOutcome, pool: CounterSamples) -> SamplesSummary:
     # Without a candidate there are samples, but nothing was trained on them.
-    added, report = run.chosen is not None, pool.report
+    added = run.chosen is not None
     label = outcome.material.specification.label
-    return SamplesSummary(
+    return SamplesSummary.of(
+        pool.report,
+        pool,
         run=run.run,
-        kind=pool.kind,
-        side=pool.side,
         label=label.favourable if pool.favourable else _unfavourable(outcome),
-        seeds=report.seeds,
-        drawn=report.drawn,
-        distinct=report.distinct,
-        counter_labelled=report.counter_labelled,
         relabelled=int(pool.relabelled.sum()) if added else 0,
         anchors=int(pool.anchors.sum()) if added else 0,
         added=len(pool) if added else 0,
@@ -197,34 +188,25 @@ def _spread(outcome: MitigationOutcome, index: int) -> TargetRange:
 
 def _run(outcome: MitigationOutcome, run: RunOutcome) -> RunSummary:
     chosen, standing = run.chosen, run.standing
-    return RunSummary(
-        run=run.run,
-        seed=run.seed,
-        kind=None if chosen is None else chosen.kind,
-        weight=None if chosen is None else chosen.weight,
-        samples=None if chosen is None else chosen.samples,
+    return RunSummary.of(
+        chosen or _NOT_CHOSEN,
+        run,
+        standing,
         validation_drop=0.0 if chosen is None else chosen.accuracy_drop,
-        accuracy=standing.accuracy,
         accuracy_drop=100 * (outcome.standing.accuracy - standing.accuracy),
-        scores=_known(standing.everywhere.score.tolist()),
-        held_out_scores=_known(standing.held_out.score.tolist()),
+        scores=[known(score) for score in standing.everywhere.score],
+        held_out_scores=[known(score) for score in standing.held_out.score],
         worst=_largest_score(run.audit.after),
         increased=run.audit.increased_count,
-        seconds=run.seconds,
     )
 
 
 def _candidate(run: RunOutcome, candidate: Candidate) -> CandidateSummary:
-    return CandidateSummary(
+    return CandidateSummary.of(
+        candidate,
         run=run.run,
-        step=candidate.step,
         stage=candidate.name,
-        kind=candidate.kind,
-        weight=candidate.weight,
-        samples=candidate.samples,
-        accuracy_drop=candidate.accuracy_drop,
-        scores=_known(candidate.scores),
-        allowed=candidate.allowed,
+        scores=[known(score) for score in candidate.scores],
         chosen=candidate == run.chosen,
     )
 
@@ -271,19 +253,17 @@ def _comparison(
         [_known_spread([float(run[index]) for run in figures]) for index in indices]
         for figures in (alternative.scores, alternative.held_out_scores)
     )
-    curve = curve_summary(alternative.curve)
     worst = max((target.held_out_before for target in targets), key=lambda rates: rates.score or 0)
-    return ComparisonSummary(
-        name=alternative.name,
+    at_equal_accuracy = None
+    if equal_change is not None:
+        at_equal_accuracy = equal_accuracy(alternative.curve, worst, equal_change)
+    return ComparisonSummary.of(
+        alternative,
         about=ALTERNATIVES[alternative.name],
-        status=alternative.status,
-        reason=alternative.reason,
         accuracy_drop=_known_spread(drops),
         scores=scores,
         held_out_scores=held_out_scores,
-        curve=curve,
-        equal_accuracy=None if equal_change is None else equal_accuracy(curve, worst, equal_change),
-        seconds=alternative.seconds,
+        equal_accuracy=at_equal_accuracy,
     )
 
 
@@ -296,17 +276,12 @@ def _ranks(findings: Findings) -> NDArray[np.int64]:
 
 def _largest_score(findings: Findings) -> float | None:
     """Return the largest score of a decided group, whatever groups are ranked by."""
-    known = findings.estimates.decided & findings.estimates.sampled
-    return float(findings.estimates.score[known].max()) if known.any() else None
-
-
-def _known(figures: Sequence[float]) -> list[float | None]:
-    return [None if math.isnan(figure) else float(figure) for figure in figures]
+    judged = findings.estimates.decided & findings.estimates.sampled
+    return float(findings.estimates.score[judged].max()) if judged.any() else None
 
 
 def _known_spread(figures: Sequence[float]) -> RunRange | None:
-    known = [figure for figure in figures if not math.isnan(figure)]
-    return _over(known) if known and len(known) == len(figures) else None
+    return _over(figures) if figures and not np.isnan(figures).any() else None
 
 
 def _over(figures: Sequence[float]) -> RunRange:

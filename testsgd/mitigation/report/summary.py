@@ -10,11 +10,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from testsgd.auditing.report.summary import (
-    CounterfactualSummary,
-    DataSummary,
-    ModelSummary,
-)
+from testsgd.auditing.report.summary import CounterfactualSummary, DataSummary, ModelSummary
 from testsgd.mitigation.parameters import Kind, MitigationParameters, Side
 from testsgd.report.summaries import Part, RuleSummary
 
@@ -41,25 +37,18 @@ class SplitSummary(Part):
     """Which rows are for what."""
 
     training: int = Field(description="rows that are trained on, and are the samples' seeds")
-    validation: int = Field(
-        description="rows on which candidates' accuracy is compared, see `evaluated_by`"
-    )
+    validation: int = Field(description="rows that candidates' accuracy is judged on")
     held_out: int = Field(description="rows that are touched once, at the end")
     repeats: int = Field(
-        0,
-        description="rows in no part: they would have been held out, but belong to one unit with "
-        "rows of another part or with a held-out row",
+        0, description="rows left out of the held-out ones, as others of their unit are in a part"
     )
     evaluated_by: Literal["labels", "probabilities", "cross-validation"] = Field(
-        description="how the accuracy that a candidate loses was found: by the labels of the "
-        "validation rows, as the larger of that and of what cross-fitted probabilities of all "
-        "rows but the held-out expect, or by repeated cross-validation on these rows; what is lost "
-        "on the training rows counts besides"
+        description="how the accuracy that a candidate loses was found: by labels of the "
+        "validation rows; as the larger of that and of what cross-fitted "
+        "probabilities of all rows but the held-out expect; or by repeated cross-"
+        "validation on these; what is lost on training rows counts besides"
     )
-    unseen: bool = Field(
-        False,
-        description="true: the held-out rows had no part in naming the groups either",
-    )
+    unseen: bool = Field(False, description="true: held-out rows had no part in naming the groups")
     source: str = Field(description="how the split was found, in words")
     warning: str = Field("", description="what is doubtful about it; empty if nothing is")
 
@@ -71,13 +60,9 @@ class RatesSummary(Part):
     n_out: int = Field(description="rows of its complement")
     rate_in: float | None = Field(description="selection rate of the group")
     rate_out: float | None = Field(description="selection rate of its complement")
-    difference: float | None = Field(
-        description="demographic parity difference, `rate_in - rate_out`; null if one side is empty"
-    )
+    difference: float | None = Field(description="`rate_in - rate_out`; null if one side is empty")
     score: float | None = Field(description="its absolute value")
-    confidence_interval: tuple[float, float] | None = Field(
-        description="confidence interval of the difference"
-    )
+    confidence_interval: tuple[float, float] | None = Field(description="of the difference")
 
 
 class ChangeSummary(Part):
@@ -87,7 +72,7 @@ class ChangeSummary(Part):
     after: float | None = Field(description="of the model that was written")
     change: float | None = Field(description="the second less the first")
     confidence_interval: tuple[float, float] | None = Field(
-        description="paired confidence interval of the change: each row is decided on by both"
+        description="of the change, of pairs of decisions"
     )
 
 
@@ -97,31 +82,22 @@ class PartSummary(Part):
     rows: int = Field(description="rows or texts of that part")
     positives: int = Field(description="those with the favourable label")
     accuracy: ChangeSummary = Field(description="share labelled as the data do")
-    p_value: float = Field(
-        description="exact two-sided p-value of McNemar's test that as many were mended as broken"
-    )
-    balanced: ChangeSummary = Field(
-        description="mean of the accuracies on the rows of either label"
-    )
-    constant: float | None = Field(
-        description="accuracy of the best constant model: that gives all the label most frequent "
-        "among the training rows"
-    )
-    above_constant: ChangeSummary = Field(
-        description="the accuracy of that model, and of the one that was written"
-    )
+    p_value: float = Field(description="exact and two-sided, of McNemar's test")
+    balanced: ChangeSummary = Field(description="mean of the accuracies by label")
+    constant: float | None = Field(description="accuracy of the best constant model")
+    above_constant: ChangeSummary = Field(description="of that accuracy and the new model's")
     true_positives: tuple[int, int] = Field(
-        description="how many with the favourable label get it, before and after"
+        description="with the favourable label and given it, before and after"
     )
     true_negatives: tuple[int, int] = Field(
-        description="how many of the others do not get it, before and after"
+        description="without it and not given it, before and after"
     )
     one_sided: bool = Field(
-        description="true: the new model decides, or is right, one way less than half as often"
+        description="true: it decides, or is right, one way less than half as often"
     )
     accuracy_drop: float = Field(
-        description="points of accuracy lost, as the guard counts them: by cross-fitted "
-        "probabilities where the labels have been memorised, else by labels"
+        description="points lost as the guard counts: by cross-fitted probabilities where labels "
+        "were memorised"
     )
     balanced_drop: float = Field(description="the same of balanced accuracy")
 
@@ -132,15 +108,9 @@ class SideSummary(Part):
     rows: int = Field(description="rows of that side")
     positives: int = Field(description="those with the favourable label")
     selected: ChangeSummary = Field(description="observed selection rate")
-    selected_before: tuple[float, float] | None = Field(
-        description="confidence interval of the rate before"
-    )
-    selected_after: tuple[float, float] | None = Field(
-        description="confidence interval of the rate after"
-    )
-    true_positive_rate: ChangeSummary = Field(
-        description="share of those with the favourable label who get it"
-    )
+    selected_before: tuple[float, float] | None = Field(description="of the rate before")
+    selected_after: tuple[float, float] | None = Field(description="of the rate after")
+    true_positive_rate: ChangeSummary = Field(description="of those with the favourable label")
     false_positive_rate: ChangeSummary = Field(description="share of the others who get it")
     gained: int = Field(description="who gets the favourable label now and did not")
     lost: int = Field(description="who got it and does not now")
@@ -151,31 +121,29 @@ class WrittenTarget(Part):
 
     group: SideSummary = Field(description="the group, as it is")
     complement: SideSummary = Field(description="its complement")
-    observed_before: RatesSummary = Field(
-        description="observed selection rates of the rows as they are, the original model"
-    )
+    observed_before: RatesSummary = Field(description="selection rates of rows as they are, before")
     observed_after: RatesSummary = Field(description="the same, the model that was written")
     observed: ChangeSummary = Field(description="the difference of the observed selection rates")
     neighbourhood_before: RatesSummary = Field(
-        description="rates over each row's neighbours (texts: with the terms put in), the original "
-        "model"
+        description="over each row's neighbours (texts: with terms put in), before"
     )
     neighbourhood_after: RatesSummary = Field(description="the same, the model that was written")
     neighbourhood: ChangeSummary = Field(description="the difference of these rates")
     levelled_down: float | None = Field(
-        description="share of the closed gap that is closed by giving the favoured side the "
-        "favourable label less often, by the estimand that the verdict speaks of; null if the gap "
-        "did not close"
+        description="share of the closed gap that is due to the favoured side getting the label "
+        "less often, by the verdict's estimand; null if the gap did not close"
     )
     effect_before: CounterfactualSummary | None = Field(
-        None, description="for texts: the counterfactual effect on the held-out texts, before"
+        None, description="for texts: the counterfactual effect on held-out texts, before"
     )
     effect_after: CounterfactualSummary | None = Field(None, description="the same, after")
     effect: ChangeSummary | None = Field(
-        None,
-        description="for texts: how that effect changed; its interval is as if of different texts, "
-        "and so wider than it need be",
+        None, description="for texts: its change, with an interval as if of different texts"
     )
+
+    def deciding(self, estimand: Literal["observed", "neighbourhood"]) -> ChangeSummary:
+        """Return the change of the difference that a verdict by this estimand speaks of."""
+        return self.observed if estimand == "observed" else self.neighbourhood
 
 
 class WrittenSummary(Part):
@@ -183,10 +151,12 @@ class WrittenSummary(Part):
 
     run: int = Field(ge=1, description="the run that it is from")
     estimand: Literal["observed", "neighbourhood"] = Field(
-        description="which difference the verdict speaks of: of the observed selection rates, or "
-        "of the rates over each row's neighbours (texts: over texts with the terms put in)"
+        description="which rates the verdict speaks of: of rows as they are, or of their "
+        "neighbours (texts: with the terms put in)"
     )
-    constant_label: str = Field(description="what the best constant model says of all")
+    constant_label: str = Field(
+        description="most frequent training label: what the best constant model gives all"
+    )
     training: PartSummary = Field(description="the training rows")
     validation: PartSummary = Field(description="the validation rows")
     held_out: PartSummary = Field(description="the held-out rows")
@@ -195,11 +165,7 @@ class WrittenSummary(Part):
     @property
     def parts(self) -> dict[PartName, PartSummary]:
         """The parts of the data by their names, the held-out one first."""
-        return {
-            "held-out": self.held_out,
-            "validation": self.validation,
-            "training": self.training,
-        }
+        return {"held-out": self.held_out, "validation": self.validation, "training": self.training}
 
 
 class CurvePointSummary(Part):
@@ -207,9 +173,7 @@ class CurvePointSummary(Part):
 
     budget: float = Field(description="points of accuracy that it was allowed to lose there")
     accuracy_change: float = Field(description="points of accuracy gained on the held-out rows")
-    accuracy_confidence_interval: tuple[float, float] = Field(
-        description="paired confidence interval of it"
-    )
+    accuracy_confidence_interval: tuple[float, float] = Field(description="of that, of pairs")
     difference: float = Field(description="largest difference of a target on the held-out rows")
     confidence_interval: tuple[float, float] = Field(description="of the difference")
 
@@ -220,8 +184,8 @@ class EqualAccuracy(Part):
     score: float = Field(description="size of the difference on the held-out rows")
     confidence_interval: tuple[float, float] = Field(description="of the difference")
     mixed: bool = Field(
-        description="true: read between two points of the curve, as deciding by chance between "
-        "their models would reach"
+        description="true: between two points of the curve, as deciding by chance between them "
+        "reaches"
     )
 
 
@@ -230,24 +194,18 @@ class SamplesSummary(Part):
 
     run: int = Field(ge=1, description="which run")
     kind: Kind = Field(
-        description="how they were chosen: those that the original model gives the counter label; "
-        "by the chance that it does; or as drawn, with what the model says of them moved towards "
-        "that label by one step for all"
+        description="how they were chosen: as the original model labels them; by its chance of "
+        "the counter label; or as drawn, with what it says moved towards that label"
     )
     side: Side = Field(description="whose members the samples are")
     label: str = Field(description="the counter label: all but anchors carry it")
     seeds: int = Field(description="training rows of that side, which the samples are drawn from")
     drawn: int = Field(description="samples drawn; repetitions count")
     distinct: int = Field(description="different ones among them")
-    counter_labelled: int = Field(
-        description="different ones that the original model gives the counter label"
-    )
-    relabelled: int = Field(
-        description="of those added: which carry that label though the original model gives them "
-        "another"
-    )
+    counter_labelled: int = Field(description="those the original model gives the counter label")
+    relabelled: int = Field(description="of those added: given another label by the original model")
     anchors: int = Field(
-        description="of those added: which keep the other label, as the original model has it"
+        description="of those added: keep the other label, as the original model has it"
     )
     added: int = Field(description="samples in the training of the model that the run chose")
     weight: float = Field(description="how much each counted beside a training row")
@@ -260,25 +218,21 @@ class TargetSummary(Part):
     rules: list[RuleSummary] = Field(description="its rules")
     text: str = Field(description="the rules as people write them")
     direction: Literal["less", "more"] = Field(
-        description="whether it gets the favourable label less or more often than its complement"
+        description="of the favourable label, than its complement"
     )
     before: RatesSummary = Field(description="the original model, on all rows of the audit")
     after: RatesSummary = Field(description="the model that was kept, on the same rows")
     held_out_before: RatesSummary = Field(description="the original model, on the held-out rows")
-    held_out_after: RatesSummary = Field(
-        description="the model that was kept, on the held-out rows"
-    )
+    held_out_after: RatesSummary = Field(description="the model that was kept, on held-out rows")
     effect_before: CounterfactualSummary | None = Field(
-        None, description="for texts: the counterfactual effect, the original model"
+        None, description="for texts: the counterfactual effect, before"
     )
     effect_after: CounterfactualSummary | None = Field(
-        None, description="for texts: the same, the model that was kept"
+        None, description="for texts: the counterfactual effect, after"
     )
     samples: list[SamplesSummary] = Field(description="what was generated, side by side and run")
     choice_before: float | None = Field(
-        None,
-        description="score of the original model on the rows that are not held out, on which "
-        "candidates are compared; null if it is not known",
+        None, description="the original's score on the rows by which candidates are compared"
     )
 
 
@@ -290,17 +244,10 @@ class CandidateSummary(Part):
     stage: str = Field(description="when in the retraining, in words")
     kind: Literal["none", Kind] = Field(description="how its samples were chosen")
     weight: float = Field(description="how much each sample counted beside a training row")
-    samples: int = Field(
-        ge=0, description="samples added to the training rows; of anchored ones those relabelled"
-    )
+    samples: int = Field(ge=0, description="samples added; of anchored ones those relabelled")
     accuracy_drop: float = Field(description="points of accuracy lost, as `evaluated_by` says")
-    scores: list[float | None] = Field(
-        description="each target's score on the rows that are not held out"
-    )
-    allowed: bool = Field(
-        description="true: the accuracy lost is within the budget, and the model does not decide "
-        "one way less than half as often as the original"
-    )
+    scores: list[float | None] = Field(description="each target's, on rows that are not held out")
+    allowed: bool = Field(description="true: within the budgets of accuracy, and not one-sided")
     chosen: bool = Field(description="true: the best of its run")
 
 
@@ -312,22 +259,16 @@ class RunSummary(Part):
     kind: Kind | None = Field(description="how they were chosen; null if no candidate was")
     weight: float | None = Field(description="how much each counted; null if no candidate was")
     samples: int | None = Field(
-        description="samples added for the candidate chosen, of anchored ones those relabelled; "
-        "null if none met the budget, and the original model stands in for it"
+        description="samples added for the chosen candidate, of anchored ones those relabelled; "
+        "null if there is none, and the original stands in"
     )
-    validation_drop: float = Field(
-        description="points of accuracy lost on rows that are not held out, as `evaluated_by` says"
-    )
+    validation_drop: float = Field(description="points lost on rows that are not held out")
     accuracy: float = Field(description="accuracy on the held-out rows")
     accuracy_drop: float = Field(description="points of accuracy lost on the held-out rows")
     scores: list[float | None] = Field(description="each target's score on all rows")
-    held_out_scores: list[float | None] = Field(
-        description="each target's score on the held-out rows"
-    )
+    held_out_scores: list[float | None] = Field(description="each target's score on held-out rows")
     worst: float | None = Field(description="largest score of any group, on all rows")
-    increased: int = Field(
-        description="groups whose score rose by more than `least_increase`, on all rows"
-    )
+    increased: int = Field(description="groups whose score rose by more than `least_increase`")
     seconds: float = Field(description="wall-clock time")
 
 
@@ -344,9 +285,7 @@ class TargetRange(Part):
 
     score: RunRange | None = Field(description="on all rows; null if one side has no rows")
     held_out_score: RunRange | None = Field(description="on the held-out rows")
-    factor: float | None = Field(
-        description="score before, divided by the mean score after, on all rows"
-    )
+    factor: float | None = Field(description="score before, divided by the mean score after")
 
 
 class GroupChange(Part):
@@ -368,16 +307,11 @@ class AuditChange(Part):
     groups: int = Field(description="groups compared")
     worst_before: float | None = Field(description="largest score of any group before")
     worst_after: float | None = Field(description="largest score of any group after")
-    worst: list[GroupChange] = Field(
-        description="the five largest scores after, near copies folded"
-    )
+    worst: list[GroupChange] = Field(description="the five largest after, near copies folded")
     increased: list[GroupChange] = Field(
-        description="the groups whose score rose most, near copies folded, if by more than "
-        "`least_increase`"
+        description="those whose score rose by more than `least_increase`, near copies folded"
     )
-    increased_count: int = Field(
-        description="how many groups' score rose by more than `least_increase`"
-    )
+    increased_count: int = Field(description="how many groups' score rose by so much")
 
 
 class ComparisonSummary(Part):
@@ -401,8 +335,8 @@ class ComparisonSummary(Part):
     )
     equal_accuracy: EqualAccuracy | None = Field(
         None,
-        description="what it reaches at the held-out accuracy of the model that was written; null "
-        "if it loses more everywhere",
+        description="what it reaches at the held-out accuracy of the model that was written; null"
+        " if it loses more everywhere",
     )
     seconds: float | None = Field(None, description="wall-clock time of a run, on average")
 
@@ -410,9 +344,7 @@ class ComparisonSummary(Part):
 class MitigationVerdict(Part):
     """The outcome, the same in every view."""
 
-    status: Status | Literal["no_candidate"] = Field(
-        description="the outcome in one word, of the model that was written"
-    )
+    status: Status | Literal["no_candidate"] = Field(description="the outcome in one word")
     exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
     headline: str = Field(description="the outcome, as a sentence")
     sentences: list[str] = Field(description="what qualifies it")
@@ -433,36 +365,32 @@ class MitigationSummary(Part):
     split: SplitSummary = Field(description="which rows are for what")
     original: ModelSummary = Field(description="the model that was audited")
     retrained: ModelSummary | None = Field(
-        description="the model that was kept; null if that is the original"
+        description="the model that was kept; null if it is the original"
     )
     refitted_as: str = Field(description="how the model was retrained, in words")
-    chosen_run: int | None = Field(
-        description="the run that the kept model is from; null if it is the original"
-    )
+    chosen_run: int | None = Field(description="run of the kept model; null if it is the original")
     accuracy_before: float = Field(
-        description="of the original model on the held-out rows; where it may have learnt from "
-        "them and is fitted anew, of the original fitted to the training rows alone"
+        description="of the original on held-out rows; where it may have learnt from them and is "
+        "fitted anew, of the original fitted to the training rows alone"
     )
     accuracy_after: RunRange = Field(
-        description="on the held-out rows, over the runs: what to expect of the recipe"
+        description="on held-out rows, over the runs: what to expect of the recipe"
     )
     accuracy_drop: RunRange = Field(description="points lost on the held-out rows, over the runs")
     balanced_before: float = Field(
-        description="mean of the original's accuracies on the held-out rows of either label"
+        description="mean of the original's held-out accuracies by label"
     )
     balanced_after: RunRange = Field(description="the same over the runs")
-    favourable_before: float = Field(
-        description="share of the held-out rows to which the original gives the favourable label"
-    )
+    favourable_before: float = Field(description="share of held-out rows that the original favours")
     favourable_after: RunRange = Field(description="the same over the runs")
     written: WrittenSummary | None = Field(
         None,
-        description="the model that was written, which the verdict is about; null if the original "
-        "is kept (and in results of versions that did not look)",
+        description="the model that the verdict is about; null if the original is kept (or in "
+        "older results)",
     )
     curve: list[CurvePointSummary] = Field(
         default_factory=list,
-        description="what the samples reach with several budgets, in the run that was kept",
+        description="what the samples reach with several budgets, in the kept run",
     )
     targets: list[TargetSummary] = Field(description="the groups that were to be helped")
     ranges: list[TargetRange] = Field(description="each target's scores over the runs")

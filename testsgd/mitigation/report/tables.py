@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from testsgd.auditing.report.vocabulary import Words, words_for
+from testsgd.auditing.report.vocabulary import words_for
+from testsgd.mitigation.report import phrases
 from testsgd.mitigation.report.phrases import (
     accuracy,
     accuracy_change,
-    candidate_score,
-    changed_accuracy,
-    estimated,
     largest,
     largest_mean,
-    lost_points,
-    method,
-    spread_changes,
     spread_scores,
-    weight,
-    within,
 )
-from testsgd.mitigation.report.sentences import kept_label
 from testsgd.mitigation.report.summary import (
-    AuditChange,
     CandidateSummary,
     ChangeSummary,
     ComparisonSummary,
+    GroupChange,
     MitigationSummary,
     RatesSummary,
-    RunRange,
     SamplesSummary,
     TargetSummary,
 )
@@ -47,6 +38,7 @@ from testsgd.report.formatting import (
     signed,
     size,
 )
+from testsgd.report.listing import Listed, listing
 
 # Longer tables are folded away on a page.
 _OPEN_ROWS = 12
@@ -58,22 +50,6 @@ _STATUS_TEXTS = {
 }
 
 
-# The cells of a row under their columns.
-Cells = dict[Column, str]
-
-
-def _table(label: str, lines: Iterable[tuple[Cells, Row]], **options: Any) -> Table:
-    """Build a table of lines, each its cells and a row with nothing but its marks."""
-    known = list(lines)
-    columns = tuple(known[0][0]) if known else ()
-    rows = tuple(replace(row, cells=tuple(cells.values())) for cells, row in known)
-    return Table(label, columns, rows, **options)
-
-
-# A row without any mark.
-_ROW = Row(())
-
-
 def _what(summary: MitigationSummary) -> str:
     """Return whose difference a column has."""
     return "Difference" if len(summary.targets) == 1 else "Worst target"
@@ -81,19 +57,19 @@ def _what(summary: MitigationSummary) -> str:
 
 def targets_table(summary: MitigationSummary) -> Table:
     """List the targets with their differences before and after, for a terminal."""
-    label = f"{summary.data.title}: difference in the rate of “{summary.data.label.favourable}”"
-    lines = [
-        {
-            Column("Rank", "number", short="rank"): str(target.rank),
-            Column("Before", "number", short="before"): _plain(target.before),
-            Column("After", "number", short="after"): _plain(target.after),
-            Column("Held out before", "number"): _plain(target.held_out_before),
-            Column("Held out after", "number"): _plain(target.held_out_after),
-            Column("Group", short="group"): target.text,
-        }
-        for target in summary.targets
-    ]
-    return _table(f"{label}, in points", ((cells, _ROW) for cells in lines))
+    label = summary.data.label.favourable
+    return listing(
+        f"{summary.data.title}: difference in the rate of “{label}”, in points",
+        summary.targets,
+        (
+            Listed("Rank", lambda target: str(target.rank), short="rank"),
+            Listed("Before", lambda target: _plain(target.before), short="before"),
+            Listed("After", lambda target: _plain(target.after), short="after"),
+            Listed("Held out before", lambda target: _plain(target.held_out_before)),
+            Listed("Held out after", lambda target: _plain(target.held_out_after)),
+            Listed("Group", lambda target: target.text, "text", short="group"),
+        ),
+    )
 
 
 def _plain(rates: RatesSummary) -> str:
@@ -119,24 +95,25 @@ def target_table(target: TargetSummary, summary: MitigationSummary) -> Table:
         else:
             other, sides = "as they are", (written.observed_before, written.observed_after)
         pairs.append((f"Held-out {many} {other}", *sides))
-
-    def line(which: str, rates: RatesSummary) -> Cells:
-        return {
-            Column("", "name"): which,
-            Column("Difference", "strong"): points(rates.difference),
-            Column("Confidence interval, points", "number"): _ends(rates),
-            Column("Selection rate", "number"): percent(rates.rate_in),
-            Column("Complement", "number"): percent(rates.rate_out),
-            Column(f"{many.capitalize()} in group", "number"): count(rates.n_in),
-            Column(f"{many.capitalize()} outside", "number"): count(rates.n_out),
-        }
-
     lines = []
     for which, before, after in pairs:
-        lines.append((line(f"{which}, before" if kept else which, before), _ROW))
+        lines.append((f"{which}, before" if kept else which, before, False))
         if kept:
-            lines.append((line(f"{which}, after", after), Row((), emphasis=True)))
-    return _table(f"Before and after, {target.text}", lines)
+            lines.append((f"{which}, after", after, True))
+    return listing(
+        f"Before and after, {target.text}",
+        lines,
+        (
+            Listed("", lambda line: line[0], "name"),
+            Listed("Difference", lambda line: points(line[1].difference), "strong"),
+            Listed("Confidence interval, points", lambda line: _ends(line[1])),
+            Listed("Selection rate", lambda line: percent(line[1].rate_in)),
+            Listed("Complement", lambda line: percent(line[1].rate_out)),
+            Listed(f"{many.capitalize()} in group", lambda line: count(line[1].n_in)),
+            Listed(f"{many.capitalize()} outside", lambda line: count(line[1].n_out)),
+        ),
+        row=lambda line: {"emphasis": line[2]},
+    )
 
 
 def _ends(rates: RatesSummary) -> str:
@@ -147,24 +124,34 @@ def paying_table(summary: MitigationSummary) -> Table:
     """List who pays: what became of each side of each target on the held-out rows."""
     words = words_for(summary.data.kind)
     written = [] if summary.written is None else summary.written.targets
-    lines = [
-        {
-            Column("Held-out " + words.many, "name"): who
-            if len(written) == 1
-            else f"{who}, {target.text}",
-            Column("Number", "number"): count(side.rows),
-            Column("Selection rate", "strong"): f"{_with_ends(side.selected.before, before)} to "
-            f"{_with_ends(side.selected.after, after)}",
-            Column("True-positive rate", "number"): _from_to(percent, side.true_positive_rate),
-            Column("False-positive rate", "number"): _from_to(percent, side.false_positive_rate),
-            Column("Gain the label", "number"): count(side.gained),
-            Column("Lose it", "number"): count(side.lost),
-        }
-        for target, both in zip(summary.targets, written, strict=False)
-        for who, side in (("the group", both.group), (words.others, both.complement))
-        for before, after in ((side.selected_before, side.selected_after),)
-    ]
-    return _table("Who pays", ((cells, _ROW) for cells in lines))
+    return listing(
+        "Who pays",
+        [
+            (who if len(written) == 1 else f"{who}, {target.text}", side)
+            for target, both in zip(summary.targets, written, strict=False)
+            for who, side in (("the group", both.group), (words.others, both.complement))
+        ],
+        (
+            Listed(f"Held-out {words.many}", lambda line: line[0], "name"),
+            Listed("Number", lambda line: count(line[1].rows)),
+            Listed(
+                "Selection rate",
+                lambda line: (
+                    f"{_with_ends(line[1].selected.before, line[1].selected_before)} to "
+                    f"{_with_ends(line[1].selected.after, line[1].selected_after)}"
+                ),
+                "strong",
+            ),
+            Listed(
+                "True-positive rate", lambda line: _from_to(percent, line[1].true_positive_rate)
+            ),
+            Listed(
+                "False-positive rate", lambda line: _from_to(percent, line[1].false_positive_rate)
+            ),
+            Listed("Gain the label", lambda line: count(line[1].gained)),
+            Listed("Lose it", lambda line: count(line[1].lost)),
+        ),
+    )
 
 
 def _with_ends(rate: float | None, ends: tuple[float, float] | None) -> str:
@@ -178,137 +165,127 @@ def _from_to(write: Callable[[float | None], str], change: ChangeSummary) -> str
 
 def parts_table(summary: MitigationSummary) -> Table:
     """List what became of accuracy on each part of the data, as the guard looks at it."""
-    words = words_for(summary.data.kind)
-    lines = [
+    many = words_for(summary.data.kind).many
+    return listing(
+        "Accuracy on each part",
+        (summary.written.parts if summary.written else {}).items(),
         (
-            {
-                Column("Part", "name"): f"{name.capitalize()} {words.many}",
-                Column("Number", "number"): count(part.rows),
-                Column("Accuracy", "number"): _from_to(accuracy, part.accuracy),
-                Column("Change", "strong"): _with_interval(part.accuracy),
-                Column("Balanced accuracy", "number"): _from_to(accuracy, part.balanced),
-                Column("Change, balanced", "strong"): _with_interval(part.balanced),
-                Column("Lost, as the guard counts", "number"): lost_points(part.accuracy_drop)
-                + f", balanced {lost_points(part.balanced_drop)}",
-                Column("Best constant model", "number"): accuracy(part.constant),
-                Column("Above it", "number"): _with_interval(part.above_constant),
-            },
-            Row((), emphasis=name == "held-out"),
-        )
-        for name, part in (summary.written.parts if summary.written else {}).items()
-    ]
-    return _table("Accuracy on each part", lines)
+            Listed("Part", lambda part: f"{part[0].capitalize()} {many}", "name"),
+            Listed("Number", lambda part: count(part[1].rows)),
+            Listed("Accuracy", lambda part: _from_to(accuracy, part[1].accuracy)),
+            Listed("Change", lambda part: _with_interval(part[1].accuracy), "strong"),
+            Listed("Balanced accuracy", lambda part: _from_to(accuracy, part[1].balanced)),
+            Listed("Change, balanced", lambda part: _with_interval(part[1].balanced), "strong"),
+            Listed(
+                "Lost, as the guard counts",
+                lambda part: (
+                    f"{phrases.lost_points(part[1].accuracy_drop)}, balanced "
+                    f"{phrases.lost_points(part[1].balanced_drop)}"
+                ),
+            ),
+            Listed("Best constant model", lambda part: accuracy(part[1].constant)),
+            Listed("Above it", lambda part: _with_interval(part[1].above_constant)),
+        ),
+        row=lambda part: {"emphasis": part[0] == "held-out"},
+    )
 
 
 def _with_interval(change: ChangeSummary) -> str:
-    return NOTHING if change.confidence_interval is None else changed_accuracy(change)
+    return NOTHING if change.confidence_interval is None else phrases.changed_accuracy(change)
 
 
 def curves_table(summary: MitigationSummary) -> Table:
     """List what each method reaches with several budgets, on the held-out rows."""
     curves = [("Retraining with samples", summary.curve)]
-    curves += [(method(other.name, first=True), other.curve) for other in summary.comparisons]
-    lines = [
-        {
-            Column("Method", "name"): name,
-            Column("Allowed to lose", "number"): f"{point.budget:.10g}",
-            Column("Accuracy change, held-out", "number"): f"{change} ({low} to {high})",
-            Column("Difference, held-out", "strong"): signed(point.difference),
-            Column("Confidence interval, points", "number"): interval(point.confidence_interval),
-        }
-        for name, curve in curves
-        for point in curve
-        for change, low, high in (
-            [
-                accuracy_change(-end)
-                for end in (point.accuracy_change, *point.accuracy_confidence_interval)
-            ],
-        )
-    ]
-    return _table("Difference against accuracy", ((cells, _ROW) for cells in lines))
+    curves += [(_method(other), other.curve) for other in summary.comparisons]
+    return listing(
+        "Difference against accuracy",
+        [(name, point) for name, curve in curves for point in curve],
+        (
+            Listed("Method", lambda line: line[0], "name"),
+            Listed("Allowed to lose", lambda line: f"{line[1].budget:.10g}"),
+            Listed(
+                "Accuracy change, held-out",
+                lambda line: "{} ({} to {})".format(
+                    accuracy_change(-line[1].accuracy_change),
+                    *(accuracy_change(-end) for end in line[1].accuracy_confidence_interval),
+                ),
+            ),
+            Listed("Difference, held-out", lambda line: signed(line[1].difference), "strong"),
+            Listed(
+                "Confidence interval, points", lambda line: interval(line[1].confidence_interval)
+            ),
+        ),
+    )
 
 
 def runs_table(summary: MitigationSummary) -> Table:
     """List the runs, one a row, and their means."""
     words, what = words_for(summary.data.kind), _what(summary)
-    table = _table(
+    table = listing(
         "Run by run",
+        summary.runs,
         (
-            (
-                {
-                    Column("Run", "name"): str(run.run),
-                    Column(f"{what}, all {words.many}", "strong"): size(largest(run.scores)),
-                    Column(f"{what}, held-out", "number"): size(largest(run.held_out_scores)),
-                    Column("Accuracy change, held-out", "number"): accuracy_change(
-                        run.accuracy_drop
-                    ),
-                    Column(_judged_heading(summary), "number"): accuracy_change(
-                        run.validation_drop
-                    ),
-                    Column("Samples added", "number"): "none"
-                    if run.samples is None
-                    else count(run.samples),
-                    Column("Kind, weight"): NOTHING
-                    if run.kind is None
-                    else f"{run.kind}, {weight(run.weight)}",
-                    Column("Largest of any group", "number"): size(run.worst),
-                    Column("Differences that grew", "number"): count(run.increased),
-                    Column("Time", "number"): seconds(run.seconds),
-                },
-                Row((), emphasis=True, note="kept") if run.run == summary.chosen_run else _ROW,
-            )
-            for run in summary.runs
+            Listed("Run", lambda run: str(run.run), "name"),
+            Listed(f"{what}, all {words.many}", lambda run: size(largest(run.scores)), "strong"),
+            Listed(f"{what}, held-out", lambda run: size(largest(run.held_out_scores))),
+            Listed("Accuracy change, held-out", lambda run: accuracy_change(run.accuracy_drop)),
+            Listed(_judged_heading(summary), lambda run: accuracy_change(run.validation_drop)),
+            Listed(
+                "Samples added", lambda run: "none" if run.samples is None else count(run.samples)
+            ),
+            Listed(
+                "Kind, weight",
+                lambda run: f"{run.kind}, {phrases.weight(run.weight)}" if run.kind else NOTHING,
+                "text",
+            ),
+            Listed("Largest of any group", lambda run: size(run.worst)),
+            Listed("Differences that grew", lambda run: count(run.increased)),
+            Listed("Time", lambda run: seconds(run.seconds)),
         ),
+        row=lambda run: {"emphasis": True, "note": "kept"} if run.run == summary.chosen_run else {},
     )
     if len(table.rows) < 2:
         return table
     # Of several targets, another one may be the worst in each run: then the mean of these figures
     # is none of the means that count.
-    only = summary.ranges[0] if len(summary.ranges) == 1 else None
-    means = (
-        _mean(only.score if only else None),
-        _mean(only.held_out_score if only else None),
-        accuracy_change(summary.accuracy_drop.mean),
-    )
-    last = Row(("Mean", *means, *[""] * (len(table.columns) - 4)))
+    means = ["", ""]
+    if len(summary.ranges) == 1:
+        only = summary.ranges[0]
+        means = [size(some.mean) if some else "" for some in (only.score, only.held_out_score)]
+    cells = ("Mean", *means, accuracy_change(summary.accuracy_drop.mean))
+    last = Row((*cells, *[""] * (len(table.columns) - len(cells))))
     return replace(table, rows=(*table.rows, last))
 
 
 def _judged_heading(summary: MitigationSummary) -> str:
-    return f"Accuracy change, {'estimated' if estimated(summary.split) else 'validation'}"
+    return f"Accuracy change, {'estimated' if phrases.estimated(summary.split) else 'validation'}"
 
 
-def _mean(spread: RunRange | None) -> str:
-    return "" if spread is None else size(spread.mean)
-
-
-def groups_table(
-    change: AuditChange, label: str, *, increased: bool, fold: str = "", open_rows: int = 0
-) -> Table:
+def groups_table(groups: Sequence[GroupChange], label: str, **options: Any) -> Table:
     """List groups with their differences before and after."""
-    lines = [
+    return listing(
+        label,
+        groups,
         (
-            {
-                Column("Group", "name"): group.text,
-                Column("Difference before", "number"): signed(group.before.difference),
-                Column("Difference after", "strong"): signed(group.after.difference),
-                Column("Confidence interval, points", "number"): _ends(group.after),
-                Column("Selection rate", "number"): percent(group.after.rate_in),
-                Column("Complement", "number"): percent(group.after.rate_out),
-                Column("Rank before", "number"): NOTHING
-                if group.rank_before is None
-                else count(group.rank_before),
-                Column("Rank after", "number"): count(group.rank_after),
-            },
-            Row(
-                (),
-                note="target" if group.target else "",
-                units=tuple(rule.text for rule in group.rules),
+            Listed("Group", lambda group: group.text, "name"),
+            Listed("Difference before", lambda group: signed(group.before.difference)),
+            Listed("Difference after", lambda group: signed(group.after.difference), "strong"),
+            Listed("Confidence interval, points", lambda group: _ends(group.after)),
+            Listed("Selection rate", lambda group: percent(group.after.rate_in)),
+            Listed("Complement", lambda group: percent(group.after.rate_out)),
+            Listed(
+                "Rank before",
+                lambda group: NOTHING if group.rank_before is None else count(group.rank_before),
             ),
-        )
-        for group in (change.increased if increased else change.worst)
-    ]
-    return _table(label, lines, fold=fold, open_rows=open_rows)
+            Listed("Rank after", lambda group: count(group.rank_after)),
+        ),
+        row=lambda group: {
+            "note": "target" if group.target else "",
+            "units": tuple(rule.text for rule in group.rules),
+        },
+        **options,
+    )
 
 
 def comparisons_table(summary: MitigationSummary) -> Table:
@@ -335,53 +312,46 @@ def comparisons_table(summary: MitigationSummary) -> Table:
     if written and part and part.constant is not None and part.accuracy.before is not None:
         # What says the same of all makes no difference at all.
         drop, none = accuracy_change(100 * (part.accuracy.before - part.constant)), size(0.0)
-        rows.append(
-            Row(
-                ("Constant model", none, none, drop, NOTHING, NOTHING),
-                about=f"“{written.constant_label}” for all.",
-            )
-        )
-    rows.append(
-        Row(
-            (
-                "Retraining with samples",
-                spread_scores(largest_mean(spread.score for spread in summary.ranges)),
-                spread_scores(largest_mean(spread.held_out_score for spread in summary.ranges)),
-                spread_changes(summary.accuracy_drop),
-                _own(summary),
-                seconds(own_time),
-            ),
-            emphasis=True,
-            about="This mitigation; at equal accuracy the model that was written.",
-        )
+        cells = ("Constant model", none, none, drop, NOTHING, NOTHING)
+        rows.append(Row(cells, about=f"“{written.constant_label}” for all."))
+    cells = (
+        "Retraining with samples",
+        spread_scores(largest_mean(spread.score for spread in summary.ranges)),
+        spread_scores(largest_mean(spread.held_out_score for spread in summary.ranges)),
+        phrases.spread_changes(summary.accuracy_drop),
+        _own(summary),
+        seconds(own_time),
     )
+    about = "This mitigation; at equal accuracy the model that was written."
+    rows.append(Row(cells, emphasis=True, about=about))
     return Table("Methods compared", columns, (*rows, *map(_comparison, summary.comparisons)))
 
 
 def _comparison(other: ComparisonSummary) -> Row:
-    name, equal = method(other.name, first=True), _equal(other)
+    name, equal = _method(other), _equal(other)
     if other.status != "done":
         why = _STATUS_TEXTS[other.status]
         about = " ".join(sentence(part) for part in (other.about, other.reason) if part)
         return Row((name, why, NOTHING, NOTHING, equal, NOTHING), about=about)
-    return Row(
-        (
-            name,
-            spread_scores(largest_mean(other.scores)),
-            spread_scores(largest_mean(other.held_out_scores)),
-            spread_changes(other.accuracy_drop),
-            equal,
-            NOTHING if other.seconds is None else seconds(other.seconds),
-        ),
-        about=sentence(other.about),
+    cells = (
+        name,
+        spread_scores(largest_mean(other.scores)),
+        spread_scores(largest_mean(other.held_out_scores)),
+        phrases.spread_changes(other.accuracy_drop),
+        equal,
+        NOTHING if other.seconds is None else seconds(other.seconds),
     )
+    return Row(cells, about=sentence(other.about))
+
+
+def _method(other: ComparisonSummary) -> str:
+    return phrases.method(other.name, first=True)
 
 
 def _own(summary: MitigationSummary) -> str:
     """Write what the model that was written leaves on the held-out rows."""
-    worst = max(
-        (target.held_out_after for target in summary.targets), key=lambda side: side.score or 0.0
-    )
+    sides = (target.held_out_after for target in summary.targets)
+    worst = max(sides, key=lambda side: side.score or 0.0)
     if summary.written is None or worst.confidence_interval is None:
         return NOTHING
     return f"{size(worst.score)} ({interval(worst.confidence_interval)})"
@@ -397,73 +367,84 @@ def _equal(other: ComparisonSummary) -> str:
 
 def samples_table(summary: MitigationSummary) -> Table:
     """List the samples that were generated, by target, run and side."""
-    words = words_for(summary.data.kind)
+    words, single = words_for(summary.data.kind), len(summary.targets) == 1
+
+    def whose(target: TargetSummary, samples: SamplesSummary) -> str:
+        if samples.side == "group":
+            return "the group" if single else target.text
+        return words.others if single else f"outside {target.text}"
+
+    def added(samples: SamplesSummary, number: int) -> str:
+        return count(number) if samples.added else NOTHING
+
     lines = [
-        {
-            Column("Samples of", "name"): _whose(target, samples, words, summary),
-            Column("Run", "number"): str(samples.run),
-            Column("Kind, weight"): samples.kind
-            + (f", {weight(samples.weight)}" if samples.added else ""),
-            Column("Label"): samples.label,
-            Column(f"Training {words.many}", "number"): count(samples.seeds),
-            Column("Drawn", "number"): count(samples.drawn),
-            Column("With that label", "number"): f"{count(samples.counter_labelled)} of "
-            f"{count(samples.distinct)}",
-            Column("Added", "strong"): count(samples.added),
-            **{
-                Column(name, "number"): count(number) if samples.added else NOTHING
-                for name, number in (
-                    ("By the model", kept_label(samples)),
-                    ("Relabelled", samples.relabelled),
-                    ("Anchors", samples.anchors),
-                )
-            },
-        }
+        (whose(target, samples), samples)
         for target in summary.targets
         for samples in target.samples
     ]
-    fold = f"{plural(len(lines), 'line')}, by target, run and side"
-    return _table("Samples", ((cells, _ROW) for cells in lines), fold=fold, open_rows=_OPEN_ROWS)
-
-
-def _whose(
-    target: TargetSummary, samples: SamplesSummary, words: Words, summary: MitigationSummary
-) -> str:
-    if len(summary.targets) == 1:
-        return "the group" if samples.side == "group" else words.others
-    return target.text if samples.side == "group" else f"outside {target.text}"
+    return listing(
+        "Samples",
+        lines,
+        (
+            Listed("Samples of", lambda line: line[0], "name"),
+            Listed("Run", lambda line: str(line[1].run)),
+            Listed(
+                "Kind, weight",
+                lambda line: (
+                    line[1].kind + (f", {phrases.weight(line[1].weight)}" if line[1].added else "")
+                ),
+                "text",
+            ),
+            Listed("Label", lambda line: line[1].label, "text"),
+            Listed(f"Training {words.many}", lambda line: count(line[1].seeds)),
+            Listed("Drawn", lambda line: count(line[1].drawn)),
+            Listed(
+                "With that label",
+                lambda line: f"{count(line[1].counter_labelled)} of {count(line[1].distinct)}",
+            ),
+            Listed("Added", lambda line: count(line[1].added), "strong"),
+            Listed("By the model", lambda line: added(line[1], phrases.kept_label(line[1]))),
+            Listed("Relabelled", lambda line: added(line[1], line[1].relabelled)),
+            Listed("Anchors", lambda line: added(line[1], line[1].anchors)),
+        ),
+        fold=f"{plural(len(lines), 'line')}, by target, run and side",
+        open_rows=_OPEN_ROWS,
+    )
 
 
 def candidates_table(summary: MitigationSummary) -> Table:
     """List all candidates, as they were judged."""
     limit = summary.settings.max_accuracy_drop
-    lines = [
+
+    def weight(candidate: CandidateSummary) -> str:
+        return phrases.weight(candidate.weight) if candidate.samples else NOTHING
+
+    def judgement(candidate: CandidateSummary) -> str:
+        if candidate.chosen:
+            return "chosen"
+        if candidate.allowed:
+            return ""
+        return "refused" if phrases.within(candidate, limit) else "loses too much"
+
+    return listing(
+        "Candidates",
+        summary.candidates,
         (
-            {
-                Column("Run", "number"): str(candidate.run),
-                Column("Kind"): candidate.kind,
-                Column("Samples", "number"): count(candidate.samples),
-                Column("Weight of each", "number"): weight(candidate.weight)
-                if candidate.samples
-                else NOTHING,
-                Column("Stage", "name"): candidate.stage,
-                Column(_judged_heading(summary), "number"): accuracy_change(
-                    candidate.accuracy_drop
-                ),
-                Column(_what(summary), "strong"): size(candidate_score(candidate)),
-                Column("Judged"): _judgement(candidate, limit),
-            },
-            Row((), emphasis=candidate.chosen),
-        )
-        for candidate in summary.candidates
-    ]
-    fold = f"{plural(len(lines), 'candidate')} as they were judged"
-    return _table("Candidates", lines, fold=fold, open_rows=0, printed=False)
-
-
-def _judgement(candidate: CandidateSummary, limit: float) -> str:
-    if candidate.chosen:
-        return "chosen"
-    if candidate.allowed:
-        return ""
-    return "refused" if within(candidate, limit) else "loses too much"
+            Listed("Run", lambda candidate: str(candidate.run)),
+            Listed("Kind", lambda candidate: candidate.kind, "text"),
+            Listed("Samples", lambda candidate: count(candidate.samples)),
+            Listed("Weight of each", weight),
+            Listed("Stage", lambda candidate: candidate.stage, "name"),
+            Listed(
+                _judged_heading(summary), lambda candidate: accuracy_change(candidate.accuracy_drop)
+            ),
+            Listed(
+                _what(summary), lambda candidate: size(phrases.candidate_score(candidate)), "strong"
+            ),
+            Listed("Judged", judgement, "text"),
+        ),
+        row=lambda candidate: {"emphasis": candidate.chosen},
+        fold=f"{plural(len(summary.candidates), 'candidate')} as they were judged",
+        open_rows=0,
+        printed=False,
+    )

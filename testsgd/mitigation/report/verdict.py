@@ -10,19 +10,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from testsgd.auditing.report.vocabulary import Words, words_for
-from testsgd.mitigation.report.phrases import (
-    FEW,
-    accuracy,
-    accuracy_ends,
-    budget,
-    cost,
-    enough,
-    from_to,
-    judged_where,
-    largest,
-    smaller_side,
-    within,
-)
+from testsgd.mitigation.report import phrases
+from testsgd.mitigation.report.phrases import FEW, accuracy, budget, enough, judged_where
 from testsgd.mitigation.report.sentences import (
     caveats,
     comparison_sentence,
@@ -87,10 +76,7 @@ class _Outcome:
 
     summary: MitigationSummary
     written: WrittenSummary
-
-    @property
-    def words(self) -> Words:
-        return words_for(self.summary.data.kind)
+    words: Words
 
     @property
     def texts(self) -> bool:
@@ -117,19 +103,15 @@ class _Outcome:
         A validation part that is too small to judge by is judged by the cross-validation.
         """
         settings, losses = self.summary.settings, []
-        for balanced, limit in (
-            (False, settings.max_accuracy_drop),
-            (True, settings.max_balanced_drop),
-        ):
+        limits = {False: settings.max_accuracy_drop, True: settings.max_balanced_drop}
+        for balanced, limit in limits.items():
             for name, part in self.written.parts.items():
                 drop = part.balanced_drop if balanced else part.accuracy_drop
                 if name == "validation" and self.cross_validated:
                     if balanced:
                         continue
-                    runs = self.summary.runs
-                    drop = next(
-                        item.validation_drop for item in runs if item.run == self.written.run
-                    )
+                    runs = {run.run: run.validation_drop for run in self.summary.runs}
+                    drop = runs[self.written.run]
                 if drop > limit + ROUNDING:
                     losses.append(Loss(name, balanced, drop, limit))
         return losses
@@ -145,25 +127,20 @@ class _Outcome:
         """Return the change that decides; for texts that of the counterfactual effect."""
         if not (enough(target.held_out_before) and enough(target.held_out_after)):
             return None
-        observed = self.written.estimand == "observed"
-        found = written.observed if observed else written.neighbourhood
-        decisive = written.effect if self.texts else found
-        if decisive is None or None in (
-            decisive.before,
-            decisive.after,
-            decisive.confidence_interval,
-        ):
+        by_rates = written.deciding(self.written.estimand)
+        decisive = written.effect if self.texts else by_rates
+        if decisive is None:
             return None
-        return decisive
+        figures = decisive.before, decisive.after, decisive.confidence_interval
+        return None if None in figures else decisive
 
     def above(self) -> list[int]:
         """Find the targets whose difference on held-out rows is still above a threshold."""
         limit = self.summary.settings.all_above
-        return [
-            index
-            for index, target in enumerate(self.summary.targets)
-            if limit is not None and (target.held_out_after.score or 0.0) > limit
-        ]
+        if limit is None:
+            return []
+        scores = [target.held_out_after.score or 0.0 for target in self.summary.targets]
+        return [index for index, score in enumerate(scores) if score > limit]
 
     def name(self, index: int) -> str:
         """Write the name of a target."""
@@ -242,7 +219,7 @@ def mitigation_verdict(summary: MitigationSummary) -> MitigationVerdict:
                 *doubts,
             ],
         )
-    outcome = _Outcome(summary, written)
+    outcome = _Outcome(summary, written, words)
     status = outcome.status()
     return MitigationVerdict(
         status=status,
@@ -269,7 +246,7 @@ def _nothing_kept(summary: MitigationSummary, words: Words) -> str:
     stays = "so the original model stays."
     if any(candidate.allowed for candidate in summary.candidates):
         return f"No retrained model {near} has a smaller difference, {stays}"
-    if any(within(candidate, limit) for candidate in summary.candidates):
+    if any(phrases.within(candidate, limit) for candidate in summary.candidates):
         return (
             f"Each retrained model {near} decides or is right one way less than half as often as "
             f"the original, or loses too much of balanced accuracy, {stays}"
@@ -281,7 +258,7 @@ def _headline(status: Status, outcome: _Outcome) -> str:
     """Write the status in a sentence or two."""
     change, down = _change(outcome), _levelled_down(outcome)
     held_out = outcome.written.held_out.accuracy
-    paid = f"{cost(-100 * (held_out.change or 0.0))}{_ends(held_out)}"
+    paid = f"{phrases.cost(-100 * (held_out.change or 0.0))}{_ends(held_out)}"
     match status:
         case "accuracy_lost":
             return f"{change}, but {_lost(outcome.losses()[0], outcome)}.{down}"
@@ -313,12 +290,12 @@ def _change(outcome: _Outcome) -> str:
     if number > 1:
         ends = [outcome.ends(index) for index in range(number)]
         before, after = (
-            largest(None if pair[side] is None else abs(pair[side] or 0.0) for pair in ends)
+            phrases.largest(None if pair[side] is None else abs(pair[side] or 0.0) for pair in ends)
             for side in (0, 1)
         )
         if before is None or after is None:
             return f"{where} what became of {number} groups is not known"
-        return f"{where} the largest {what} among {number} groups {from_to(before, after)}"
+        return f"{where} the largest {what} among {number} groups {phrases.from_to(before, after)}"
     first, last = outcome.ends(0)
     name = outcome.summary.targets[0].text if outcome.texts else outcome.name(0)
     subject = f"the {what} {'of' if outcome.texts else 'for'} {name}"
@@ -331,7 +308,7 @@ def _change(outcome: _Outcome) -> str:
     # A factor near 1, or beyond all measure, says nothing.
     if 1.1 <= factor < 1000:
         smaller = f" ({factor:.{1 if factor < 10 else 0}f} times smaller)"
-    return f"{where} {subject} {from_to(abs(first), abs(last))}{smaller}{_by(outcome)}"
+    return f"{where} {subject} {phrases.from_to(abs(first), abs(last))}{smaller}{_by(outcome)}"
 
 
 def _by(outcome: _Outcome) -> str:
@@ -339,10 +316,10 @@ def _by(outcome: _Outcome) -> str:
     change = outcome.change(*outcome.both[0])
     if change is None or change.confidence_interval is None:
         return ""
-    low, high = change.confidence_interval
     if abs(change.after or 0.0) >= abs(change.before or 0.0):
         return f", a change of {interval(change.confidence_interval)} points"
     # By how much it came nearer to zero.
+    low, high = change.confidence_interval
     ends = (low, high) if (change.before or 0.0) < 0 else (-high, -low)
     if ends[0] > 0:
         return f", by {size(ends[0])} to {size_points(ends[1])}"
@@ -355,15 +332,12 @@ def _levelled_down(outcome: _Outcome) -> str:
     if written.levelled_down is None or written.levelled_down < _MOSTLY:
         return ""
     before, after = target.held_out_before, target.held_out_after
-    group = (before.rate_in, after.rate_in)
-    others = (before.rate_out, after.rate_out)
-    inside = (before.difference or 0.0) > 0
-    favoured, rest = (group, others) if inside else (others, group)
-    who, whom = "the group", outcome.words.others
-    if not inside:
-        who, whom = whom, who
-    much = "" if written.levelled_down >= _ALL else "Mostly "
-    start = f"{much}levelling down" if much else "Levelling down"
+    sides = [("the group", before.rate_in, after.rate_in)]
+    sides.append((outcome.words.others, before.rate_out, after.rate_out))
+    if (before.difference or 0.0) <= 0:
+        sides.reverse()
+    (who, *favoured), (whom, *rest) = sides
+    start = "Levelling down" if written.levelled_down >= _ALL else "Mostly levelling down"
     return (
         f" {start}: {who} went from {percent(favoured[0])} to {percent(favoured[1])} "
         f"“{outcome.summary.data.label.favourable}”, {whom} from {percent(rest[0])} to "
@@ -372,7 +346,7 @@ def _levelled_down(outcome: _Outcome) -> str:
 
 
 def _ends(change: ChangeSummary) -> str:
-    ends = accuracy_ends(change)
+    ends = phrases.accuracy_ends(change)
     return f" ({ends})" if ends else ""
 
 
@@ -398,10 +372,9 @@ def _one_sided(outcome: _Outcome) -> str:
     favourable = outcome.summary.data.label.favourable
     name: PartName = outcome.one_sided() or "held-out"
     part = outcome.written.parts[name]
-    negatives = part.rows - part.positives
     right = (
         (part.true_positives, f"with “{favourable}”", part.positives),
-        (part.true_negatives, f"without “{favourable}”", negatives),
+        (part.true_negatives, f"without “{favourable}”", part.rows - part.positives),
     )
     (before, after), whose, of = min(
         right, key=lambda item: item[0][1] / item[0][0] if item[0][0] else float("inf")
@@ -424,7 +397,7 @@ def _constant(outcome: _Outcome) -> str:
 def _too_few(outcome: _Outcome) -> str:
     words, held_out = outcome.words, count(outcome.summary.split.held_out)
     for target in outcome.summary.targets:
-        number, side = smaller_side(target.held_out_before)
+        number, side = phrases.smaller_side(target.held_out_before)
         if number < FEW:
             are = "is" if number == 1 else "are"
             return (

@@ -12,7 +12,7 @@ from testsgd.auditing.estimates import counted_estimates
 from testsgd.auditing.report.summary import CounterfactualSummary
 from testsgd.mitigation.candidate_evaluation import DecisionCounts, PartFigures, Written
 from testsgd.mitigation.candidate_evaluation import WrittenTarget as TargetCounts
-from testsgd.mitigation.outcome import CurvePoint, MitigationOutcome
+from testsgd.mitigation.outcome import MitigationOutcome
 from testsgd.mitigation.report.summary import (
     ChangeSummary,
     CurvePointSummary,
@@ -52,6 +52,7 @@ def written_summary(
     if written.constant:
         label = outcome.material.specification.label.favourable
     figures = enumerate(zip(written.targets, targets, effects, strict=True))
+    first, last = written.neighbourhood
     return WrittenSummary(
         run=outcome.kept.run,
         estimand=outcome.material.estimand,
@@ -60,23 +61,17 @@ def written_summary(
         validation=_part(written.validation, written, confidence),
         held_out=_part(written.held_out, written, confidence),
         targets=[
-            _target(counts, target, effect, _neighbourhood(written, index, confidence), confidence)
+            _target(
+                counts,
+                target,
+                effect,
+                rates_summary(first, index, confidence),
+                rates_summary(last, index, confidence),
+                confidence,
+            )
             for index, (counts, target, effect) in figures
         ],
     )
-
-
-def _neighbourhood(
-    written: Written, index: int, confidence: float
-) -> tuple[RatesSummary, RatesSummary]:
-    """Return a target's neighbourhood rates by the original model and by the new one."""
-    before, after = (rates_summary(rates, index, confidence) for rates in written.neighbourhood)
-    return before, after
-
-
-def curve_summary(points: Sequence[CurvePoint]) -> list[CurvePointSummary]:
-    """Write the points of a curve down."""
-    return [CurvePointSummary.model_validate(vars(point)) for point in points]
 
 
 def equal_accuracy(
@@ -122,9 +117,9 @@ def _part(figures: PartFigures, written: Written, confidence: float) -> PartSumm
     right, kept, gained = counts.negatives, negatives, positives
     if written.constant:
         right, kept, gained = counts.positives, positives, negatives
-    return PartSummary(
-        rows=counts.rows,
-        positives=counts.positives,
+    return PartSummary.of(
+        figures,
+        counts,
         accuracy=_paired(
             counts.right_before, counts.mended, counts.broken, counts.rows, confidence
         ),
@@ -134,9 +129,6 @@ def _part(figures: PartFigures, written: Written, confidence: float) -> PartSumm
         above_constant=_paired(right, gained, right - kept, counts.rows, confidence),
         true_positives=(counts.true_positives_before, positives),
         true_negatives=(counts.true_negatives_before, negatives),
-        one_sided=counts.one_sided,
-        accuracy_drop=figures.accuracy_drop,
-        balanced_drop=figures.balanced_drop,
     )
 
 
@@ -165,24 +157,24 @@ def _balanced(counts: DecisionCounts, confidence: float) -> ChangeSummary:
         _true_positives(counts, confidence),
         _paired(counts.true_negatives_before, gained, lost, counts.negatives, confidence),
     ]
-    known = [side for side in sides if side.confidence_interval is not None]
-    if not known:
-        return sides[0]
-    share = 1 / len(known)
-
-    def mean(name: str) -> float:
-        return share * math.fsum(getattr(side, name) for side in known)
-
-    ends = [
+    changes = [
         (side.change or 0.0, side.confidence_interval)
-        for side in known
+        for side in sides
         if side.confidence_interval is not None
     ]
+    if not changes:
+        return sides[0]
+    share = 1 / len(changes)
+
+    def mean(name: str) -> float:
+        figures = (getattr(side, name) for side in sides)
+        return share * math.fsum(figure for figure in figures if figure is not None)
+
     return ChangeSummary(
         before=mean("before"),
         after=mean("after"),
         change=mean("change"),
-        confidence_interval=combined_interval(ends, [share] * len(known)),
+        confidence_interval=combined_interval(changes, [share] * len(changes)),
     )
 
 
@@ -195,9 +187,8 @@ def _side(counts: DecisionCounts, confidence: float) -> SideSummary:
         low, high = clopper_pearson(selected, rows, 1 - confidence)
         return float(low), float(high)
 
-    return SideSummary(
-        rows=rows,
-        positives=counts.positives,
+    return SideSummary.of(
+        counts,
         selected=_paired(counts.selected_before, counts.gained, counts.lost, rows, confidence),
         selected_before=ends(counts.selected_before),
         selected_after=ends(counts.selected_after),
@@ -205,8 +196,6 @@ def _side(counts: DecisionCounts, confidence: float) -> SideSummary:
         false_positive_rate=_paired(
             counts.false_positives_before, gained, lost, counts.negatives, confidence
         ),
-        gained=counts.gained,
-        lost=counts.lost,
     )
 
 
@@ -214,7 +203,8 @@ def _target(
     counts: TargetCounts,
     target: TargetSummary,
     effect: tuple[CounterfactualSummary | None, CounterfactualSummary | None],
-    neighbourhood: tuple[RatesSummary, RatesSummary],
+    neighbourhood_before: RatesSummary,
+    neighbourhood_after: RatesSummary,
     confidence: float,
 ) -> WrittenTarget:
     group, others = counts.inside, counts.outside
@@ -232,9 +222,9 @@ def _target(
         observed_before=before,
         observed_after=after,
         observed=_changed(before, after, observed),
-        neighbourhood_before=neighbourhood[0],
-        neighbourhood_after=neighbourhood[1],
-        neighbourhood=_changed(*neighbourhood, counts.change),
+        neighbourhood_before=neighbourhood_before,
+        neighbourhood_after=neighbourhood_after,
+        neighbourhood=_changed(neighbourhood_before, neighbourhood_after, counts.change),
         levelled_down=levelled_down(target.held_out_before, target.held_out_after),
         effect_before=effect[0],
         effect_after=effect[1],
@@ -276,13 +266,13 @@ def _changed(
 def rates_summary(estimates: Estimates, group: int, confidence: float) -> RatesSummary:
     """Write the rates of a group down."""
     own = estimates.take(np.array([group]))
-    difference = _known(own.difference[0])
+    difference = known(own.difference[0])
     low, high = own.population_interval(confidence)
     return RatesSummary(
         n_in=int(own.rows_in[0]),
         n_out=int(own.rows_out[0]),
-        rate_in=_known(own.rate_in[0]),
-        rate_out=_known(own.rate_out[0]),
+        rate_in=known(own.rate_in[0]),
+        rate_out=known(own.rate_out[0]),
         difference=difference,
         score=None if difference is None else abs(difference),
         confidence_interval=None if difference is None else (float(low[0]), float(high[0])),
@@ -297,19 +287,18 @@ def observed_rates(
     return rates_summary(counted_estimates(tallies), 0, confidence)
 
 
-def _known(figure: float) -> float | None:
+def known(figure: float) -> float | None:
+    """Return a figure, None if it is not a number."""
     return None if math.isnan(figure) else float(figure)
 
 
 def levelled_down(before: RatesSummary, after: RatesSummary) -> float | None:
     """Compute the share of a closed gap that the favoured side's fall accounts for."""
-    if None in (before.rate_in, before.rate_out, after.rate_in, after.rate_out):
+    inside, outside = (before.rate_in, after.rate_in), (before.rate_out, after.rate_out)
+    if None in inside or None in outside:
         return None
-    rates = [(before.rate_in or 0.0, after.rate_in or 0.0)]
-    rates.append((before.rate_out or 0.0, after.rate_out or 0.0))
+    rates = [(first or 0.0, last or 0.0) for first, last in (inside, outside)]
     favoured, other = sorted(rates, key=lambda pair: -pair[0])
     fall, rise = favoured[0] - favoured[1], other[1] - other[0]
     closed = fall + rise
-    if closed <= 0:
-        return None
-    return min(max(fall / closed, 0.0), 1.0)
+    return min(max(fall / closed, 0.0), 1.0) if closed > 0 else None
