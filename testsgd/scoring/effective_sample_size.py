@@ -85,13 +85,7 @@ class Clusters:
 
     @classmethod
     def of(cls, names: NDArray[Any]) -> Clusters:
-        """Return the clusters of rows that have the same name.
-
-        Parameters
-        ----------
-        names : numpy.ndarray, shape (rows,)
-            Numbers or texts.
-        """
+        """Return the clusters of rows that have the same name, a number or a text."""
         _, first, inverse = np.unique(names, return_index=True, return_inverse=True)
         number = np.empty(len(first), dtype=np.int64)
         number[np.argsort(first)] = np.arange(len(first))

@@ -132,10 +132,6 @@ def mcnemar_p_value(gained: int, lost: int) -> float:
     gained, lost : int
         Cases that changed one way and the other; those that did not change say nothing.
 
-    Returns
-    -------
-    float
-
     References
     ----------
     McNemar (1947), Note on the sampling error of the difference between correlated proportions or
