@@ -117,7 +117,11 @@ def small_groups(
                 continue
             small.add(combination)
             groups.append(SmallGroup(RuleSet(tuple(known)), int(sums[0, index])))
+    return widest_first(groups)
+
+
+def widest_first(groups: list[SmallGroup]) -> list[SmallGroup]:
+    """Sort groups by their number of rules; of equally many the largest first."""
     return sorted(
-        groups,
-        key=lambda group: (len(group.rule_set.rules), -group.count, group.rule_set.text),
+        groups, key=lambda group: (len(group.rule_set.rules), -group.count, group.rule_set.text)
     )
