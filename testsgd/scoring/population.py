@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -138,6 +139,11 @@ class Side:
     samples: NDArray[np.int64]
     favourable: NDArray[np.int64]
 
+    @property
+    def rate(self) -> Floats:
+        """Share of favourable answers, shape (groups,)."""
+        return self.favourable / self.samples
+
     def take(self, groups: NDArray[np.intp]) -> Side:
         """Return the side of some groups."""
         return Side(self.rows[groups], self.samples[groups], self.favourable[groups])
@@ -187,41 +193,38 @@ def population_interval(
     known = np.flatnonzero((inside.samples > 0) & (outside.samples > 0))
     for start in range(0, len(known), _TOGETHER):
         chosen = known[start : start + _TOGETHER]
-        sides = [_Rates(side.take(chosen), margin_kind) for side in (inside, outside)]
+        first, second = inside.take(chosen), outside.take(chosen)
         ends[:, chosen] = exact_difference(
-            sides[0].rate, sides[0].ends, sides[1].rate, sides[1].ends, errors[chosen]
+            first.rate,
+            partial(_ends, first, margin_kind),
+            second.rate,
+            partial(_ends, second, margin_kind),
+            errors[chosen],
         )
     return ends[0], ends[1]
 
 
-class _Rates:
-    """The rates of one side of some groups, with their intervals."""
+def _ends(side: Side, kind: str, error: Floats) -> tuple[Floats, Floats]:
+    """Return the intervals of one side's rates at a two-sided error rate."""
+    size = side.rows.astype(np.float64)
+    if kind == "anytime":
+        drawn_low, drawn_high = _sequence_ends(side, error / 2)
+        low, _ = clopper_pearson(size * drawn_low, size, error / 2)
+        _, high = clopper_pearson(size * drawn_high, size, error / 2)
+        return low, high
+    if kind == "wald":
+        # Variances add, so sizes add like resistances.
+        size = 1 / (1 / size + 1 / side.samples)
+    return clopper_pearson(side.rate * size, size, error)
 
-    def __init__(self, side: Side, kind: str) -> None:
-        self._side = side
-        self._kind = kind
-        self.rate = side.favourable / side.samples
 
-    def ends(self, error: Floats) -> tuple[Floats, Floats]:
-        """Return the interval at a two-sided error rate."""
-        size = self._side.rows.astype(np.float64)
-        if self._kind == "anytime":
-            drawn_low, drawn_high = self._sequence(error / 2)
-            low, _ = clopper_pearson(size * drawn_low, size, error / 2)
-            _, high = clopper_pearson(size * drawn_high, size, error / 2)
-            return low, high
-        if self._kind == "wald":
-            # Variances add, so sizes add like resistances.
-            size = 1 / (1 / size + 1 / self._side.samples)
-        return clopper_pearson(self.rate * size, size, error)
-
-    def _sequence(self, error: Floats) -> tuple[Floats, Floats]:
-        """Return the confidence sequence's ends; there are at most a few different error rates."""
-        ends = np.zeros((2, len(self.rate)))
-        levels, level = np.unique(np.broadcast_to(error, self.rate.shape), return_inverse=True)
-        for index, confidence in enumerate(levels):
-            chosen = level == index
-            ends[:, chosen] = confidence_sequence(
-                self._side.favourable[chosen], self._side.samples[chosen], 1 - float(confidence)
-            )
-        return ends[0], ends[1]
+def _sequence_ends(side: Side, error: Floats) -> tuple[Floats, Floats]:
+    """Return the confidence sequence's ends; there are at most a few different error rates."""
+    ends = np.zeros((2, len(side.samples)))
+    levels, level = np.unique(np.broadcast_to(error, side.samples.shape), return_inverse=True)
+    for index, confidence in enumerate(levels):
+        chosen = level == index
+        ends[:, chosen] = confidence_sequence(
+            side.favourable[chosen], side.samples[chosen], 1 - float(confidence)
+        )
+    return ends[0], ends[1]
