@@ -20,7 +20,7 @@ from testsgd.errors import ParameterError
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from testsgd.certification import CertificationResult, CertificationSummary
+    from testsgd.certification import CertificationResult
     from testsgd.certification.outcome import Moment, Shares
     from testsgd.certification.report.summary import CounterexampleSummary
 
@@ -277,13 +277,9 @@ def _print_result(result: CertificationResult, written: list[Path], verbose: boo
             "pip install numba."
         )
     if verbose:
-        console.print_line(f"  {_looked_at(summary)} in {summary.seconds:.3f} s of searching")
+        what = "boxes looked at" if summary.method == "bounded" else "people tried"
+        console.print_line(f"  {summary.boxes:,} {what} in {summary.seconds:.3f} s of searching")
     console.print_files(written)
-
-
-def _looked_at(summary: CertificationSummary) -> str:
-    what = "boxes looked at" if summary.method == "bounded" else "people tried"
-    return f"{summary.boxes:,} {what}"
 
 
 def _print_counterexample(example: CounterexampleSummary, protected: list[str]) -> None:

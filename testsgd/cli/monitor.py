@@ -137,11 +137,7 @@ def _print_result(result: MonitorResult, written: list[Path]) -> None:
         typer.echo(told, err=True)
 
 
-app = typer.Typer(
-    name="monitor",
-    help="Watch over a stream of decisions, and say when groups are treated differently.",
-    no_args_is_help=True,
-)
+app = typer.Typer(name="monitor", no_args_is_help=True)
 
 
 @app.callback()

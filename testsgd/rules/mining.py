@@ -188,7 +188,9 @@ def mine(
     marks = generator.integers(limits.min, limits.max, contingency.cells, endpoint=True)
     with_marks = np.vstack([quantities, marks])
 
-    subset_parts, place_parts, sum_parts = [], [], []
+    # Begun with empty ones, should there be no rule sets at all.
+    subset_parts, place_parts = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+    sum_parts = [np.zeros((len(with_marks), 0), np.int64)]
     done = 0
     for block in rule_set_sums(contingency, with_marks, max_features):
         counts = block.sums[0]
@@ -201,9 +203,6 @@ def mine(
         done += block.sums.shape[1]
         if progress is not None:
             progress(done, candidates)
-    if not subset_parts:
-        subset_parts, place_parts = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
-        sum_parts = [np.zeros((len(with_marks), 0), np.int64)]
     everything = FrequentRuleSets(
         axes,
         feature_subsets(axes, max_features),

@@ -112,11 +112,10 @@ def small_groups(
                 small.add(combination)
                 continue
             rules = [contingency.axes[axis].cell_rule(cell) for axis, cell in combination]
-            known = [rule for rule in rules if rule is not None]
-            if len(known) < len(rules):
-                continue
-            small.add(combination)
-            groups.append(SmallGroup(RuleSet(tuple(known)), int(sums[0, index])))
+            known = tuple(rule for rule in rules if rule is not None)
+            if len(known) == len(rules):
+                small.add(combination)
+                groups.append(SmallGroup(RuleSet(known), int(sums[0, index])))
     return widest_first(groups)
 
 
