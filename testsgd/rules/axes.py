@@ -1,7 +1,7 @@
 """Axes: the cells into which a sensitive feature falls, and the rules over them.
 
 A rule over a feature is a set of its cells. Summing a table of counts over a rule's cells is one
-product with a 0/1 matrix (a row a rule, a column a cell); an axis's `contract` does it for every
+product with a 0/1 matrix (a row a rule, a column a cell); :meth:`Axis.contract` does it for every
 rule at once. For intervals the product is taken as a difference of running sums, for subsets of
 values by adding one value after another to all the subsets without it; both add whole numbers, so
 nothing is rounded. Floats, which only a bootstrap sums, are rounded as floats are.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,56 @@ Number = TypeVar("Number", np.int64, np.float32, np.float64)
 
 # 2 to the 12th rules over one feature; more would be a search over noise, and over no screen.
 MOST_VALUES = 12
+
+
+class Axis(Protocol):
+    """The cells of one sensitive feature and the rules over them."""
+
+    @property
+    def feature(self) -> str:
+        """The feature's name."""
+        ...
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The cells' names, in order."""
+        ...
+
+    @property
+    def rule_count(self) -> int:
+        """How many rules there are over the feature."""
+        ...
+
+    @property
+    def matrix(self) -> NDArray[np.int64]:
+        """The 0/1 matrix, shape (rules, cells)."""
+        ...
+
+    @property
+    def value_counts(self) -> NDArray[np.int64]:
+        """How many values each rule names, shape (rules,); 0 for intervals."""
+        ...
+
+    @property
+    def widths(self) -> NDArray[np.int64]:
+        """How many bins each rule spans, shape (rules,); 0 for subsets of values."""
+        ...
+
+    def rule(self, index: int) -> Rule:
+        """Return one rule."""
+        ...
+
+    def cell_rule(self, cell: int) -> Rule | None:
+        """Return the rule that selects one cell, None for missing continuous values."""
+        ...
+
+    def cells(self, table: Table, rows: slice = slice(None)) -> NDArray[np.intp]:
+        """Return each row's cell."""
+        ...
+
+    def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
+        """Replace the cells along an array's axis by sums over each rule's cells."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -49,14 +99,14 @@ class CategoryAxis:
 
     @cached_property
     def matrix(self) -> NDArray[np.int64]:
-        """The 0/1 matrix, shape (rules, cells); rule i has the values whose bits i + 1 has."""
+        """The 0/1 matrix; rule i selects the values whose bits are set in i + 1."""
         subsets = np.arange(1, self.rule_count + 1)
         bits: NDArray[np.int64] = (subsets[:, None] >> np.arange(len(self.values))) & 1
         return bits
 
     @property
     def value_counts(self) -> NDArray[np.int64]:
-        """How many values each rule names, shape (rules,)."""
+        """How many values each rule names."""
         counts: NDArray[np.int64] = np.sum(self.matrix, axis=1, dtype=np.int64)
         return counts
 
@@ -128,7 +178,7 @@ class IntervalAxis:
 
     @cached_property
     def matrix(self) -> NDArray[np.int64]:
-        """The 0/1 matrix, shape (rules, cells); the cell of missing values is in no rule."""
+        """The 0/1 matrix; the cell of missing values is in no rule."""
         starts, stops = self._runs
         cells = np.arange(len(self.labels))
         inside = (cells >= starts[:, None]) & (cells < stops[:, None])
@@ -141,17 +191,17 @@ class IntervalAxis:
 
     @property
     def widths(self) -> NDArray[np.int64]:
-        """How many bins each rule spans, shape (rules,)."""
+        """How many bins each rule spans."""
         starts, stops = self._runs
         return (stops - starts).astype(np.int64)
 
     def rule(self, index: int) -> IntervalRule:
         """Return one rule, open at the ends of the range."""
-        starts, stops = self._runs
-        return self._interval(int(starts[index]), int(stops[index]))
+        start, stop = int(self._runs[0][index]), int(self._runs[1][index])
+        return self._interval(start, stop)
 
     def cell_rule(self, cell: int) -> Rule | None:
-        """Return the rule that selects one bin, None for missing numbers."""
+        """Return the rule that selects one bin."""
         return self._interval(cell, cell + 1) if cell < self.bins and self.bins > 1 else None
 
     def _interval(self, start: int, stop: int) -> IntervalRule:
@@ -175,10 +225,6 @@ class IntervalAxis:
         np.cumsum(moved, axis=0, out=running[1:])
         starts, stops = self._runs
         return np.moveaxis(running[stops] - running[starts], 0, axis)
-
-
-# A kind of axis has the members that both of these have.
-Axis: TypeAlias = CategoryAxis | IntervalAxis
 
 
 def sensitive_axes(table: Table, *, bins: int | None = None) -> tuple[Axis, ...]:
