@@ -104,9 +104,8 @@ def score_margins(
 ) -> Margins:
     """Compute the sampling margin of differences of two rates.
 
-    With Wald's margins, a side whose samples hold fewer than ten favourable or fewer than ten other
-    labels gets Wilson's margin: there the normal approximation fails, and at a rate of exactly 0 or
-    1 Wald's is 0.
+    A side whose samples hold fewer than ten favourable or fewer than ten other labels gets Wilson's
+    margin in place of Wald's, which is 0 at a rate of exactly 0 or 1.
 
     Parameters
     ----------

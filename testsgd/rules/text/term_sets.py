@@ -190,7 +190,6 @@ def term_sets_over(mentions: Mentions, rule_sets: TermRuleSets) -> TermRuleSets:
     mentions : Mentions
         The terms in the other texts.
     rule_sets : TermRuleSets
-        The groups.
     """
     categories = [item.categories for item in rule_sets.category_sets]
     return replace(rule_sets, category_sets=_category_sets(mentions, categories))
