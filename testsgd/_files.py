@@ -19,6 +19,19 @@ except ImportError:  # pragma: no cover  (there are no such locks on Windows)
 
 
 @contextlib.contextmanager
+def writing_to(
+    target: Path, remedy: str = "choose a folder that can be written to"
+) -> Iterator[None]:
+    """Raise a :class:`ConfigurationError` where the system refuses what the block does."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot write there ({error.strerror})", where=str(target), remedy=remedy
+        ) from error
+
+
+@contextlib.contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
     """Return a temporary path beside `target` that is moved onto it when the block succeeds.
 
@@ -30,17 +43,11 @@ def atomic_path(target: Path) -> Iterator[Path]:
         raise ConfigurationError(
             "cannot write there (it is no file)", where=str(target), remedy="choose another name"
         )
-    try:
+    with writing_to(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.stem}.", suffix=f".part{target.suffix}"
         )
-    except OSError as error:
-        raise ConfigurationError(
-            f"cannot write there ({error.strerror})",
-            where=str(target),
-            remedy="choose a folder that can be written to",
-        ) from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -97,15 +104,9 @@ def locked(target: Path) -> Iterator[bool]:
 
 def _open_locked(path: Path) -> tuple[int, bool]:
     while True:
-        try:
+        with writing_to(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError as error:
-            raise ConfigurationError(
-                f"cannot write there ({error.strerror})",
-                where=str(path),
-                remedy="choose a folder that can be written to",
-            ) from error
         if not lock(file):
             return file, False
         with contextlib.suppress(FileNotFoundError):

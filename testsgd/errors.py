@@ -6,6 +6,7 @@ crosses process borders whole.
 
 from __future__ import annotations
 
+import copyreg
 from typing import Any
 
 __all__ = [
@@ -39,14 +40,8 @@ class TestSGDError(Exception):
     remedy : str, optional
         What to do about it.
     **details
-        The parts of the message as data, for programs.
-
-    Attributes
-    ----------
-    what, where, remedy : str
-        As given.
-    details : dict
-        As given.
+        The parts of the message as data, for programs: a dict in the attribute ``details``. What
+        else is given is in an attribute of its name.
 
     Examples
     --------
@@ -71,18 +66,9 @@ class TestSGDError(Exception):
         return " ".join(message.split())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = {
-            "what": self.what,
-            "where": self.where,
-            "remedy": self.remedy,
-            "details": self.details,
-        }
-        return _rebuild, (type(self), state)
-
-
-def _rebuild(kind: type[TestSGDError], state: dict[str, Any]) -> TestSGDError:
-    details = state["details"]
-    return kind(state["what"], where=state["where"], remedy=state["remedy"], **details)
+        # Not by calling the class: a subclass may take other arguments.
+        rebuild = copyreg.__newobj__  # type: ignore[attr-defined]  # there since Python 2
+        return rebuild, (type(self), *self.args), self.__dict__
 
 
 class SpecificationError(TestSGDError):
@@ -171,14 +157,3 @@ class MissingExtraError(TestSGDError):
             extra=extra,
             purpose=purpose,
         )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_extra, (
-            self.details["package"],
-            self.details["extra"],
-            self.details["purpose"],
-        )
-
-
-def _rebuild_extra(package: str, extra: str, purpose: str) -> MissingExtraError:
-    return MissingExtraError(package, extra=extra, purpose=purpose)

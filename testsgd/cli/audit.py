@@ -8,45 +8,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.cli.console import (
-    Column,
-    points,
-    print_files,
-    print_line,
-    print_table,
-    print_verdict,
-    progress_bar,
-)
-from testsgd.cli.options import (
-    DataOption,
-    DatasetArgument,
-    FavourableOption,
-    LimitOption,
-    ModelOption,
-    QuietOption,
-    TermsOption,
-    ThresholdOption,
-    VerboseTimingsOption,
-    listed,
-    with_options,
-)
+from testsgd.cli import console, options
 
 if TYPE_CHECKING:
     from testsgd.auditing import AuditResult, GroupSummary
 
 
-@with_options(AuditParameters, but=["nondeterministic"])
+@options.with_options(AuditParameters, but=["nondeterministic"])
 def audit(
-    dataset: DatasetArgument,
-    data: DataOption = None,
-    model: ModelOption = None,
-    terms: TermsOption = None,
+    dataset: options.DatasetArgument,
+    data: options.DataOption = None,
+    model: options.ModelOption = None,
+    terms: options.TermsOption = None,
     snippets: Annotated[
         int, typer.Option(help="For texts: examples of each term in the report; 0 shows no text.")
     ] = 3,
-    limit: LimitOption = None,
-    favorable: FavourableOption = None,
-    threshold: ThresholdOption = 0.5,
+    limit: options.LimitOption = None,
+    favorable: options.FavourableOption = None,
+    threshold: options.ThresholdOption = 0.5,
     nondeterministic: Annotated[
         bool,
         typer.Option(
@@ -66,8 +45,8 @@ def audit(
     formats: Annotated[
         str, typer.Option("--format", help="Which reports: html,md,json,csv,parquet.")
     ] = "html,md,json",
-    quiet: QuietOption = False,
-    verbose: VerboseTimingsOption = False,
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseTimingsOption = False,
     **parameters: Any,
 ) -> int:
     """Find the groups that a model treats differently from everybody else, and write a report.
@@ -77,9 +56,9 @@ def audit(
     from testsgd.auditing import AuditResult
     from testsgd.auditing import audit as run
 
-    wanted = listed(formats)
+    wanted = options.listed(formats)
     AuditResult.check_formats(wanted)
-    with progress_bar(quiet) as progress:
+    with console.progress_bar(quiet) as progress:
         result = run(
             model,
             data,
@@ -106,13 +85,13 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
     first = findings(summary)
     if first:
         _print_groups(result, first)
-    print_verdict(summary.verdict)
+    console.print_verdict(summary.verdict)
     counts = summary.counts
-    print_line(
+    console.print_line(
         f"{counts.candidates:,} rule sets, {counts.frequent:,} frequent, {counts.groups:,} groups; "
         f"{summary.model_queries:,} model queries, {summary.mode}."
     )
-    print_files(written, summary.seconds if verbose else None)
+    console.print_files(written, summary.seconds if verbose else None)
 
 
 def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
@@ -120,45 +99,45 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
     other = "observed" if summary.parameters.estimand == "neighbourhood" else "neighbourhood"
     by_terms = summary.parameters.ranked_by == "counterfactual"
     columns = [
-        Column("rank", numeric=True),
-        Column("from others" if by_terms else "difference", numeric=True),
-        Column("rate", numeric=True),
-        Column("complement", numeric=True),
-        Column(summary.data.kind, numeric=True),
-        Column("group"),
-        Column(other, numeric=True),
-        Column("confidence interval", numeric=True, only_if_wide=True),
-        Column("lower bound", numeric=True, only_if_wide=True),
+        console.Column("rank", numeric=True),
+        console.Column("from others" if by_terms else "difference", numeric=True),
+        console.Column("rate", numeric=True),
+        console.Column("complement", numeric=True),
+        console.Column(summary.data.kind, numeric=True),
+        console.Column("group"),
+        console.Column(other, numeric=True),
+        console.Column("confidence interval", numeric=True, only_if_wide=True),
+        console.Column("lower bound", numeric=True, only_if_wide=True),
     ]
     if summary.mode == "sampled":
-        columns.insert(2, Column("margin", numeric=True))
+        columns.insert(2, console.Column("margin", numeric=True))
     with_terms = any(group.counterfactual for group in groups)
     # What the audit goes by comes first.
     effect_at = 1 if by_terms else 2
     if with_terms:
-        columns.insert(effect_at, Column("effect", numeric=True))
+        columns.insert(effect_at, console.Column("effect", numeric=True))
     rows = []
     for group in groups:
         low, high = group.confidence_interval
         bound = group.lower_confidence_bound
         row = [
             str(group.rank),
-            points(group.difference),
+            console.points(group.difference),
             f"{group.rate_in:.1%}",
             f"{group.rate_out:.1%}",
             f"{group.n_in:,}",
             group.text,
             _other_points(group),
-            f"{points(low)} to {points(high)}",
+            f"{console.points(low)} to {console.points(high)}",
             "" if bound is None else f"{100 * bound:.1f}",
         ]
         if summary.mode == "sampled":
             row.insert(2, f"{group.margin * 100:.1f}")
         if with_terms:
             effect = group.counterfactual
-            row.insert(effect_at, points(effect.difference) if effect else "")
+            row.insert(effect_at, console.points(effect.difference) if effect else "")
         rows.append(row)
-    print_table(
+    console.print_table(
         f"{summary.data.title}: difference in the rate of “{summary.data.label.favourable}”, "
         f"in points ({summary.parameters.estimand} rates)",
         columns,
@@ -168,4 +147,4 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
 
 def _other_points(group: GroupSummary) -> str:
     other = None if group.other is None else group.other.difference
-    return "" if other is None else points(other)
+    return "" if other is None else console.points(other)

@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from testsgd.certification.parameters import CertificationParameters
-from testsgd.cli.console import print_block, print_files, print_line, print_verdict
-from testsgd.cli.folders import check_writable
-from testsgd.cli.options import QuietOption, VerboseTimingsOption, listed, with_options
+from testsgd.cli import console, options
 from testsgd.errors import ParameterError
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from testsgd.certification import CertificationResult, CertificationSummary
+    from testsgd.certification import CertificationResult
     from testsgd.certification.outcome import Moment, Shares
     from testsgd.certification.report.summary import CounterexampleSummary
 
@@ -127,7 +125,7 @@ _SHOWN = 5
 _LONGEST = 600
 
 
-@with_options(CertificationParameters)
+@options.with_options(CertificationParameters)
 def certify(
     model: Annotated[
         str,
@@ -191,8 +189,8 @@ def certify(
     formats: Annotated[
         str, typer.Option("--format", help="Which reports: html,md,json,csv,junit.")
     ] = "html,md,json",
-    quiet: QuietOption = False,
-    verbose: VerboseTimingsOption = False,
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseTimingsOption = False,
     **parameters: Any,
 ) -> int:
     """Prove for which share of all people in a domain a network is individually fair.
@@ -206,12 +204,12 @@ def certify(
     from testsgd.certification import CertificationResult, protected_names
     from testsgd.certification import certify as run
 
-    wanted = listed(formats)
+    wanted = options.listed(formats)
     CertificationResult.check_formats(wanted)
     folder = out or Path("reports") / f"{_name_of(model)}-certified"
-    check_writable(folder)
+    console.check_writable(folder)
     if checkpoint is not None:
-        check_writable(checkpoint.parent)
+        console.check_writable(checkpoint.parent)
     names = protected_names(protected) if protected else None
     # On a command line there is no None.
     parameters["time_limit"] = parameters["time_limit"] or None
@@ -252,9 +250,9 @@ def _compared(compare: list[str] | None) -> list[str] | dict[str, list[str]] | N
     for item in compare:
         name, sign, values = item.partition("=")
         if sign:
-            named.setdefault(name.strip(), []).extend(listed(values))
+            named.setdefault(name.strip(), []).extend(options.listed(values))
         else:
-            plain.extend(listed(item))
+            plain.extend(options.listed(item))
     if named and plain:
         raise ParameterError(
             "some values are given with the name of their input and some without",
@@ -269,23 +267,19 @@ def _print_result(result: CertificationResult, written: list[Path], verbose: boo
 
     summary = result.summary
     if any(region.rules for region in summary.regions):
-        print_block(short_region_table(summary, _SHOWN))
-    print_verdict(summary.verdict)
+        console.print_block(short_region_table(summary, _SHOWN))
+    console.print_verdict(summary.verdict)
     if summary.counterexamples:
         _print_counterexample(summary.counterexamples[0], summary.domain.protected)
     if summary.method == "bounded" and summary.stopped == "time" and find_spec("numba") is None:
-        print_line(
+        console.print_line(
             "Narrow networks of ReLU layers are searched many times as fast with machine code: "
             "pip install numba."
         )
     if verbose:
-        print_line(f"  {_looked_at(summary)} in {summary.seconds:.3f} s of searching")
-    print_files(written)
-
-
-def _looked_at(summary: CertificationSummary) -> str:
-    what = "boxes looked at" if summary.method == "bounded" else "people tried"
-    return f"{summary.boxes:,} {what}"
+        what = "boxes looked at" if summary.method == "bounded" else "people tried"
+        console.print_line(f"  {summary.boxes:,} {what} in {summary.seconds:.3f} s of searching")
+    console.print_files(written)
 
 
 def _print_counterexample(example: CounterexampleSummary, protected: list[str]) -> None:
@@ -300,4 +294,4 @@ def _print_counterexample(example: CounterexampleSummary, protected: list[str]) 
         f"“{item.decision}” for {named_combination(protected, item.protected)}"
         for item in (first, other)
     ]
-    print_line(f"An example: {' but '.join(answers)}, both with {person}.")
+    console.print_line(f"An example: {' but '.join(answers)}, both with {person}.")

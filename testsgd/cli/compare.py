@@ -9,38 +9,17 @@ import typer
 
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.baselines import METHODS
-from testsgd.cli.console import (
-    Column,
-    points,
-    print_files,
-    print_line,
-    print_table,
-    print_verdict,
-    progress_bar,
-)
-from testsgd.cli.options import (
-    DataOption,
-    DatasetArgument,
-    FavourableOption,
-    FormatOption,
-    LimitOption,
-    ModelOption,
-    QuietOption,
-    ThresholdOption,
-    VerboseTimingsOption,
-    listed,
-    with_options,
-)
+from testsgd.cli import console, options
 
 if TYPE_CHECKING:
     from testsgd.comparison import ComparisonResult
 
 
-@with_options(AuditParameters, only=["theta", "max_features", "bins", "seed", "jobs"])
+@options.with_options(AuditParameters, only=["theta", "max_features", "bins", "seed", "jobs"])
 def compare(
-    dataset: DatasetArgument,
-    data: DataOption = None,
-    model: ModelOption = None,
+    dataset: options.DatasetArgument,
+    data: options.DataOption = None,
+    model: options.ModelOption = None,
     methods: Annotated[
         str,
         typer.Option(help=f"Which methods beside the audit: all, or some of {','.join(METHODS)}."),
@@ -48,16 +27,16 @@ def compare(
     time_limit: Annotated[
         float, typer.Option(help="Seconds that each method beside the audit may take.")
     ] = 600,
-    limit: LimitOption = None,
-    favorable: FavourableOption = None,
-    threshold: ThresholdOption = 0.5,
+    limit: options.LimitOption = None,
+    favorable: options.FavourableOption = None,
+    threshold: options.ThresholdOption = 0.5,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the reports. (default: reports/NAME-comparison)"),
     ] = None,
-    formats: FormatOption = "html,md,json",
-    quiet: QuietOption = False,
-    verbose: VerboseTimingsOption = False,
+    formats: options.FormatOption = "html,md,json",
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseTimingsOption = False,
     **parameters: Any,
 ) -> int:
     """Run the audit and other published methods on one model, and show what each finds.
@@ -70,9 +49,9 @@ def compare(
     from testsgd.comparison import ComparisonResult
     from testsgd.comparison import compare as run
 
-    wanted = listed(formats)
+    wanted = options.listed(formats)
     ComparisonResult.check_formats(wanted)
-    with progress_bar(quiet) as progress:
+    with console.progress_bar(quiet) as progress:
         result = run(
             model,
             data,
@@ -94,24 +73,24 @@ def compare(
 
 def _print_result(result: ComparisonResult, written: list[Path], verbose: bool) -> None:
     _print_methods(result)
-    print_verdict(result.verdict)
+    console.print_verdict(result.verdict)
     for method in result.summary.methods:
         if method.note:
-            print_line(f"{method.title}: {method.note}")
-    print_files(written, result.summary.seconds if verbose else None)
+            console.print_line(f"{method.title}: {method.note}")
+    console.print_files(written, result.summary.seconds if verbose else None)
 
 
 def _print_methods(result: ComparisonResult) -> None:
     summary = result.summary
     columns = [
-        Column("method"),
-        Column("its measure", numeric=True),
-        Column("difference", numeric=True),
-        Column("share", numeric=True),
-        Column("alone", numeric=True, only_if_wide=True),
-        Column("seconds", numeric=True),
-        Column("queries", numeric=True, only_if_wide=True),
-        Column("its first finding"),
+        console.Column("method"),
+        console.Column("its measure", numeric=True),
+        console.Column("difference", numeric=True),
+        console.Column("share", numeric=True),
+        console.Column("alone", numeric=True, only_if_wide=True),
+        console.Column("seconds", numeric=True),
+        console.Column("queries", numeric=True, only_if_wide=True),
+        console.Column("its first finding"),
     ]
     rows = []
     for method in summary.methods:
@@ -122,7 +101,7 @@ def _print_methods(result: ComparisonResult) -> None:
             [
                 method.title,
                 f"{best.value:.3g}" if best else "",
-                points(side.difference or 0.0) if side is not None and known else "",
+                console.points(side.difference or 0.0) if side is not None and known else "",
                 f"{side.share:.1%}" if side is not None else "",
                 f"{method.only} of {method.compared}" if method.compared else "",
                 f"{method.seconds:.1f}" if method.available else "not run",
@@ -130,7 +109,7 @@ def _print_methods(result: ComparisonResult) -> None:
                 _short(best.text) if best else "",
             ]
         )
-    print_table(
+    console.print_table(
         f"{summary.data.title}: difference in the rate of “{summary.data.label.favourable}”, in "
         "points, of each method's first finding",
         columns,

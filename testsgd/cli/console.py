@@ -1,13 +1,16 @@
-"""What commands share: exit codes, messages, progress bars, tables."""
+"""What commands share: exit codes, messages, progress bars, tables, a look at folders."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from testsgd.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from testsgd.report.blocks import Table
@@ -51,6 +54,17 @@ def print_files(written: Iterable[Path], seconds: Mapping[str, float] | None = N
 def points(difference: float) -> str:
     """Write a difference in points; what rounds to nothing has no minus."""
     return f"{round(100 * difference, 1) + 0.0:+.1f}"
+
+
+def check_writable(folder: Path) -> None:
+    """Raise a :class:`ConfigurationError`, before all the work, if nothing can be written there."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise ConfigurationError(
+            "cannot write there",
+            where=str(folder),
+            remedy="choose a folder that can be written to",
+        )
 
 
 @contextmanager

@@ -9,13 +9,10 @@ from typing import Annotated
 import typer
 
 from testsgd.cli.console import DONE, Column, print_line, print_table
+from testsgd.cli.options import DatasetArgument
 from testsgd.errors import ParameterError
 
 app = typer.Typer(name="data", help="List, describe and fetch data sets.", no_args_is_help=True)
-
-_NAME = typer.Argument(
-    metavar="NAME_OR_SPEC", help="A data set of the catalogue, or a TOML file that describes yours."
-)
 
 
 @app.command("list")
@@ -37,16 +34,13 @@ def list_datasets() -> int:
             kind = f"rows of {len(specification.features)} features"
             sensitive = ", ".join(specification.sensitive)
         rows.append([name, specification.dataset.title, kind, sensitive])
-    print_table(
-        "Data sets",
-        [Column("name"), Column("title"), Column("what"), Column("sensitive")],
-        rows,
-    )
+    headings = ("name", "title", "what", "sensitive")
+    print_table("Data sets", [Column(heading) for heading in headings], rows)
     return DONE
 
 
 @app.command("describe")
-def describe_dataset(dataset: Annotated[str, _NAME]) -> int:
+def describe_dataset(dataset: DatasetArgument) -> int:
     """Print what a data set is, where it comes from, and what its features or terms are.
 
     Exit codes: 0 done, 2 bad input.
@@ -55,25 +49,20 @@ def describe_dataset(dataset: Annotated[str, _NAME]) -> int:
 
     specification = load_specification(dataset)
     identity, label = specification.dataset, specification.label
-    heading = f"{identity.name}: {identity.title}"
     if isinstance(specification, TextSpecification):
-        print_table(
-            heading,
-            [Column("category"), Column("sensitive terms")],
-            [
-                [category.name, ", ".join(term.name for term in category.terms)]
-                for category in load_terms(specification.terms).categories
-            ],
-        )
+        headings = ["category", "sensitive terms"]
+        rows = [
+            [category.name, ", ".join(term.name for term in category.terms)]
+            for category in load_terms(specification.terms).categories
+        ]
     else:
-        print_table(
-            heading,
-            [Column("feature"), Column("type"), Column("sensitive"), Column("domain")],
-            [
-                [name, feature.type, "yes" if feature.sensitive else "", feature.domain]
-                for name, feature in specification.features.items()
-            ],
-        )
+        headings = ["feature", "type", "sensitive", "domain"]
+        rows = [
+            [name, feature.type, "yes" if feature.sensitive else "", feature.domain]
+            for name, feature in specification.features.items()
+        ]
+    columns = [Column(heading) for heading in headings]
+    print_table(f"{identity.name}: {identity.title}", columns, rows)
     print_line(identity.description)
     print_line(f"Favourable label: {label.favourable} ({label.meaning or label.column})")
     if specification.audit is not None:
@@ -122,7 +111,7 @@ def print_terms(
 
 
 @app.command("fetch")
-def fetch_dataset(dataset: Annotated[str, _NAME]) -> int:
+def fetch_dataset(dataset: DatasetArgument) -> int:
     """Find a data set's files, or download them, and check their sha256.
 
     Exit codes: 0 done, 2 bad input or no download.

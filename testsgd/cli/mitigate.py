@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from testsgd.cli.console import (
-    DONE,
-    Interruption,
-    print_block,
-    print_files,
-    print_line,
-    print_verdict,
-    progress_bar,
-)
-from testsgd.cli.folders import check_writable
-from testsgd.cli.options import (
-    DataOption,
-    DatasetArgument,
-    FavourableOption,
-    FormatOption,
-    JobsOption,
-    LimitOption,
-    ModelOption,
-    QuietOption,
-    TermsOption,
-    ThresholdOption,
-    VerboseTimingsOption,
-    listed,
-    with_options,
-)
+from testsgd.cli import console, options
 from testsgd.errors import ModelError
 from testsgd.mitigation.parameters import MitigationParameters
 
@@ -42,35 +17,22 @@ if TYPE_CHECKING:
 JOURNAL_FILE = "journal.json"
 
 
-@dataclass(frozen=True)
-class _Files:
-    """Where everything is written."""
+def _check_writable(folders: list[Path], samples: Path | None) -> None:
+    """Raise an error now if something could not be written later, after all the work."""
+    if samples is not None:
+        from testsgd.mitigation.samples import check_samples_file
 
-    reports: Path
-    model: Path
-    samples: Path | None
-
-    @property
-    def journal(self) -> Path:
-        return self.reports / JOURNAL_FILE
-
-    def check(self) -> None:
-        """Raise an error now if something could not be written later, after all the work."""
-        folders = [self.reports, self.model]
-        if self.samples is not None:
-            from testsgd.mitigation.samples import check_samples_file
-
-            check_samples_file(self.samples)
-            folders.append(self.samples.parent)
-        for folder in folders:
-            check_writable(folder)
+        check_samples_file(samples)
+        folders = [*folders, samples.parent]
+    for folder in folders:
+        console.check_writable(folder)
 
 
-@with_options(MitigationParameters)
+@options.with_options(MitigationParameters)
 def mitigate(
-    dataset: DatasetArgument,
-    data: DataOption = None,
-    model: ModelOption = None,
+    dataset: options.DatasetArgument,
+    data: options.DataOption = None,
+    model: options.ModelOption = None,
     audit: Annotated[
         Path | None,
         typer.Option(
@@ -87,11 +49,11 @@ def mitigate(
             "retraining,reweighing,exponentiated-gradient."
         ),
     ] = "all",
-    terms: TermsOption = None,
-    limit: LimitOption = None,
-    jobs: JobsOption = None,
-    favorable: FavourableOption = None,
-    threshold: ThresholdOption = 0.5,
+    terms: options.TermsOption = None,
+    limit: options.LimitOption = None,
+    jobs: options.JobsOption = None,
+    favorable: options.FavourableOption = None,
+    threshold: options.ThresholdOption = 0.5,
     export: Annotated[
         Path | None,
         typer.Option(
@@ -109,9 +71,9 @@ def mitigate(
         Path | None,
         typer.Option(help="Folder for the new model. (default: models/NAME-mitigated)"),
     ] = None,
-    formats: FormatOption = "html,md,json",
-    quiet: QuietOption = False,
-    verbose: VerboseTimingsOption = False,
+    formats: options.FormatOption = "html,md,json",
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseTimingsOption = False,
     **parameters: Any,
 ) -> int:
     """Retrain a model with samples that counter its discrimination, and compare before and after.
@@ -128,13 +90,14 @@ def mitigate(
     from testsgd.mitigation import MitigationResult, counter_samples, write_samples
     from testsgd.mitigation import mitigate as run
 
-    wanted = listed(formats)
+    wanted = options.listed(formats)
     MitigationResult.check_formats(wanted)
     specification = load_specification(dataset)
     name = f"{specification.name}-mitigated"
-    files = _Files(out or Path("reports") / name, model_out or Path("models") / name, export)
-    files.check()
-    options: dict[str, Any] = {
+    reports, new_model = out or Path("reports") / name, model_out or Path("models") / name
+    journal = reports / JOURNAL_FILE
+    _check_writable([reports, new_model], export)
+    chosen: dict[str, Any] = {
         "audit": audit,
         "favourable": favorable,
         "threshold": threshold,
@@ -144,65 +107,58 @@ def mitigate(
         **parameters,
     }
     try:
-        with progress_bar(quiet) as progress:
+        with console.progress_bar(quiet) as progress:
             result = run(
                 model,
                 data,
                 specification,
                 compare=compare,
-                journal=files.journal,
+                journal=journal,
                 resume=resume,
                 writable=True,
                 progress=progress,
-                **options,
+                **chosen,
             )
     except KeyboardInterrupt:
-        if not files.journal.is_file():
+        if not journal.is_file():
             raise
-        raise Interruption(
-            f"interrupted; what was done is in {files.journal}, and the same command with "
+        raise console.Interruption(
+            f"interrupted; what was done is in {journal}, and the same command with "
             "--resume goes on from there"
         ) from None
     except ModelError as error:
-        if files.samples is None:
+        if export is None:
             raise
         # A model that cannot be retrained here still has samples. If what is wrong is something
         # else, they cannot be made either, and this says so again.
-        frame = counter_samples(model, data, specification, **options)
-        write_samples(frame, files.samples)
+        frame = counter_samples(model, data, specification, **chosen)
+        write_samples(frame, export)
         if not quiet:
-            print_line(f"The model was not retrained: {error.what}.")
-            print_line(f"{len(frame):,} samples to retrain it with. Written: {files.samples}")
-        return DONE
-    written = _write(result, files, wanted)
-    files.journal.unlink(missing_ok=True)
+            console.print_line(f"The model was not retrained: {error.what}.")
+            console.print_line(f"{len(frame):,} samples to retrain it with. Written: {export}")
+        return console.DONE
+    # The reports come last, because they speak of the rest.
+    written = []
+    if export is not None:
+        write_samples(result.samples, export)
+        written.append(export)
+    written += [*result.write_model(new_model), *result.write(reports, wanted)]
+    journal.unlink(missing_ok=True)
     if not quiet:
         _print_result(result, written, verbose)
     return result.verdict.exit_code
-
-
-def _write(result: MitigationResult, files: _Files, formats: list[str]) -> list[Path]:
-    """Write everything; the reports last, because they speak of the rest."""
-    from testsgd.mitigation import write_samples
-
-    written = []
-    if files.samples is not None:
-        write_samples(result.samples, files.samples)
-        written.append(files.samples)
-    written += result.write_model(files.model)
-    return [*written, *result.write(files.reports, formats)]
 
 
 def _print_result(result: MitigationResult, written: list[Path], verbose: bool) -> None:
     from testsgd.mitigation.report.tables import targets_table
 
     summary = result.summary
-    print_block(targets_table(summary))
-    print_verdict(summary.verdict)
-    print_line(_accuracy(summary))
-    print_files(written, summary.seconds if verbose else None)
+    console.print_block(targets_table(summary))
+    console.print_verdict(summary.verdict)
+    console.print_line(_accuracy(summary))
+    console.print_files(written, summary.seconds if verbose else None)
     if summary.retrained is None:
-        print_line("No model was written: the original one is kept.")
+        console.print_line("No model was written: the original one is kept.")
 
 
 def _accuracy(summary: MitigationSummary) -> str:

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from testsgd.cli.console import print_line
-from testsgd.cli.folders import check_writable
-from testsgd.cli.options import FormatOption, QuietOption, VerboseOption, listed
+from testsgd._files import writing_to
+from testsgd.cli import console, options
 from testsgd.cli.signals import Ending
-from testsgd.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from testsgd.errors import TestSGDError
@@ -55,9 +53,9 @@ def run(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: none are written)")
     ] = None,
-    formats: FormatOption = "html,md,json",
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
+    formats: options.FormatOption = "html,md,json",
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
 ) -> int:
     """Watch over decisions as they come, and print each alert at once, a JSON object a line.
 
@@ -71,12 +69,12 @@ def run(
     from testsgd.monitoring import MonitorResult, load_monitor, monitor
     from testsgd.monitoring.event_sources import event_source, json_lines
 
-    wanted = listed(formats)
+    wanted = options.listed(formats)
     MonitorResult.check_formats(wanted)
     folders = (out, *(path.parent for path in (state, dead_letters) if path is not None))
     for folder in folders:
         if folder is not None:
-            check_writable(folder)
+            console.check_writable(folder)
     watched = load_monitor(specification).specification
     source = json_lines("", sys.stdin.buffer) if events is None else event_source(events, watched)
     ending = Ending()
@@ -107,15 +105,11 @@ def _added_to(path: Path | None) -> Iterator[Callable[[str], None]]:
     if path is None:
         yield lambda line: None
         return
-    try:
-        with path.open("a", encoding="utf-8", newline="\n") as file:
-            yield lambda line: print(line, file=file, flush=True)
-    except OSError as error:
-        raise ConfigurationError(
-            f"cannot write there ({error.strerror})",
-            where=str(path),
-            remedy="choose another file for the dead letters",
-        ) from error
+    with (
+        writing_to(path, "choose another file for the dead letters"),
+        path.open("a", encoding="utf-8", newline="\n") as file,
+    ):
+        yield lambda line: print(line, file=file, flush=True)
 
 
 def _refusal(error: TestSGDError, number: int) -> dict[str, Any]:
@@ -126,7 +120,7 @@ def _refusal(error: TestSGDError, number: int) -> dict[str, Any]:
 def _print(told: dict[str, Any], ending: Ending) -> None:
     """Print an answer at once; if nobody reads them any more, the stream is at its end."""
     try:
-        print_line(json.dumps(told, allow_nan=False))
+        console.print_line(json.dumps(told, allow_nan=False))
         sys.stdout.flush()
     except BrokenPipeError:
         ending.wanted = True
@@ -143,11 +137,7 @@ def _print_result(result: MonitorResult, written: list[Path]) -> None:
         typer.echo(told, err=True)
 
 
-app = typer.Typer(
-    name="monitor",
-    help="Watch over a stream of decisions, and say when groups are treated differently.",
-    no_args_is_help=True,
-)
+app = typer.Typer(name="monitor", no_args_is_help=True)
 
 
 @app.callback()

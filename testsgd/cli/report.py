@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from testsgd.cli.console import print_files, print_line
-from testsgd.cli.options import FormatOption, QuietOption, VerboseOption, listed
+from testsgd.cli import console, options
 
 
 def report(
@@ -23,9 +22,9 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: the result's own)")
     ] = None,
-    formats: FormatOption = "html,md",
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
+    formats: options.FormatOption = "html,md",
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
 ) -> int:
     """Render the reports of a saved result, without computing anything again.
 
@@ -34,8 +33,8 @@ def report(
     from testsgd.report.kinds import read_result
 
     loaded = read_result(result)
-    written = loaded.write(out or result.parent, listed(formats))
+    written = loaded.write(out or result.parent, options.listed(formats))
     if not quiet:
-        print_line(loaded.verdict.headline)
-        print_files(written)
+        console.print_line(loaded.verdict.headline)
+        console.print_files(written)
     return loaded.exit_code

@@ -10,24 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from testsgd.cli.console import (
-    DONE,
-    USAGE_ERROR,
-    print_block,
-    print_files,
-    print_line,
-    print_verdict,
-)
-from testsgd.cli.folders import check_writable
-from testsgd.cli.options import (
-    FormatOption,
-    JobsOption,
-    QuietOption,
-    VerboseOption,
-    listed,
-    processors,
-    with_options,
-)
+from testsgd.cli import console, options
 from testsgd.errors import JournalError, ParameterError, TestSGDError
 from testsgd.shielding.parameters import SimulationParameters
 
@@ -114,13 +97,13 @@ def synthesize(
         str,
         typer.Option(help="Refuse a synthesis that is predicted to need more memory."),
     ] = "8GB",
-    jobs: JobsOption = None,
+    jobs: options.JobsOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: none are written)")
     ] = None,
-    formats: FormatOption = "html,md,json",
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
+    formats: options.FormatOption = "html,md,json",
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
 ) -> int:
     """Find the shield that keeps a bound at the least expected cost.
 
@@ -132,34 +115,34 @@ def synthesize(
     from testsgd.shielding import ShieldResult, synthesis_result
 
     limit = byte_count(memory_limit, "--memory-limit")
-    wanted = listed(formats)
+    wanted = options.listed(formats)
     ShieldResult.check_formats(wanted)
     # Of a specification that is wrong, the errors come first.
     target = shield or Path(f"{specification.stem}.npz")
-    check_writable(target.parent)
+    console.check_writable(target.parent)
     if out is not None:
-        check_writable(out)
+        console.check_writable(out)
 
     def announce(plan: ShieldPlan) -> None:
         from testsgd.shielding.report.wording import bytes_text
 
         if not quiet:
-            print_line(f"Memory that is needed: about {bytes_text(plan.predicted_bytes)}")
+            console.print_line(f"Memory that is needed: about {bytes_text(plan.predicted_bytes)}")
 
     result = synthesis_result(
         specification,
         out=target,
         storage=storage,  # type: ignore[arg-type]  # checked there
-        jobs=processors(jobs),
+        jobs=options.processors(jobs),
         memory_limit=limit,
         announce=announce,
         **changes_of(bound, length),
     )
     written = [target] if out is None else [target, *result.write(out, wanted)]
     if not quiet:
-        print_verdict(result.verdict)
-        print_files(written)
-    return DONE
+        console.print_verdict(result.verdict)
+        console.print_files(written)
+    return console.DONE
 
 
 def run(
@@ -167,8 +150,8 @@ def run(
     journal: JournalOption = None,
     fsync: FsyncOption = False,
     specification: SpecificationOption = None,
-    jobs: JobsOption = None,
-    verbose: VerboseOption = False,
+    jobs: options.JobsOption = None,
+    verbose: options.VerboseOption = False,
 ) -> int:
     """Decide about events, one JSON object a line, as they come.
 
@@ -182,9 +165,10 @@ def run(
     from testsgd.serving import answer, parsed, refusal
     from testsgd.shielding import load_shield
 
-    code = DONE
+    code = console.DONE
+    cores = options.processors(jobs)
     with load_shield(
-        shield, specification=specification, journal=journal, fsync=fsync, jobs=processors(jobs)
+        shield, specification=specification, journal=journal, fsync=fsync, jobs=cores
     ) as loaded:
         for line in sys.stdin.buffer:
             if not line.strip():
@@ -195,17 +179,17 @@ def run(
                 # What cannot be written down must not be decided.
                 raise
             except TestSGDError as error:
-                given, code = refusal(error), USAGE_ERROR
+                given, code = refusal(error), console.USAGE_ERROR
             _print(given)
     return code
 
 
 def _print(given: dict[str, object]) -> None:
-    print_line(json.dumps(given, allow_nan=False))
+    console.print_line(json.dumps(given, allow_nan=False))
     sys.stdout.flush()
 
 
-@with_options(SimulationParameters)
+@options.with_options(SimulationParameters)
 def simulate(
     shield: Annotated[
         Path,
@@ -223,14 +207,14 @@ def simulate(
     ] = None,
     bound: BoundOption = None,
     length: LengthOption = None,
-    jobs: JobsOption = None,
+    jobs: options.JobsOption = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the reports. (default: reports/NAME-shield)"),
     ] = None,
-    formats: FormatOption = "html,md,json",
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
+    formats: options.FormatOption = "html,md,json",
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
     **parameters: Any,
 ) -> int:
     """Simulate runs without a shield and with it: bias, changes, cost and accuracy.
@@ -240,14 +224,14 @@ def simulate(
     """
     from testsgd.shielding import SimulationResult, simulate_shield
 
-    wanted = listed(formats)
+    wanted = options.listed(formats)
     SimulationResult.check_formats(wanted)
     folder = out or Path("reports") / f"{shield.stem}-shield"
-    check_writable(folder)
+    console.check_writable(folder)
     result = simulate_shield(
         shield,
         log,
-        jobs=processors(jobs),
+        jobs=options.processors(jobs),
         **parameters,
         **changes_of(bound, length),
     )
@@ -261,11 +245,11 @@ def _print_result(result: SimulationResult, written: list[Path]) -> None:
     from testsgd.shielding.report.layout import period_table, sides_table
 
     summary = result.summary
-    print_block(sides_table(summary))
+    console.print_block(sides_table(summary))
     if len(summary.periods) > 1:
-        print_block(period_table(summary))
-    print_verdict(summary.verdict)
-    print_files(written)
+        console.print_block(period_table(summary))
+    console.print_verdict(summary.verdict)
+    console.print_files(written)
 
 
 def serve(
@@ -277,9 +261,9 @@ def serve(
     journal: JournalOption = None,
     fsync: FsyncOption = False,
     specification: SpecificationOption = None,
-    jobs: JobsOption = None,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
+    jobs: options.JobsOption = None,
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
 ) -> int:
     """Answer for a shield over HTTP, until it is interrupted.
 
@@ -295,18 +279,19 @@ def serve(
 
     def announce(address: str) -> None:
         if not quiet:
-            print_line(f"Serving on {address}")
+            console.print_line(f"Serving on {address}")
             sys.stdout.flush()
 
+    cores = options.processors(jobs)
     with load_shield(
-        shield, specification=specification, journal=journal, fsync=fsync, jobs=processors(jobs)
+        shield, specification=specification, journal=journal, fsync=fsync, jobs=cores
     ) as loaded:
         try:
             listen(loaded, host=host, port=port, announce=announce)
         except KeyboardInterrupt:
             # That is how it ends.
-            return DONE
-    return DONE
+            return console.DONE
+    return console.DONE
 
 
 app = typer.Typer(

@@ -7,14 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from testsgd.cli.console import DONE, print_line, progress_bar
-from testsgd.cli.options import DataOption, DatasetArgument, QuietOption, SeedOption, VerboseOption
+from testsgd.cli import console, options
 
 
 def train(
-    dataset: DatasetArgument,
-    data: DataOption = None,
-    seed: SeedOption = 0,
+    dataset: options.DatasetArgument,
+    data: options.DataOption = None,
+    seed: options.SeedOption = 0,
     epochs: Annotated[
         int | None,
         typer.Option(
@@ -27,8 +26,8 @@ def train(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the network. (default: models/NAME)")
     ] = None,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
 ) -> int:
     """Train the TestSGD paper's network for rows or for texts and write it with a model card.
 
@@ -40,34 +39,34 @@ def train(
     check_training(seed=seed, epochs=1 if epochs is None else epochs)
     specification = load_specification(dataset)
     folder = out or Path("models") / specification.name
-    options: dict[str, Any] = {"seed": seed}
+    chosen: dict[str, Any] = {"seed": seed}
     report: TrainingReport
     if epochs is not None:
-        options["epochs"] = epochs
-    with progress_bar(quiet) as progress:
+        chosen["epochs"] = epochs
+    with console.progress_bar(quiet) as progress:
         show = progress
         if show is not None:
-            options["progress"] = lambda done, most: show("training", done, most)
+            chosen["progress"] = lambda done, most: show("training", done, most)
         if isinstance(specification, TextSpecification):
             texts = load_texts(specification, file=data, training=True)
             if limit is not None:
                 texts = texts.sample(limit, seed=seed)
-            report = train_text_network(texts, folder, **options)
+            report = train_text_network(texts, folder, **chosen)
         else:
             table = load_table(specification, file=data, seed=seed)
             if limit is not None:
                 table = table.sample(limit, seed=seed)
-            report = train_network(table, folder, **options)
+            report = train_network(table, folder, **chosen)
     if not quiet:
         what = "texts" if isinstance(specification, TextSpecification) else "rows"
         paper = (
             f" (the paper's Table 3: {report.paper_accuracy:.2%})" if report.paper_accuracy else ""
         )
-        print_line(
+        console.print_line(
             f"{specification.name}: accuracy {report.train_accuracy:.2%} on the training {what}, "
             f"{report.test_accuracy:.2%} on the test {what}{paper}; always saying the commonest "
             f"label gives {report.majority_share:.2%}."
         )
-        print_line(f"{report.epochs} epochs in {report.seconds:.1f} s.")
-        print_line(f"Written: {folder}")
-    return DONE
+        console.print_line(f"{report.epochs} epochs in {report.seconds:.1f} s.")
+        console.print_line(f"Written: {folder}")
+    return console.DONE

@@ -36,8 +36,8 @@ _CHUNK = 1 << 20
 class _Layout:
     """How to sum over the combinations of a subset of the features.
 
-    `order` puts the cells of a combination side by side, `starts` says where each combination
-    begins, and `joint` which it is.
+    `order` puts the cells of a combination side by side, `starts` says where each begins, and
+    `joint` which it is.
     """
 
     order: NDArray[np.intp]
@@ -64,8 +64,6 @@ class Contingency:
 
     def tally(self, weights: NDArray[np.int64] | None = None) -> Counts:
         """Sum whole-number weights of rows over each cell; count the rows if none are given."""
-        if weights is None:
-            return np.bincount(self.cell_of_row, minlength=self.cells).astype(np.int64)
         # Sums of whole numbers below 2**53 are exact in a float.
         sums = np.bincount(self.cell_of_row, weights=weights, minlength=self.cells)
         return np.rint(sums).astype(np.int64)
@@ -123,13 +121,17 @@ def lay_out(table: Table, axes: Sequence[Axis]) -> Contingency:
     Parameters
     ----------
     table : Table
-        The data.
     axes : sequence of Axis
         The sensitive features, from :func:`testsgd.rules.sensitive_axes`.
 
     Returns
     -------
     Contingency
+
+    Raises
+    ------
+    ParameterError
+        If there are too many combinations to number.
     """
     shape = tuple(len(axis.labels) for axis in axes)
     if np.prod([float(size) for size in shape]) >= 2.0**62:

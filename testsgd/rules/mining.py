@@ -9,7 +9,7 @@ have equally many rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -56,27 +56,29 @@ class FrequentRuleSets:
             np.array([axis.rule(index).text for index in range(axis.rule_count)], dtype=object)
             for axis in self.axes
         ]
-        for index, subset in enumerate(self.subsets):
-            chosen = np.flatnonzero(self.subset[groups] == index)
-            if len(chosen) == 0:
-                continue
-            rules = decode(self.axes, subset, self.position[groups[chosen]])
+        for chosen, subset, rules in self.by_subset(groups):
             joined = written[subset[0]][rules[0]]
             for axis, rule in zip(subset[1:], rules[1:], strict=True):
                 joined = joined + " and " + written[axis][rule]
             texts[chosen] = joined
         return texts
 
+    def by_subset(
+        self, groups: NDArray[np.intp]
+    ) -> Iterator[tuple[NDArray[np.intp], tuple[int, ...], tuple[NDArray[np.intp], ...]]]:
+        """Yield the groups over each subset, as places in `groups`, and their rule of each axis."""
+        for index, subset in enumerate(self.subsets):
+            chosen = np.flatnonzero(self.subset[groups] == index)
+            if len(chosen):
+                yield chosen, subset, decode(self.axes, subset, self.position[groups[chosen]])
+
     def take(self, groups: NDArray[np.intp]) -> FrequentRuleSets:
         """Return some of the groups, in the order given."""
-        return FrequentRuleSets(
-            self.axes,
-            self.subsets,
-            self.subset[groups],
-            self.position[groups],
-            self.sums[:, groups],
-            self.candidates,
-            self.frequent,
+        return replace(
+            self,
+            subset=self.subset[groups],
+            position=self.position[groups],
+            sums=self.sums[:, groups],
         )
 
     def over(self, contingency: Contingency, quantities: Counts) -> FrequentRuleSets:
@@ -135,11 +137,7 @@ class FrequentRuleSets:
         """Return which cells belong to each group, shape (groups, cells)."""
         inside = np.ones((len(groups), contingency.cells), dtype=bool)
         matrices = [axis.matrix.astype(bool) for axis in self.axes]
-        for index, subset in enumerate(self.subsets):
-            chosen = np.flatnonzero(self.subset[groups] == index)
-            if len(chosen) == 0:
-                continue
-            rules = decode(self.axes, subset, self.position[groups[chosen]])
+        for chosen, subset, rules in self.by_subset(groups):
             for axis, rule in zip(subset, rules, strict=True):
                 cells = contingency.coordinates[:, axis]
                 inside[chosen] &= matrices[axis][rule][:, cells]
@@ -190,7 +188,9 @@ def mine(
     marks = generator.integers(limits.min, limits.max, contingency.cells, endpoint=True)
     with_marks = np.vstack([quantities, marks])
 
-    subset_parts, place_parts, sum_parts = [], [], []
+    # Begun with empty ones, should there be no rule sets at all.
+    subset_parts, place_parts = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+    sum_parts = [np.zeros((len(with_marks), 0), np.int64)]
     done = 0
     for block in rule_set_sums(contingency, with_marks, max_features):
         counts = block.sums[0]
@@ -203,9 +203,6 @@ def mine(
         done += block.sums.shape[1]
         if progress is not None:
             progress(done, candidates)
-    if not subset_parts:
-        subset_parts, place_parts = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
-        sum_parts = [np.zeros((len(with_marks), 0), np.int64)]
     everything = FrequentRuleSets(
         axes,
         feature_subsets(axes, max_features),
@@ -217,15 +214,7 @@ def mine(
     )
     del sum_parts
     groups = everything.take(_simplest_of_equal(everything))
-    return FrequentRuleSets(
-        groups.axes,
-        groups.subsets,
-        groups.subset,
-        groups.position,
-        groups.sums[:-1],
-        groups.candidates,
-        groups.frequent,
-    )
+    return replace(groups, sums=groups.sums[:-1])
 
 
 def _simplest_of_equal(rule_sets: FrequentRuleSets) -> NDArray[np.intp]:
@@ -244,11 +233,7 @@ def _simplest_of_equal(rule_sets: FrequentRuleSets) -> NDArray[np.intp]:
 def _complexity(rule_sets: FrequentRuleSets) -> NDArray[np.int64]:
     """Return a key that orders by rules, values, width (widest first), then by place."""
     keys = rule_sets.rule_counts() << 20
-    for index, subset in enumerate(rule_sets.subsets):
-        chosen = np.flatnonzero(rule_sets.subset == index)
-        if len(chosen) == 0:
-            continue
-        rules = decode(rule_sets.axes, subset, rule_sets.position[chosen])
+    for chosen, subset, rules in rule_sets.by_subset(np.arange(len(rule_sets))):
         values = np.zeros(len(chosen), dtype=np.int64)
         widths = np.zeros(len(chosen), dtype=np.int64)
         for axis, rule in zip(subset, rules, strict=True):

@@ -112,12 +112,15 @@ def small_groups(
                 small.add(combination)
                 continue
             rules = [contingency.axes[axis].cell_rule(cell) for axis, cell in combination]
-            known = [rule for rule in rules if rule is not None]
-            if len(known) < len(rules):
-                continue
-            small.add(combination)
-            groups.append(SmallGroup(RuleSet(tuple(known)), int(sums[0, index])))
+            known = tuple(rule for rule in rules if rule is not None)
+            if len(known) == len(rules):
+                small.add(combination)
+                groups.append(SmallGroup(RuleSet(known), int(sums[0, index])))
+    return widest_first(groups)
+
+
+def widest_first(groups: list[SmallGroup]) -> list[SmallGroup]:
+    """Sort groups by their number of rules; of equally many the largest first."""
     return sorted(
-        groups,
-        key=lambda group: (len(group.rule_set.rules), -group.count, group.rule_set.text),
+        groups, key=lambda group: (len(group.rule_set.rules), -group.count, group.rule_set.text)
     )

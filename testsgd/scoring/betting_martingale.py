@@ -2,7 +2,7 @@
 
 The bet mixes the share of successes so far with the rate under test, as if that had been seen in
 `weight` samples before; :mod:`testsgd.scoring.sequences` says where it comes from. With S successes
-and F failures the capital against the rate p is::
+and F failures the capital against the rate p is, with c for the weight::
 
     B(c p + S, c (1 - p) + F) / (B(c p, c (1 - p)) p^S (1 - p)^F)
 
@@ -43,15 +43,8 @@ def weight_of_rate(confidence: float, tuned_for: float) -> float:
     `confidence`: confidence for which it is best; any weight is valid for any confidence.
     `tuned_for`: after so many samples the sequence is narrowest.
 
-    Notes
-    -----
     With n samples the squared margin is close to r (1 - r) / n times (1 + 1/x) log((1 + x) / a^2),
     x being n over the weight. That is least where x = log((1 + x) / a^2).
-
-    Examples
-    --------
-    >>> round(weight_of_rate(0.95, 2000))
-    244
     """
     start = 2 * math.log(1 / (1 - confidence))
     ratio = start
@@ -63,14 +56,9 @@ def weight_of_rate(confidence: float, tuned_for: float) -> float:
 def log_wealth(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
     """Return the logarithm of the wealth (the capital) of a bet against each rate.
 
-    `rate`, `wins`, `losses`: the rates under test, and the successes and failures seen; they are
-    broadcast. At 0 and 1 it is the limit; where that is infinite, hundreds. Result: convex in the
-    rate; at most 0 at the observed one.
-
-    Examples
-    --------
-    >>> log_wealth([0.3, 0.5, 0.7], 300, 700, 240.0).round(2).tolist()
-    [-0.82, 64.92, 273.66]
+    `wins`, `losses`: the successes and failures seen; all are broadcast. At the rates 0 and 1 it is
+    the limit; where that is infinite, hundreds. It is convex in the rate; at most 0 at the observed
+    one.
     """
     # Imported here: only what samples needs it.
     from scipy.special import gammaln
@@ -108,10 +96,7 @@ def _of_many(yes_rate: Floats, no_rate: Floats, wins: Any, losses: Any, weight: 
 
 
 def log_wealth_slope(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
-    """Return the derivative by the rate of the logarithm of the wealth.
-
-    Result: grows with the rate.
-    """
+    """Return the derivative by the rate of the logarithm of the wealth; it grows with it."""
     yes_rate, no_rate = _both(rate)
     return _falling(yes_rate, wins, weight) - _falling(no_rate, losses, weight)
 
@@ -119,7 +104,7 @@ def log_wealth_slope(rate: Any, wins: Any, losses: Any, weight: float) -> Floats
 def log_wealth_curvature(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
     """Return the second derivative by the rate of the logarithm of the wealth.
 
-    Result: nowhere negative; 0 everywhere for at most one success and one failure.
+    Nowhere negative; 0 everywhere for at most one success and one failure.
     """
     yes_rate, no_rate = _both(rate)
     return _bend(yes_rate, wins, weight) + _bend(no_rate, losses, weight)

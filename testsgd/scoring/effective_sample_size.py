@@ -3,14 +3,13 @@
 A group of n rows counts as n answers if each row's answer is 0 or 1, and as more if rows carry
 shares in between and therefore vary less.
 
-A sample in which almost all rows agree may hold none of the few that do not, and then knows nothing
-of how much rows vary. So the variance is taken with one row more that is favourable throughout and
-one that is nowhere, and no row counts for more than two answers.
+A sample in which almost all rows agree may hold none of the few that do not. So the variance is
+taken with one row more that is favourable throughout and one that is nowhere, and no row counts for
+more than two answers.
 
-Rows of one cluster, such as copies of one text or the rows of one person, are one unit: what they
-say together is known once, however often it is written. Here it is taken that all rows of a cluster
-agree, which is the most that they can have in common. Then a rate over N rows in clusters of sizes
-n varies like one over N^2 / sum(n^2) independent rows (Kish).
+Rows of one cluster, such as copies of one text or the rows of one person, are one unit. Here it is
+taken that all of them agree, which is the most that they can have in common. Then a rate over N
+rows in clusters of sizes n varies like one over N^2 / sum(n^2) independent rows (Kish).
 
 Where one large cluster decides on a rate this is still too many: a rate that a few favourable
 clusters make up is known no better than from these few. If q is the rate with each row counted as
@@ -85,13 +84,7 @@ class Clusters:
 
     @classmethod
     def of(cls, names: NDArray[Any]) -> Clusters:
-        """Return the clusters of rows that have the same name.
-
-        Parameters
-        ----------
-        names : numpy.ndarray, shape (rows,)
-            Numbers or texts.
-        """
+        """Return the clusters of rows that have the same name, a number or a text."""
         _, first, inverse = np.unique(names, return_index=True, return_inverse=True)
         number = np.empty(len(first), dtype=np.int64)
         number[np.argsort(first)] = np.arange(len(first))

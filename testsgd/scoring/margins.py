@@ -49,10 +49,6 @@ def wald_margin(successes: Any, samples: Any, confidence: float) -> Floats:
     confidence : float
         Two-sided confidence level.
 
-    Returns
-    -------
-    numpy.ndarray of float64
-
     References
     ----------
     Zhang et al., TestSGD, equation 7.
@@ -108,9 +104,8 @@ def score_margins(
 ) -> Margins:
     """Compute the sampling margin of differences of two rates.
 
-    With Wald's margins, a side whose samples hold fewer than ten favourable or fewer than ten other
-    labels gets Wilson's margin: there the normal approximation fails, and at a rate of exactly 0 or
-    1 Wald's is 0.
+    A side whose samples hold fewer than ten favourable or fewer than ten other labels gets Wilson's
+    margin in place of Wald's, which is 0 at a rate of exactly 0 or 1.
 
     Parameters
     ----------
@@ -144,12 +139,9 @@ def score_margins(
     >>> bool(score_margins(283, 1000, 91, 1000, 0.95).margin <= 0.05)
     True
     """
-    inside, wilson_in = rate_margins(
-        favourable_in, samples_in, confidence, kind=kind, tuned_for=tuned_for
-    )
-    outside, wilson_out = rate_margins(
-        favourable_out, samples_out, confidence, kind=kind, tuned_for=tuned_for
-    )
+    options: dict[str, Any] = {"kind": kind, "tuned_for": tuned_for}
+    inside, wilson_in = rate_margins(favourable_in, samples_in, confidence, **options)
+    outside, wilson_out = rate_margins(favourable_out, samples_out, confidence, **options)
     return Margins(inside + outside, wilson_in | wilson_out)
 
 

@@ -42,16 +42,8 @@ def minimising_position(
 ) -> float:
     """Minimise the e-process over pairs of rates that differ by `gap`; return the first rate.
 
-    `wins`, `losses`: successes and failures in the two groups, of which the first has the higher
-    rate. `logarithmic`: search, and answer, on the scale of logarithms. Result: some position on
-    the line if the minimum is not found.
-
-    Examples
-    --------
-    >>> wins, losses = (600.0, 300.0), (400.0, 700.0)
-    >>> position = minimising_position(wins, losses, 244.0, 0.1, logarithmic=False)
-    >>> round(position, 3)
-    0.498
+    The first of the two groups has the higher rate. `logarithmic`: search, and answer, on the scale
+    of logarithms. If the minimum is not found, it is some position on the line.
     """
     low, high = (math.log(1e-9), 0.0) if logarithmic else (gap, 1.0)
     position = _between(wins, losses, gap, logarithmic=logarithmic)
@@ -90,14 +82,8 @@ def evidence_at_most(
 ) -> float:
     """Bound the minimum of the e-process on a line from above, in microseconds.
 
-    Result: its logarithm at one position of the line, which is near the minimum. Infinite if there
-    is no such position.
-
-    Examples
-    --------
-    >>> found = evidence_at_most((600.0, 300.0), (400.0, 700.0), 244.0, 0.1, logarithmic=False)
-    >>> round(found, 1)
-    31.9
+    It is its logarithm at one position of the line, which is near the minimum; infinite if there is
+    no such position.
     """
     position = _between(wins, losses, gap, logarithmic=logarithmic)
     total = 0.0

@@ -7,9 +7,9 @@ fair if its rate is true; so the product of the capitals is a martingale that be
 is true, in whatever order the answers of the two groups come. The chance that it ever reaches 1/a
 is at most a (Ville).
 
-- What survives, the pairs of rates against which the product is below 1/a, is a region that holds
-  the true pair at all times at once with confidence 1 - a. The interval of the difference |p - q|,
-  or of the ratio 1 - min/max, goes from its least value in the region to its largest.
+- What survives, the pairs of rates against which the product is below 1/a, holds the true pair at
+  all times at once with confidence 1 - a. The interval of the difference |p - q|, or of the ratio
+  1 - min/max, goes from its least value there to its largest.
 - The least product over all pairs of rates whose difference (or ratio) is at most a threshold is
   evidence against that threshold: whatever the true rates within it are, it is no larger than the
   capital against them.
@@ -24,11 +24,7 @@ with a thousand times as many samples of one group it is about a third wider.
 
 References
 ----------
-J. Ville, Étude critique de la notion de collectif, 1939 (the inequality).
-S. R. Howard, A. Ramdas, J. McAuliffe and J. Sekhon, Time-uniform, nonparametric, nonasymptotic
-confidence sequences, Annals of Statistics 49, 2021 (the beta-binomial mixture, and its tuning).
-I. Waudby-Smith and A. Ramdas, Estimating means of bounded random variables by betting, JRSS B 86,
-2024 (confidence sequences as bets).
+Ville, Howard et al. and Waudby-Smith and Ramdas, as in :mod:`testsgd.scoring.sequences`.
 R. Turner, A. Ly and P. Grünwald, Generic E-variables for exact sequential k-sample tests that allow
 for optional stopping, Journal of Statistical Planning and Inference 230, 2024 (evidence from two
 streams of answers against composite hypotheses; with other bets, in blocks of both groups).
@@ -233,15 +229,9 @@ def _start_of_one(seen: Seen, gap: float) -> Floats | None:
     """Search without arrays for a single pair."""
     if seen.wins.shape[1] != 1:
         return None
-    (first, second), (first_losses, second_losses) = seen.wins[:, 0], seen.losses[:, 0]
-    rate = minimising_position(
-        (float(first), float(second)),
-        (float(first_losses), float(second_losses)),
-        seen.weight,
-        gap,
-        logarithmic=seen.scale.logarithmic,
-    )
-    return np.array([rate])
+    wins, losses = (tuple(counts[:, 0].tolist()) for counts in (seen.wins, seen.losses))
+    logarithmic = seen.scale.logarithmic
+    return np.array([minimising_position(wins, losses, seen.weight, gap, logarithmic=logarithmic)])
 
 
 def _as_pairs(successes: Any, samples: Any) -> tuple[Floats, Floats, tuple[int, ...]]:

@@ -1,10 +1,9 @@
 """Intervals for differences within pairs: the same cases under two conditions.
 
-Each pair gives a difference between -1 and 1. As for other intervals, a sample in which almost all
-pairs agree knows little of how much pairs differ, so the mean and the variance are taken with two
-pairs more, one with the largest difference and one with the smallest. For yes/no answers that is
-the adjusted Wald interval of Bonett and Price (2012), which adds one to each count of pairs that
-disagree; here answers may also be means of several, and differences shares in between.
+Each pair gives a difference between -1 and 1. A sample in which almost all pairs agree knows little
+of how much pairs differ, so the mean and the variance are taken with two pairs more, one with the
+largest difference and one with the smallest. For yes/no answers that is the adjusted Wald interval
+of Bonett and Price (2012); here answers may also be means of several.
 """
 
 from __future__ import annotations
@@ -131,10 +130,6 @@ def mcnemar_p_value(gained: int, lost: int) -> float:
     ----------
     gained, lost : int
         Cases that changed one way and the other; those that did not change say nothing.
-
-    Returns
-    -------
-    float
 
     References
     ----------

@@ -1,20 +1,19 @@
 """Intervals for the population: the people in the file are themselves a sample.
 
-Even if every rate in the file is known exactly, the file holds some people and not others. Where
-samples were drawn, there is chance twice: in who is in the file, and in what was drawn of them. The
-interval here answers for both.
+So there is chance in who is in the file and, where samples were drawn, in what was drawn of them.
 
-An interval that is to hold for thousands of groups at once is one of 99.99% for each. That far out,
-a rate over fifty rows is no longer like a normal one: it strays too far, and Wilson's interval
-covers less than it says. Clopper's and Pearson's interval takes the tails from the binomial
-distribution itself. A row whose answer is a share between no and yes varies less than one that
-answers yes or no with the same mean, so it counts as such a row.
+An interval that is to hold for thousands of groups at once is one of 99.99% for each. That far out
+a rate over fifty rows is no longer like a normal one, and Wilson's interval covers less than it
+says; Clopper's and Pearson's takes the tails from the binomial distribution itself. A row whose
+answer is a share between no and yes varies less than one that answers yes or no with the same mean,
+so it counts as such a row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -74,18 +73,16 @@ def exact_difference(
 ) -> tuple[Floats, Floats]:
     """Combine the intervals of two independent rates into one for their difference.
 
-    How far can the difference be off? One rate may be off by much and the other by little, or the
-    other way round. If both were normal, errors of cos(t) and of sin(t) times the same quantile
-    would be equally unlikely together for every angle t. The largest sum over all angles would be
-    the hypotenuse of the two, which is Newcombe's interval. Here the errors at each angle are taken
-    from the rates' own intervals, and of these the largest sum. So it stays true where the tails
-    are not normal: tests/scoring/test_exact_tails.py enumerates all outcomes of two rates, and no
-    interval covers less than it says, for rates from 0.001 to 0.995 and levels up to 99.99%.
+    If both rates were normal, errors of cos(t) and of sin(t) times the same quantile would be
+    equally unlikely together for every angle t; the largest sum of the two over all angles is
+    Newcombe's interval. Here the errors at each angle are taken from the rates' own intervals, so
+    it stays true where the tails are not normal: tests/scoring/test_exact_tails.py enumerates all
+    outcomes of two rates, and no interval covers less than it says, for rates from 0.001 to 0.995
+    and levels up to 99.99%.
 
     Parameters
     ----------
     rate_in, rate_out : array_like of float
-        The two rates.
     ends_in, ends_out : callable
         Give a rate's interval, low and high, at a two-sided error rate.
     error : array_like of float
@@ -142,6 +139,11 @@ class Side:
     samples: NDArray[np.int64]
     favourable: NDArray[np.int64]
 
+    @property
+    def rate(self) -> Floats:
+        """Share of favourable answers, shape (groups,)."""
+        return self.favourable / self.samples
+
     def take(self, groups: NDArray[np.intp]) -> Side:
         """Return the side of some groups."""
         return Side(self.rows[groups], self.samples[groups], self.favourable[groups])
@@ -173,13 +175,10 @@ def population_interval(
 
     Notes
     -----
-    Where all neighbours were asked about, a rate is a mean over rows. Each row's share of
-    favourable answers lies between 0 and 1, so the mean varies no more than if rows answered yes
-    or no.
-
-    A confidence sequence holds whenever sampling stopped: half of the error is for it, and within
-    its ends the other half for the rows. With a planned number of draws the variances of rows and
-    of draws are added.
+    Where all neighbours were asked about, a rate is a mean over rows, and varies no more than if
+    rows answered yes or no. A confidence sequence holds whenever sampling stopped: half of the
+    error is for it, and within its ends the other half for the rows. With a planned number of draws
+    the variances of rows and of draws are added.
 
     Examples
     --------
@@ -194,42 +193,38 @@ def population_interval(
     known = np.flatnonzero((inside.samples > 0) & (outside.samples > 0))
     for start in range(0, len(known), _TOGETHER):
         chosen = known[start : start + _TOGETHER]
-        sides = [_Rates(side.take(chosen), margin_kind) for side in (inside, outside)]
+        first, second = inside.take(chosen), outside.take(chosen)
         ends[:, chosen] = exact_difference(
-            sides[0].rate, sides[0].ends, sides[1].rate, sides[1].ends, errors[chosen]
+            first.rate,
+            partial(_ends, first, margin_kind),
+            second.rate,
+            partial(_ends, second, margin_kind),
+            errors[chosen],
         )
     return ends[0], ends[1]
 
 
-class _Rates:
-    """The rates of one side of some groups, with their intervals."""
+def _ends(side: Side, kind: str, error: Floats) -> tuple[Floats, Floats]:
+    """Return the intervals of one side's rates at a two-sided error rate."""
+    size = side.rows.astype(np.float64)
+    if kind == "anytime":
+        drawn_low, drawn_high = _sequence_ends(side, error / 2)
+        low, _ = clopper_pearson(size * drawn_low, size, error / 2)
+        _, high = clopper_pearson(size * drawn_high, size, error / 2)
+        return low, high
+    if kind == "wald":
+        # Variances add, so sizes add like resistances.
+        size = 1 / (1 / size + 1 / side.samples)
+    return clopper_pearson(side.rate * size, size, error)
 
-    def __init__(self, side: Side, kind: str) -> None:
-        self._side = side
-        self._kind = kind
-        self._rows = side.rows.astype(np.float64)
-        self.rate = side.favourable / side.samples
 
-    def ends(self, error: Floats) -> tuple[Floats, Floats]:
-        """Return the interval at a two-sided error rate."""
-        if self._kind == "anytime":
-            drawn_low, drawn_high = self._sequence(error / 2)
-            low, _ = clopper_pearson(self._rows * drawn_low, self._rows, error / 2)
-            _, high = clopper_pearson(self._rows * drawn_high, self._rows, error / 2)
-            return low, high
-        size = self._rows
-        if self._kind == "wald":
-            # Variances add, so sizes add like resistances.
-            size = 1 / (1 / self._rows + 1 / self._side.samples)
-        return clopper_pearson(self.rate * size, size, error)
-
-    def _sequence(self, error: Floats) -> tuple[Floats, Floats]:
-        """Return the confidence sequence's ends; there are at most a few different error rates."""
-        ends = np.zeros((2, len(self.rate)))
-        levels, level = np.unique(np.broadcast_to(error, self.rate.shape), return_inverse=True)
-        for index, confidence in enumerate(levels):
-            chosen = level == index
-            ends[:, chosen] = confidence_sequence(
-                self._side.favourable[chosen], self._side.samples[chosen], 1 - float(confidence)
-            )
-        return ends[0], ends[1]
+def _sequence_ends(side: Side, error: Floats) -> tuple[Floats, Floats]:
+    """Return the confidence sequence's ends; there are at most a few different error rates."""
+    ends = np.zeros((2, len(side.samples)))
+    levels, level = np.unique(np.broadcast_to(error, side.samples.shape), return_inverse=True)
+    for index, confidence in enumerate(levels):
+        chosen = level == index
+        ends[:, chosen] = confidence_sequence(
+            side.favourable[chosen], side.samples[chosen], 1 - float(confidence)
+        )
+    return ends[0], ends[1]

@@ -112,11 +112,6 @@ def member_overlaps(
         Gives for some groups which cells belong to them, shape (groups, cells).
     weights : numpy.ndarray of int64, shape (cells,)
         Rows in each cell.
-
-    Returns
-    -------
-    callable
-        For :func:`distinct_groups`.
     """
 
     def overlaps(groups: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -1,19 +1,16 @@
 """Confidence sequences of a rate: intervals that hold whenever one looks, and however often.
 
 An interval for a fixed number of samples covers the truth with its confidence if it is looked at
-once. Sampling until it looks good looks at it again and again, and then it covers less. A
-confidence sequence covers the truth after all numbers of samples at once, with its confidence. So
-it holds at any moment at which sampling may stop, whatever made it stop: the margin, the answers,
-a budget, or what was seen of other groups.
+once. A confidence sequence covers it after all numbers of samples at once. So it holds at any
+moment at which sampling may stop, whatever made it stop: the margin, the answers, a budget, or what
+was seen of other groups.
 
 It comes from a bet. For each possible rate p somebody who doubts it puts a part of the capital on
 the next answer, at odds that are fair if p is true. Then the capital is a martingale that begins
 at 1, and the chance that it ever reaches 1/a is at most a (Ville). The sequence is what survives:
 the rates against which the capital is below 1/a. The capital here bets on the share of successes so
 far, mixed with p itself as if p had been seen in `c` samples before (a mixture of all bets by the
-beta distribution with mean p). With S successes and F failures it is::
-
-    B(c p + S, c (1 - p) + F) / (B(c p, c (1 - p)) p^S (1 - p)^F)
+beta distribution with mean p); :mod:`testsgd.scoring.betting_martingale` has its formula.
 
 Its logarithm is, but for a constant, the sum of log(c + i / p) over i < S and of
 log(c + j / (1 - p)) over j < F. So it is convex in p, and what survives is an interval.

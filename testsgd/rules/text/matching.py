@@ -55,11 +55,8 @@ class Mentions:
     def sole(self) -> Places:
         """Return the one term of each category that a text has, shape (texts, categories).
 
-        Returns
-        -------
-        numpy.ndarray of int64
-            The term's place in its category if every mention of the category in the text is of that
-            term, -1 if mentions are of several terms, -2 if there are none.
+        The term's place in its category if every mention of the category in the text is of that
+        term, -1 if mentions are of several terms, -2 if there are none.
         """
         terms = np.full((self.texts, len(self.terms.sizes)), NONE, dtype=np.int64)
         for category, matrix in enumerate(self.contains()):

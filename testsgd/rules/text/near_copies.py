@@ -124,9 +124,8 @@ def _words(texts: Sequence[str], mentions: Mentions) -> Iterator[list[str]]:
 def _runs(distinct: Sequence[Words]) -> tuple[Counts, list[Counts]]:
     """Count the different runs of words of each text, and number those that others have, too.
 
-    Result: `sizes`: different runs of each text, shape (texts,); `shared`: for each text the
-    numbers of those that are in several texts, ascending; the fewer texts a run is in, the smaller
-    is its number.
+    Of the second result, for each text the numbers of those that are in several texts, ascending;
+    the fewer texts a run is in, the smaller is its number.
     """
     lengths = np.array([len(text) for text in distinct], dtype=np.int64)
     words = np.array([word for text in distinct for word in text], dtype=np.int64)

@@ -7,7 +7,19 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class TermRule:
+class _OfCategory:
+    """A rule about the terms of a category."""
+
+    category: str  # The category's name.
+
+    @property
+    def feature(self) -> str:
+        """The category, which is to texts what a sensitive feature is to rows."""
+        return self.category
+
+
+@dataclass(frozen=True)
+class TermRule(_OfCategory):
     """A text has a certain term where it has one of the term's category.
 
     References
@@ -21,13 +33,7 @@ class TermRule:
     ('“gay”', 'gender')
     """
 
-    category: str  # The category's name.
     term: str  # The term's name.
-
-    @property
-    def feature(self) -> str:
-        """The category, which is to texts what a sensitive feature is to rows."""
-        return self.category
 
     @property
     def text(self) -> str:
@@ -40,7 +46,7 @@ class TermRule:
 
 
 @dataclass(frozen=True)
-class CategoryRule:
+class CategoryRule(_OfCategory):
     """A text has any term of a category; only for groups that are too small to be judged.
 
     Examples
@@ -48,13 +54,6 @@ class CategoryRule:
     >>> CategoryRule("religion").text
     'any term of religion'
     """
-
-    category: str  # The category's name.
-
-    @property
-    def feature(self) -> str:
-        """The category, which is to texts what a sensitive feature is to rows."""
-        return self.category
 
     @property
     def text(self) -> str:

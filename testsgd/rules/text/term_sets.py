@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from testsgd.data.text import SensitiveTerms
 from testsgd.errors import ParameterError
-from testsgd.rules.rare_groups import SmallGroup
+from testsgd.rules.rare_groups import SmallGroup, widest_first
 from testsgd.rules.rule import RuleSet
 from testsgd.rules.text.matching import Mentions
 from testsgd.rules.text.term_rule import CategoryRule, TermRule
@@ -190,7 +190,6 @@ def term_sets_over(mentions: Mentions, rule_sets: TermRuleSets) -> TermRuleSets:
     mentions : Mentions
         The terms in the other texts.
     rule_sets : TermRuleSets
-        The groups.
     """
     categories = [item.categories for item in rule_sets.category_sets]
     return replace(rule_sets, category_sets=_category_sets(mentions, categories))
@@ -266,9 +265,7 @@ def small_category_sets(
     for categories, count in _just_small(presence, max(min_count, 1), max_features):
         rules = tuple(CategoryRule(names[category]) for category in categories)
         groups.append(SmallGroup(RuleSet(rules), count))
-    return sorted(
-        groups, key=lambda group: (len(group.rule_set.rules), -group.count, group.rule_set.text)
-    )
+    return widest_first(groups)
 
 
 def _just_small(
@@ -276,9 +273,12 @@ def _just_small(
 ) -> Iterator[tuple[tuple[int, ...], int]]:
     """Go up from frequent sets by one category at a time, to the first that are small."""
     frequent: set[tuple[int, ...]] = {()}
-    categories = range(presence.shape[1])
     for _ in range(max_features):
-        candidates = {(*wide, more) for wide in frequent for more in categories[_after(wide) :]}
+        candidates = {
+            (*wide, more)
+            for wide in frequent
+            for more in range(max(wide, default=-1) + 1, presence.shape[1])
+        }
         larger = set()
         for chosen in sorted(candidates):
             parts = (chosen[:index] + chosen[index + 1 :] for index in range(len(chosen)))
@@ -290,7 +290,3 @@ def _just_small(
             else:
                 yield chosen, count
         frequent = larger
-
-
-def _after(categories: tuple[int, ...]) -> int:
-    return categories[-1] + 1 if categories else 0

@@ -184,13 +184,9 @@ class Replacer:
         chosen = slice(mentions.offsets[row], mentions.offsets[row + 1])
         found = []
         end = 0
+        columns = (mentions.start, mentions.stop, mentions.category, mentions.term, mentions.plural)
         for start, stop, category, term, plural in zip(
-            mentions.start[chosen].tolist(),
-            mentions.stop[chosen].tolist(),
-            mentions.category[chosen].tolist(),
-            mentions.term[chosen].tolist(),
-            mentions.plural[chosen].tolist(),
-            strict=True,
+            *(column[chosen].tolist() for column in columns), strict=True
         ):
             word = text[start:stop]
             before, article, blanks = _split_article(text[end:start])
@@ -199,18 +195,9 @@ class Replacer:
             owner = _POSSESSIVE.match(text, stop)
             if owner and not owner[2] and not (plural and word[-1] in "sS"):
                 owner = None
+            ending = owner[0] if owner else ""
             found.append(
-                _Mention(
-                    before,
-                    article,
-                    blanks,
-                    word,
-                    category,
-                    term,
-                    plural,
-                    case,
-                    owner[0] if owner else "",
-                )
+                _Mention(before, article, blanks, word, category, term, plural, case, ending)
             )
             end = owner.end() if owner else stop
         return found, text[end:]
