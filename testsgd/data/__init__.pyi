@@ -5,7 +5,6 @@ from .categories import declared_indices as declared_indices
 from .categories import distinct_values as distinct_values
 from .demo import PLANTED_GROUP as PLANTED_GROUP
 from .demo import generate_demo as generate_demo
-from .inputs import check_count as check_count
 from .inputs import check_no_terms as check_no_terms
 from .inputs import find_table as find_table
 from .inputs import find_texts as find_texts
@@ -16,6 +15,7 @@ from .lookup import bundled_folder as bundled_folder
 from .lookup import cache_folder as cache_folder
 from .lookup import candidate_folders as candidate_folders
 from .lookup import find_files as find_files
+from .sampling import check_count as check_count
 from .schema import DEFAULT_BINS as DEFAULT_BINS
 from .schema import AuditDefaults as AuditDefaults
 from .schema import DataFile as DataFile

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.errors import ParameterError
+from testsgd.data.sampling import check_count
 
 PLANTED_GROUP = "gender = female and race = Black and 40 <= age < 60"
 
@@ -64,15 +64,8 @@ def generate_demo(*, rows: int = ROWS, seed: int = 0) -> pd.DataFrame:
     >>> people.shape
     (1000, 11)
     """
-    for name, value, least in (("rows", rows, 1), ("seed", seed, 0)):
-        if value < least:
-            raise ParameterError(
-                f"{name} is {value}",
-                where=f"{name} of the demo",
-                remedy=f"give a whole number from {least} up",
-                parameter=name,
-                value=value,
-            )
+    check_count("rows", rows, 1)
+    check_count("seed", seed, 0)
     generator = np.random.default_rng([seed, 20_000])
     gender = generator.choice(["female", "male"], rows)
     race = generator.choice(RACES, rows, p=_RACE_SHARES)

@@ -26,12 +26,13 @@ from testsgd.data.cells import (
 )
 from testsgd.data.demo import generate_demo
 from testsgd.data.lookup import find_files
+from testsgd.data.sampling import Sampled
 from testsgd.data.schema import DatasetSpecification, Feature, Parsing, RowFilter
 from testsgd.errors import DataError, ParameterError
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Sampled):
     """Rows that fit their description.
 
     Attributes
@@ -45,21 +46,14 @@ class Table:
         The label of each row as text, if the data have a label column.
     missing : dict of str to int
         Rows in which each feature is missing.
-    source : str
-        Where the rows came from.
-    notes : tuple of str
-        What was done to the rows before they came here.
-    clusters : numpy.ndarray of int, shape (rows,), or None
-        Which rows are one unit; None if each is its own.
     """
+
+    unit = "row"
 
     specification: DatasetSpecification
     frame: pd.DataFrame
     labels: pd.Series[Any] | None
     missing: dict[str, int] = field(default_factory=dict)
-    source: str = ""
-    notes: tuple[str, ...] = ()
-    clusters: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -70,13 +64,7 @@ class Table:
         return tuple(self.frame.columns[len(self.specification.features) :])
 
     def take(self, rows: NDArray[np.intp]) -> Table:
-        """Return some of the rows.
-
-        Parameters
-        ----------
-        rows : numpy.ndarray of int
-            Their places, in the order wanted.
-        """
+        """Return the rows in some positions, in the order wanted."""
         frame = self.frame.iloc[rows]
         return replace(
             self,
@@ -85,22 +73,6 @@ class Table:
             missing={name: int(frame[name].isna().sum()) for name in self.missing},
             clusters=None if self.clusters is None else self.clusters[rows],
         )
-
-    def sample(self, count: int, seed: int) -> Table:
-        """Draw rows without replacement; they keep their order, and a note says so.
-
-        Parameters
-        ----------
-        count : int
-            How many; all of them, without a note, if there are no more.
-        seed : int
-            Same seed, same rows.
-        """
-        if count >= len(self):
-            return self
-        drawn = np.random.default_rng(seed).choice(len(self), size=count, replace=False)
-        note = f"a sample of {count:,} of the {len(self):,} rows, drawn with seed {seed}"
-        return replace(self.take(np.sort(drawn)), notes=(*self.notes, note))
 
     def codes(self, feature: str, rows: slice = slice(None)) -> NDArray[np.int16]:
         """Return the index of each row's value among the declared values, -1 where missing."""
@@ -258,7 +230,7 @@ def check_table(
 
 def _clusters(
     frame: pd.DataFrame, specification: DatasetSpecification, where: str
-) -> NDArray[np.intp] | None:
+) -> NDArray[np.int64] | None:
     """Return the unit that each row is about; a row without one is a unit of its own."""
     if specification.data is None:
         return None
@@ -268,7 +240,7 @@ def _clusters(
     codes, _ = pd.factorize(frame[name])
     alone = codes < 0
     codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
-    return np.asarray(codes, dtype=np.intp)
+    return np.asarray(codes, dtype=np.int64)
 
 
 def as_floats(column: pd.Series[Any]) -> NDArray[np.float64]:

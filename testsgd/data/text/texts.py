@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from testsgd.data.categories import row_name
 from testsgd.data.cells import as_pandas, check_complete, check_labels, label_texts, missing_column
 from testsgd.data.lookup import find_file
+from testsgd.data.sampling import Sampled
 from testsgd.data.text.readers import TextRows, clusters_of, is_archive, read_archive, read_columns
 from testsgd.data.text.schema import TextFile, TextSpecification
 from testsgd.errors import DataError, ParameterError
 
 
 @dataclass(frozen=True)
-class Texts:
+class Texts(Sampled):
     """Texts that fit their description.
 
     Attributes
@@ -34,37 +35,23 @@ class Texts:
         The label of each text, if the data have labels.
     parts : numpy.ndarray of object or None
         What each text is for, ``"train"`` or ``"test"``, or None where the files do not say it.
-    source : str
-        Where the texts came from.
-    notes : tuple of str
-        What was done to the texts before they came here, and what is odd about them.
-    clusters : numpy.ndarray of int64 or None
-        Texts of one number are variants of one text and belong on one side of a split; None if
-        there are no variants.
     training_only : numpy.ndarray of bool or None
         Texts that are for training only; None if none are.
     """
+
+    unit = "text"
 
     specification: TextSpecification
     texts: tuple[str, ...]
     labels: NDArray[np.object_] | None
     parts: NDArray[np.object_] | None
-    source: str = ""
-    notes: tuple[str, ...] = ()
-    clusters: NDArray[np.int64] | None = None
     training_only: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def take(self, rows: NDArray[np.intp]) -> Texts:
-        """Return some of the texts.
-
-        Parameters
-        ----------
-        rows : numpy.ndarray of int
-            Their places, in the order wanted.
-        """
+        """Return the texts in some positions, in the order wanted."""
         return replace(
             self,
             texts=tuple(self.texts[row] for row in rows.tolist()),
@@ -73,36 +60,6 @@ class Texts:
             clusters=_taken(self.clusters, rows),
             training_only=_taken(self.training_only, rows),
         )
-
-    def sample(self, count: int, seed: int) -> Texts:
-        """Draw texts without replacement; they keep their order, and a note says so.
-
-        Parameters
-        ----------
-        count : int
-            How many; all of them, without a note, if there are no more.
-        seed : int
-            Same seed, same texts.
-
-        Raises
-        ------
-        ParameterError
-            If `count` is below 1 or the seed below 0.
-        """
-        for name, value, least in (("count", count, 1), ("seed", seed, 0)):
-            if value < least:
-                raise ParameterError(
-                    f"{name} is {value}",
-                    where=f"{name} of the sample of texts",
-                    remedy=f"give a whole number from {least} up",
-                    parameter=name,
-                    value=value,
-                )
-        if count >= len(self):
-            return self
-        drawn = np.random.default_rng(seed).choice(len(self), size=count, replace=False)
-        note = f"a sample of {count:,} of the {len(self):,} texts, drawn with seed {seed}"
-        return replace(self.take(np.sort(drawn)), notes=(*self.notes, note))
 
 
 def texts_fingerprint(texts: Texts | Sequence[str]) -> str:
