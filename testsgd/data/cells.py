@@ -12,9 +12,8 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from testsgd.data.categories import category_text, row_name
+from testsgd.data.categories import category_text, check_cells
 from testsgd.data.schema import CellParsing, Label
 from testsgd.errors import DataError
 
@@ -61,7 +60,14 @@ def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         if _looks_binary(path, parsing):
             raise _not_text(path, parsing) from error
-        raise _not_a_table(path, error) from error
+        reason = str(error).splitlines()[0]
+        if isinstance(error, pd.errors.ParserWarning):
+            reason = "there are more cells in a row than columns"
+        raise DataError(
+            f"the rows cannot be told apart: {reason}",
+            where=str(path),
+            remedy="check [parse] in the description: separator, header, columns",
+        ) from error
     except OSError as error:
         raise DataError(
             f"the file cannot be read ({error.strerror})", where=str(path), remedy="check the path"
@@ -74,24 +80,22 @@ def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.
 
 
 def missing_column(
-    column: str, present: Iterable[Any], where: str, *, what: str | None = None
+    column: str, present: Iterable[Any], where: str, *, for_model: bool = False
 ) -> DataError:
-    """Return the error of a column that a table lacks."""
+    """Return the error of a column that a table lacks; `for_model`: that only the model needs."""
     names = [str(name) for name in present]
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    what = f"the column {column!r} is missing"
+    if for_model:
+        what = f"the model needs the column {column!r}, which neither the description nor the data "
+        what += "have"
     return DataError(
-        what or f"the column {column!r} is missing",
+        what,
         where=where,
         remedy=f"add it or correct its name; the columns are {shown}",
         column=column,
         present=names,
     )
-
-
-def needed_column(column: str, present: Iterable[Any], where: str) -> DataError:
-    """Return the error of a column that only the model needs, and that the data lack too."""
-    what = f"the model needs the column {column!r}, which neither the description nor the data have"
-    return missing_column(column, present, where, what=what)
 
 
 def renamed(texts: pd.Series[Any], names: Mapping[str, str]) -> pd.Series[Any]:
@@ -120,14 +124,14 @@ def plain_cells(texts: pd.Series[Any]) -> pd.Series[Any]:
     >>> plain_cells(pd.Series(["1", "-20"])).tolist(), plain_cells(pd.Series(["007"])).tolist()
     ([1, -20], ['007'])
     """
-    known = [str(text) for text in texts.dropna().unique()]
-    if not known or not all(re.fullmatch(_PLAIN_NUMBER, text) for text in known):
+    distinct = [str(text) for text in texts.dropna().unique()]
+    if not distinct or not all(re.fullmatch(_PLAIN_NUMBER, text) for text in distinct):
         return texts
     numbers = parsed_numbers(texts)
     # Beyond 2**53 floats skip whole numbers, and identifiers are often that long.
     if (numbers.abs() >= 2**53).any():
         return texts
-    whole = all(text.strip().lstrip("-").isdecimal() for text in known)
+    whole = all(text.strip().lstrip("-").isdecimal() for text in distinct)
     return numbers.astype(np.int64) if whole and numbers.notna().all() else numbers
 
 
@@ -136,18 +140,6 @@ def _number(text: Any) -> float:
         return np.nan if "_" in str(text) else float(text)
     except ValueError:
         return np.nan
-
-
-def _not_a_table(path: Path, error: Exception) -> DataError:
-    if isinstance(error, pd.errors.ParserWarning):
-        reason = "there are more cells in a row than columns"
-    else:
-        reason = str(error).splitlines()[0]
-    return DataError(
-        f"the rows cannot be told apart: {reason}",
-        where=str(path),
-        remedy="check [parse] in the description: separator, header, columns",
-    )
 
 
 def _looks_binary(path: Path, parsing: CellParsing) -> bool:
@@ -194,7 +186,14 @@ def label_texts(column: pd.Series[Any], label: Label, *, location: str = "") -> 
     if label.above is not None and label.values is not None:
         if present <= set(label.values):
             return texts
-        numbers = _label_numbers(texts, location)
+        numbers = parsed_numbers(texts)
+        check_cells(
+            texts,
+            numbers.isna() & texts.notna(),
+            lambda row, text: f"the label in row {row} is {text!r}, not a number",
+            where=location,
+            remedy="correct the data, or give label.map instead of label.above",
+        )
         above = np.where(numbers > label.above, label.values[0], label.values[1])
         return pd.Series(above, index=column.index, dtype=object).where(texts.notna())
     if label.map is not None:
@@ -212,15 +211,13 @@ def label_texts(column: pd.Series[Any], label: Label, *, location: str = "") -> 
 
 def check_complete(column: pd.Series[Any], location: str) -> None:
     """Raise an error if a label is missing."""
-    missing = np.flatnonzero(column.isna())
-    if len(missing):
-        row = row_name(column, int(missing[0]))
-        raise DataError(
-            f"the label in row {row} is missing",
-            where=location,
-            remedy="leave out that row, or all labels",
-            row=row,
-        )
+    check_cells(
+        column,
+        column.isna(),
+        lambda row, _: f"the label in row {row} is missing",
+        where=location,
+        remedy="leave out that row, or all labels",
+    )
 
 
 def check_labels(texts: pd.Series[Any], label: Label, location: str) -> None:
@@ -253,21 +250,6 @@ def check_labels(texts: pd.Series[Any], label: Label, location: str) -> None:
             remedy="correct label.values or the data",
             value=absent[0],
         )
-
-
-def _label_numbers(texts: pd.Series[Any], location: str) -> NDArray[np.float64]:
-    numbers = np.asarray(parsed_numbers(texts), dtype=np.float64)
-    bad = np.flatnonzero(np.isnan(numbers) & texts.notna().to_numpy())
-    if len(bad):
-        row, text = row_name(texts, int(bad[0])), texts.iloc[int(bad[0])]
-        raise DataError(
-            f"the label in row {row} is {text!r}, not a number",
-            where=location,
-            remedy="correct the data, or give label.map instead of label.above",
-            value=text,
-            row=row,
-        )
-    return numbers
 
 
 def as_pandas(data: Any) -> pd.DataFrame | None:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd.data.categories import check_cells
 from testsgd.data.cells import (
     check_complete,
     label_texts,
@@ -137,16 +138,13 @@ def _parts(cells: pd.DataFrame, file: TextFile, path: Path) -> NDArray[np.object
     if file.columns.part is None:
         return None
     column = _column(cells, file.columns.part, path)
-    unknown = np.flatnonzero(~column.isin(_PARTS))
-    if len(unknown):
-        row = int(unknown[0])
-        raise DataError(
-            f"the part in row {row} is {column.iloc[row]!r}",
-            where=f"{path}, column {file.columns.part!r}",
-            remedy=f"the parts are {', '.join(_PARTS)}; correct the file or `columns.part`",
-            row=row,
-            value=column.iloc[row],
-        )
+    check_cells(
+        column,
+        ~column.isin(_PARTS),
+        lambda row, part: f"the part in row {row} is {part!r}",
+        where=f"{path}, column {file.columns.part!r}",
+        remedy=f"the parts are {', '.join(_PARTS)}; correct the file or `columns.part`",
+    )
     return column.map(_PARTS).to_numpy(dtype=object)
 
 
@@ -157,29 +155,26 @@ def _annotated(
     cells = read_cells(path, specification.parse)
     name = file.columns.label or specification.label.column
     location = f"{path}, label column {name!r}"
-    marks = parsed_numbers(_column(cells, name, path))
-    if len(bad := np.flatnonzero(marks.isna())):
-        row = int(bad[0])
-        raise DataError(
-            f"the annotation in row {row} is {cells[name].iloc[row]!r}, not a number",
-            where=location,
-            remedy="correct the file",
-            row=row,
-            value=cells[name].iloc[row],
-        )
+    column = _column(cells, name, path)
+    marks = parsed_numbers(column)
+    check_cells(
+        column,
+        marks.isna(),
+        lambda row, mark: f"the annotation in row {row} is {mark!r}, not a number",
+        where=location,
+        remedy="correct the file",
+    )
     annotated = plain_keys(_column(cells, file.columns.key or "", path))
     codes, uniques = pd.factorize(annotated)
     means = np.bincount(codes, weights=marks.to_numpy()) / np.bincount(codes)
     indices = pd.Index(uniques).get_indexer(pd.Index(keys))
-    if len(bare := np.flatnonzero(indices < 0)):
-        row = int(bare[0])
-        raise DataError(
-            f"nobody annotated the text {keys.iloc[row]!r} (row {row})",
-            where=location,
-            remedy="give all annotations, or leave out the texts that have none",
-            row=row,
-            key=keys.iloc[row],
-        )
+    check_cells(
+        keys,
+        indices < 0,
+        lambda row, key: f"nobody annotated the text {key!r} (row {row})",
+        where=location,
+        remedy="give all annotations, or leave out the texts that have none",
+    )
     return label_texts(pd.Series(means[indices]), specification.label, location=location)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.categories import row_name
+from testsgd.data.categories import check_cells
 from testsgd.data.cells import as_pandas, check_complete, check_labels, label_texts, missing_column
 from testsgd.data.lookup import find_file
 from testsgd.data.sampling import Sampled
@@ -148,8 +148,19 @@ def checked(
     """Make texts of a series, after checking every one of them and the labels."""
     if len(texts) == 0:
         raise DataError("there are no texts", where=where, remedy="give at least one text")
-    strings = tuple(_string(value, position, texts, where) for position, value in enumerate(texts))
+    check_cells(
+        texts,
+        texts.isna(),
+        lambda row, _: f"the text in row {row} is missing",
+        where=where,
+        remedy="leave the row out, or give an empty text",
+    )
+    no_text = [not isinstance(text, str) for text in texts]
+    remedy = "give texts only, and decode bytes"
+    check_cells(texts, no_text, _no_text, where=where, remedy=remedy)
+    strings = tuple(str(text) for text in texts)
     blank = sum(not text or text.isspace() for text in strings)
+    note = "1 text is empty or blank" if blank == 1 else f"{blank:,} texts are empty or blank"
     if labels is not None:
         check_labels(
             labels, specification.label, f"{where}, label column {specification.label.column!r}"
@@ -160,7 +171,7 @@ def checked(
         labels=None if labels is None else labels.to_numpy(dtype=object),
         parts=parts,
         source=source,
-        notes=(_blank_note(blank),) if blank else (),
+        notes=(note,) if blank else (),
     )
 
 
@@ -190,37 +201,10 @@ def _sequence(data: Any, where: str) -> pd.Series[Any]:
     return series
 
 
-def _string(value: Any, position: int, texts: pd.Series[Any], where: str) -> str:
-    if isinstance(value, str):
-        return value if type(value) is str else str(value)
-    row = row_name(texts, position)
-    if value is None or value is pd.NA or value is pd.NaT or _is_nan(value):
-        raise DataError(
-            f"the text in row {row} is missing",
-            where=where,
-            remedy="leave the row out, or give an empty text",
-            row=row,
-        )
-    remedy = "decode it" if isinstance(value, bytes) else "give texts only"
-    raise DataError(
-        f"row {row} holds {_short(value)}, which is a {type(value).__name__} and no text",
-        where=where,
-        remedy=remedy,
-        row=row,
-    )
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
-
-
-def _short(value: Any, limit: int = 40) -> str:
+def _no_text(row: Any, value: Any) -> str:
     shown = repr(value)
-    return shown if len(shown) <= limit else f"{shown[:limit]}..."
-
-
-def _blank_note(count: int) -> str:
-    return "1 text is empty or blank" if count == 1 else f"{count:,} texts are empty or blank"
+    shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
+    return f"row {row} holds {shown}, which is a {type(value).__name__} and no text"
 
 
 def load_texts(
