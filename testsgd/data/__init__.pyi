@@ -10,10 +10,8 @@ from .inputs import find_table as find_table
 from .inputs import find_texts as find_texts
 from .inputs import resolve_specification as resolve_specification
 from .inputs import resolve_terms as resolve_terms
-from .lookup import HOME_VARIABLE as HOME_VARIABLE
 from .lookup import bundled_folder as bundled_folder
 from .lookup import cache_folder as cache_folder
-from .lookup import candidate_folders as candidate_folders
 from .lookup import find_files as find_files
 from .sampling import check_count as check_count
 from .schema import DEFAULT_BINS as DEFAULT_BINS
@@ -31,7 +29,6 @@ from .specification import Specification as Specification
 from .specification import catalogue as catalogue
 from .specification import load_specification as load_specification
 from .specification import parse_specification as parse_specification
-from .specification import read_specification as read_specification
 from .specification import specification_from_mapping as specification_from_mapping
 from .specification import specification_schema as specification_schema
 from .table import Table as Table

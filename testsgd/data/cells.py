@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 import warnings
 from collections.abc import Iterable, Mapping
@@ -23,8 +22,7 @@ _PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.DataFrame:
     """Read every cell of a file as text; an empty cell, and one that a row lacks, is empty.
 
-    `blanks`: are blanks before a cell part of it? A quotation mark behind them is then no
-    quotation.
+    `blanks`: blanks before a cell are part of it; a quotation mark behind them is no quotation.
     """
     whitespace = parsing.separator == "whitespace"
     try:
@@ -55,10 +53,8 @@ def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.
         raise DataError(
             "the file is empty", where=str(path), remedy="give a file with rows"
         ) from error
-    except UnicodeError as error:
-        raise _not_text(path, parsing) from error
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
-        if _looks_binary(path, parsing):
+        if isinstance(error, UnicodeError) or _looks_binary(path, parsing):
             raise _not_text(path, parsing) from error
         reason = str(error).splitlines()[0]
         if isinstance(error, pd.errors.ParserWarning):
@@ -118,11 +114,6 @@ def plain_cells(texts: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column as numbers if all of its cells are plain numbers, as it is if not.
 
     Nothing that a number would lose is taken for one: ``007`` stays a text.
-
-    Examples
-    --------
-    >>> plain_cells(pd.Series(["1", "-20"])).tolist(), plain_cells(pd.Series(["007"])).tolist()
-    ([1, -20], ['007'])
     """
     distinct = [str(text) for text in texts.dropna().unique()]
     if not distinct or not all(re.fullmatch(_PLAIN_NUMBER, text) for text in distinct):
@@ -159,27 +150,16 @@ def _not_text(path: Path, parsing: CellParsing) -> DataError:
 
 
 def _undecodable(path: Path, encoding: str) -> int | None:
-    """Return the place of the first byte that is not of this encoding, counted from 0."""
-    decoder = codecs.getincrementaldecoder(encoding)()
-    done = 0
-    with path.open("rb") as stream:
-        while True:
-            block = stream.read(1 << 20)
-            kept = len(decoder.getstate()[0])
-            try:
-                decoder.decode(block, final=not block)
-            except UnicodeDecodeError as error:
-                return done - kept + error.start
-            if not block:
-                return None
-            done += len(block)
+    """Return the offset of the first byte that is not of this encoding."""
+    try:
+        path.read_bytes().decode(encoding)
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
 
 
 def label_texts(column: pd.Series[Any], label: Label, *, location: str = "") -> pd.Series[Any]:
-    """Turn the label column as it stands in a file into the labels used.
-
-    `location` is what error messages call the column. Cells that are missing stay so.
-    """
+    """Turn the label column as it stands in a file into the labels used; missing cells stay so."""
     location = location or f"label column {label.column!r}"
     texts: pd.Series[Any] = column.astype(object).map(category_text, na_action="ignore")
     present = set(texts.dropna().unique())
@@ -221,10 +201,7 @@ def check_complete(column: pd.Series[Any], location: str) -> None:
 
 
 def check_labels(texts: pd.Series[Any], label: Label, location: str) -> None:
-    """Check that the labels are those declared and that each declared label occurs.
-
-    `location`: what to call the column in error messages.
-    """
+    """Check that the labels are those declared and that each declared label occurs."""
     present = set(texts.dropna().unique())
     if label.values is not None and (unknown := sorted(present - set(label.values))):
         raise DataError(
@@ -234,32 +211,22 @@ def check_labels(texts: pd.Series[Any], label: Label, location: str) -> None:
             value=unknown[0],
         )
     absent = sorted(set(label.values or [label.favourable]) - present)
-    if label.favourable in absent:
+    if absent:
+        first, kind, remedy = absent[0], "declared", "correct label.values or the data"
+        if label.favourable in absent:
+            first, kind = label.favourable, "favourable"
+            remedy = "correct label.favourable or choose another with --favorable"
         raise DataError(
-            f"the favourable label {label.favourable!r} does not occur; labels seen: "
+            f"the {kind} label {first!r} does not occur; labels seen: "
             f"{', '.join(sorted(present)[:8]) or 'none'}",
             where=location,
-            remedy="correct label.favourable or choose another with --favorable",
-            value=label.favourable,
-        )
-    if absent:
-        raise DataError(
-            f"the declared label {absent[0]!r} does not occur; labels seen: "
-            f"{', '.join(sorted(present)[:8])}",
-            where=location,
-            remedy="correct label.values or the data",
-            value=absent[0],
+            remedy=remedy,
+            value=first,
         )
 
 
 def as_pandas(data: Any) -> pd.DataFrame | None:
-    """Return a data frame of pandas, polars, Arrow, ... as one of pandas; None if it is none.
-
-    Examples
-    --------
-    >>> as_pandas(["a", "b"]) is None
-    True
-    """
+    """Return a data frame of pandas, polars, Arrow, ... as one of pandas; None if it is none."""
     if isinstance(data, pd.DataFrame):
         return data
     try:

@@ -60,10 +60,7 @@ class Part(BaseModel):
 def mistake(
     key: str | tuple[str | int, ...], problem: str, remedy: str | None = None
 ) -> PydanticCustomError:
-    """Return an error about one key of a part, so that its line can be named.
-
-    Without a remedy of its own it asks that the value is corrected.
-    """
+    """Return an error about one key of a part, so that its line can be named."""
     path = (key,) if isinstance(key, str) else key
     context = {"problem": problem, "key": path}
     if remedy is not None:
@@ -95,15 +92,7 @@ _NO_FRACTION = 'a share is written as a decimal (0.1) or as a quotient in quotes
 
 
 def exact_fraction(value: Any) -> Fraction:
-    """Read a number exactly as it is written in decimals.
-
-    `value`: a float stands for the shortest decimal that reads as it: 0.1 is one tenth.
-
-    Examples
-    --------
-    >>> exact_fraction(0.1), exact_fraction("1/3")
-    (Fraction(1, 10), Fraction(1, 3))
-    """
+    """Read a number exactly as it is written; a float is the shortest decimal that reads as it."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Fraction):

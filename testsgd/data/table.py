@@ -363,13 +363,10 @@ def _is_numeric(column: pd.Series[Any]) -> bool:
 def read_rows(
     paths: Sequence[Path], specification: DatasetSpecification, *, passed: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Read files as their description says.
+    """Read files as their description says: a column a feature, and the label if there is one.
 
-    `passed`: further columns to read, under their names in the file. Result: one column a feature
-    under its own name, categorical columns as text with missing cells left missing, integer columns
-    as whole numbers (as decimals where cells are missing), and the label column, if the files have
-    it, with the labels used. The index counts the files' rows from 0, so that it has gaps where
-    filters left rows out.
+    `passed`: further columns to read, under their names in the file. Missing cells stay missing.
+    The index counts the files' rows from 0, with gaps where filters left rows out.
     """
     frames = [_bare_cells(Path(path), specification.parse, passed) for path in paths]
     cells = pd.concat(frames, ignore_index=True)

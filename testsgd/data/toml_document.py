@@ -24,10 +24,7 @@ P = TypeVar("P", bound=Part)
 
 
 def read_toml_text(path: Path, *, purpose: str) -> str:
-    """Read the text of a TOML file.
-
-    `purpose`: what the file should do, for the message of an error: "describes the data set".
-    """
+    """Read the text of a TOML file; `purpose` says what it does: "describes the data set"."""
     try:
         # Some editors put a byte order mark first; TOML knows none.
         return path.read_text(encoding="utf-8-sig")
@@ -44,11 +41,7 @@ def read_toml_text(path: Path, *, purpose: str) -> str:
 
 
 def parse_toml(text: str, *, where: str, exact: bool = False) -> dict[str, Any]:
-    """Parse TOML text.
-
-    `where`: what to call the document in error messages. `exact`: give decimals as decimal.Decimal,
-    with the digits that stand there.
-    """
+    """Parse TOML text; `exact`: decimals are decimal.Decimal, with the digits that stand there."""
     try:
         return tomllib.loads(text, parse_float=Decimal if exact else float)
     except tomllib.TOMLDecodeError as error:
@@ -58,11 +51,7 @@ def parse_toml(text: str, *, where: str, exact: bool = False) -> dict[str, Any]:
 
 
 def validated(kind: type[P], document: Any, *, text: str = "", where: str) -> P:
-    """Make a part of a document, with the first mistake named by its key and line.
-
-    `text`: the TOML text that the document was parsed from, if it was. `where`: what to call the
-    document in error messages.
-    """
+    """Make a part of a document, with the first mistake named by its key and its line of `text`."""
     try:
         return kind.model_validate(document)
     except ValidationError as error:
@@ -150,19 +139,11 @@ def _problem(item: Any) -> tuple[str, str]:
 
 
 def line_of(text: str, location: tuple[int | str, ...]) -> int:
-    """Find the line of a TOML text in which a key is given its value.
+    """Return the line of a TOML text, counted from 1, in which a key is given its value.
 
     Of a key that is not there, the line of the table that should have it. The text is cut off
-    after more and more lines: the key stands where the part first knows it.
-
-    `location`: keys and positions in arrays, outermost first. Result: a line number, counted from
-    1.
-
-    Examples
-    --------
-    >>> lines = ["[label]", "column = 'y'", "[features.age]", "type = 'word'"]
-    >>> line_of(chr(10).join(lines), ("features", "age", "type"))
-    4
+    after more and more lines: the key stands where the part first knows it. `location`: keys and
+    positions in arrays, outermost first.
     """
     document = tomllib.loads(text)
     while not _holds(document, location):
@@ -193,16 +174,6 @@ class ExactDocument(Part):
     """A whole document: read from a file, a text or a mapping, and written as a mapping.
 
     Two documents are equal if they specify the same. Where they were read plays no part.
-
-    `purpose`: what a file of this kind does, for error messages: "specifies a shield".
-
-    Examples
-    --------
-    >>> from pydantic import create_model
-    >>> from testsgd.data.schema_parts import ExactShare
-    >>> Bound = create_model("Bound", __base__=ExactDocument, threshold=(ExactShare, ...))
-    >>> Bound.parse("threshold = 0.1").to_dict()
-    {'threshold': '1/10'}
     """
 
     purpose: ClassVar[str] = "is a specification"

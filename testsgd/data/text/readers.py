@@ -29,28 +29,16 @@ from testsgd.errors import DataError
 
 @dataclass(frozen=True)
 class TextRows:
-    """The texts of one file, in their order.
-
-    `labels`: the label of each text, after the description's `map` or `above`.
-    """
+    """The texts of one file, in their order, with the labels that the description asks for."""
 
     texts: list[Any]
     labels: pd.Series[Any] | None = None
     keys: pd.Series[Any] | None = None
     parts: NDArray[np.object_] | None = None
 
-    def __len__(self) -> int:
-        return len(self.texts)
-
 
 def plain_keys(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return the keys of texts as texts; a whole number is the same with and without ``.0``.
-
-    Examples
-    --------
-    >>> plain_keys(pd.Series(["12.0", " 12", "a.0b"])).tolist()
-    ['12', '12', 'a.0b']
-    """
+    """Return the keys of texts as texts; a whole number is the same with and without ``.0``."""
     return column.str.strip().str.replace(r"^(-?\d+)\.0+$", r"\1", regex=True)
 
 
@@ -58,19 +46,10 @@ def clusters_of(rows: Sequence[TextRows]) -> NDArray[np.int64] | None:
     """Return a number for each text, the same for those of one key; None if all keys differ.
 
     A text without a key is a cluster of its own.
-
-    Examples
-    --------
-    >>> first = TextRows(["a", "b"], keys=pd.Series(["7", "8"]))
-    >>> second, third = TextRows(["c"], keys=pd.Series(["7"])), TextRows(["d"])
-    >>> clusters_of([first, second, third]).tolist()
-    [0, 1, 0, 2]
-    >>> clusters_of([first, third]) is None
-    True
     """
     keys: list[Any] = []
     for item in rows:
-        keys.extend([None] * len(item) if item.keys is None else item.keys)
+        keys.extend([None] * len(item.texts) if item.keys is None else item.keys)
     codes, uniques = pd.factorize(pd.Series(keys, dtype=object), use_na_sentinel=True)
     clusters = np.asarray(codes, dtype=np.int64)
     alone = clusters < 0
@@ -91,12 +70,10 @@ def read_columns(
     *,
     annotations: tuple[Path, TextFile] | None = None,
 ) -> TextRows:
-    """Read texts from a file with a row a text.
+    """Read texts letter by letter from a file with a row a text.
 
-    `file`: what the description says of the file. `annotations`: a file with a row for each label
-    that somebody gave to a text. A text's label is then the mean of its annotations, cut at
-    ``label.above``, so that a tie is not above 0.5. Result: the texts letter by letter, except for
-    the description's escapes. No labels, if neither a column nor annotations have them.
+    `annotations`: a file with a row for each label that somebody gave to a text. A text's label is
+    then the mean of its annotations, cut at ``label.above``, so that a tie is not above 0.5.
     """
     cells = read_cells(path, specification.parse, blanks=True)
     columns = file.columns
@@ -183,34 +160,27 @@ _ARCHIVE_PARTS = ("train", "test")
 
 
 def is_archive(path: Path) -> bool:
-    """Return whether a file is a tar archive, going by its name.
-
-    Examples
-    --------
-    >>> is_archive(Path("a.tar.gz")), is_archive(Path("a.csv.gz"))
-    (True, False)
-    """
+    """Return whether a file is a tar archive, going by its name."""
     return path.name.lower().endswith(_SUFFIXES)
 
 
 def read_archive(path: Path, specification: TextSpecification) -> TextRows:
-    """Read texts from members called ``FOLDER/PART/LABEL/NUMBER_RATING.txt``.
+    """Read texts from the members called ``FOLDER/PART/LABEL/NUMBER_RATING.txt`` of a tar archive.
 
-    Members that are called otherwise are passed over. The texts are ordered by part (train before
-    test), label (as in ``label.map``) and number, so that it does not matter how the archive was
-    packed.
-
-    `path`: the archive, compressed by gzip, xz, bzip2 or not at all.
+    The texts are ordered by part (train before test), label (as in ``label.map``) and number, so
+    that it does not matter how the archive was packed.
     """
     folders = list(specification.label.map or {})
-    members = _member_pattern(specification.text.folder or "", folders)
+    members = re.compile(
+        rf"(?:\./)?{re.escape((specification.text.folder or '').strip('/'))}/"
+        rf"(?P<part>{'|'.join(_ARCHIVE_PARTS)})/(?P<label>{'|'.join(map(re.escape, folders))})/"
+        r"(?P<number>[0-9]+)_(?P<rating>[0-9]+)\.txt"
+    )
     files: dict[tuple[int, int, int, int], str] = {}
-    for name, content in _contents(path, members):
-        match = members.fullmatch(name)
-        if match is not None:
-            part, label = _ARCHIVE_PARTS.index(match["part"]), folders.index(match["label"])
-            key = part, label, int(match["number"]), int(match["rating"])
-            files[key] = _decoded(content, path, name)
+    for match, content in _contents(path, members):
+        part, label = _ARCHIVE_PARTS.index(match["part"]), folders.index(match["label"])
+        key = part, label, int(match["number"]), int(match["rating"])
+        files[key] = _decoded(content, path, match[0])
     if not files:
         raise DataError(
             "the archive has no texts of the names expected, "
@@ -234,24 +204,14 @@ def read_archive(path: Path, specification: TextSpecification) -> TextRows:
     )
 
 
-def _member_pattern(folder: str, labels: list[str]) -> re.Pattern[str]:
-    parts = "|".join(_ARCHIVE_PARTS)
-    names = "|".join(re.escape(label) for label in labels)
-    return re.compile(
-        rf"(?:\./)?{re.escape(folder.strip('/'))}/(?P<part>{parts})/(?P<label>{names})/"
-        r"(?P<number>[0-9]+)_(?P<rating>[0-9]+)\.txt"
-    )
-
-
-def _contents(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+def _contents(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:
     """Return name and content of the members whose name is wanted, in the archive's order."""
     try:
         with tarfile.open(path) as archive:
             while (member := archive.next()) is not None:
-                if member.isreg() and wanted.fullmatch(member.name):
-                    stream = archive.extractfile(member)
-                    if stream is not None:
-                        yield member.name, stream.read()
+                match = wanted.fullmatch(member.name) if member.isreg() else None
+                if match and (stream := archive.extractfile(member)) is not None:
+                    yield match, stream.read()
                 # The archive keeps every member it has seen: of 100,000 that is 80 MB.
                 archive.members.clear()  # type: ignore[attr-defined]  # no stub names it
             _check_end(archive)

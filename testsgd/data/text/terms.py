@@ -17,13 +17,7 @@ from testsgd.data.toml_document import parse_toml, read_toml_text, validated
 
 
 def plain_form(text: str) -> str:
-    """Write a form of a term in lower case, its words apart by one blank.
-
-    Examples
-    --------
-    >>> plain_form(" African  American ")
-    'african american'
-    """
+    """Return a form of a term in lower case, its words apart by one blank."""
     return " ".join(text.lower().split())
 
 
@@ -37,12 +31,6 @@ class TermsHeader(Part):
         description="fixed expressions in which no term is looked for, such as native american; "
         "a hyphen may stand for a blank",
     )
-
-    @model_validator(mode="after")
-    def _has_a_name(self) -> TermsHeader:
-        if not self.name.strip():
-            raise mistake("name", "give the list a name")
-        return self
 
 
 class TermEntry(Part):
@@ -73,6 +61,8 @@ class TermsDocument(Part):
 
     @model_validator(mode="after")
     def _forms_are_told_apart(self) -> TermsDocument:
+        if not self.terms.name.strip():
+            raise mistake(("terms", "name"), "give the list a name")
         if not self.categories:
             raise mistake("categories", "list the terms of each category under [categories.NAME]")
         seen: dict[str, tuple[str, str]] = {}
@@ -88,27 +78,23 @@ class TermsDocument(Part):
                     if form in seen:
                         raise mistake(path_to, _twice(form, seen[form], (category, term)))
                     seen[form] = (category, term)
-        excepted: set[str] = set()
-        for number, written in enumerate(self.terms.exceptions):
+        exceptions = [plain_form(written) for written in self.terms.exceptions]
+        for number, form in enumerate(exceptions):
             where = ("terms", "exceptions", number)
-            form = plain_form(written)
             _check_form(form, where)
             if form in seen:
                 category, term = seen[form]
                 raise mistake(where, f"{form!r} is a form of the term {term!r} of {category!r}")
-            if form in excepted:
+            if form in exceptions[:number]:
                 raise mistake(where, f"{form!r} stands twice")
-            excepted.add(form)
         return self
 
 
 def _forms(term: str, entry: TermEntry) -> list[tuple[tuple[str, ...], str]]:
     """Return each form of a term and the key it is written under."""
-    return [
-        ((), plain_form(term)),
-        *((("spellings",), plain_form(form)) for form in entry.spellings),
-        *((("plural",), plain_form(form)) for form in entry.plural),
-    ]
+    spellings = [(("spellings",), plain_form(form)) for form in entry.spellings]
+    plurals = [(("plural",), plain_form(form)) for form in entry.plural]
+    return [((), plain_form(term)), *spellings, *plurals]
 
 
 def _check_form(form: str, path_to: tuple[str | int, ...]) -> None:

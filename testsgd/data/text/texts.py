@@ -121,31 +121,29 @@ def check_texts(data: Any, specification: TextSpecification, *, source: str = ""
     where = source or "the data"
     frame = as_pandas(data)
     if frame is None:
-        return checked(_sequence(data, where), None, specification, where=where, source=source)
-    names = specification.text.column, specification.label.column
-    if names[0] not in frame:
-        raise missing_column(names[0], frame.columns, where)
-    for name in names:
+        return _checked(_sequence(data, where), None, specification, source)
+    column, label_column = specification.text.column, specification.label.column
+    if column not in frame:
+        raise missing_column(column, frame.columns, where)
+    for name in (column, label_column):
         if list(frame.columns).count(name) > 1:
             raise DataError(f"two columns are called {name!r}", where=where, remedy="rename one")
     labels = None
-    if names[1] in frame:
-        location = f"{where}, label column {names[1]!r}"
-        check_complete(frame[names[1]], location)
-        labels = label_texts(frame[names[1]], specification.label, location=location)
-    return checked(frame[names[0]], labels, specification, where=where, source=source)
+    if label_column in frame:
+        location = f"{where}, label column {label_column!r}"
+        check_complete(frame[label_column], location)
+        labels = label_texts(frame[label_column], specification.label, location=location)
+    return _checked(frame[column], labels, specification, source)
 
 
-def checked(
+def _checked(
     texts: pd.Series[Any],
     labels: pd.Series[Any] | None,
     specification: TextSpecification,
-    *,
-    where: str,
     source: str,
-    parts: NDArray[np.object_] | None = None,
 ) -> Texts:
     """Make texts of a series, after checking every one of them and the labels."""
+    where = source or "the data"
     if len(texts) == 0:
         raise DataError("there are no texts", where=where, remedy="give at least one text")
     check_cells(
@@ -169,7 +167,7 @@ def checked(
         specification=specification,
         texts=strings,
         labels=None if labels is None else labels.to_numpy(dtype=object),
-        parts=parts,
+        parts=None,
         source=source,
         notes=(note,) if blank else (),
     )
@@ -249,8 +247,8 @@ def load_texts(
             remedy="use load_table",
         )
     if file is not None:
-        rows = [_read(Path(file), specification, TextFile(name="texts"))]
-        return _texts(rows, specification, [str(file)])
+        rows = [_read(Path(file), specification, TextFile(name="texts"), None)]
+        return _joined(rows, specification, [str(file)])
     if not specification.files:
         raise ParameterError(
             f"the data set {specification.name!r} names no files",
@@ -262,76 +260,51 @@ def load_texts(
         for item in specification.files
         if training or not item.training
     }
-    rows, only, names = [], [], []
     # Texts for training only come last, so that the first ones are those of an audit.
-    for item in sorted(specification.files, key=lambda item: item.training):
-        if item.role == "texts" and item.name in paths:
-            read = _read(paths[item.name], specification, item, _annotations(specification, paths))
-            rows.append(read)
-            only.append(np.full(len(read), item.training))
-            names.append(paths[item.name].name)
-    texts = _texts(rows, specification, names)
-    training_only = np.concatenate(only)
-    return replace(texts, training_only=training_only if training_only.any() else None)
+    files = sorted(specification.files, key=lambda item: item.training)
+    files = [item for item in files if item.role == "texts" and item.name in paths]
+    roles = {
+        item.role: (paths[item.name], item) for item in specification.files if item.name in paths
+    }
+    rows = [
+        _read(paths[item.name], specification, item, roles.get("annotations")) for item in files
+    ]
+    texts = _joined(rows, specification, [paths[item.name].name for item in files])
+    only = np.repeat([item.training for item in files], [len(read.texts) for read in rows])
+    return replace(texts, training_only=only if only.any() else None)
 
 
 def _read(
     path: Path,
     specification: TextSpecification,
     file: TextFile,
-    annotations: tuple[Path, TextFile] | None = None,
+    annotations: tuple[Path, TextFile] | None,
 ) -> TextRows:
     if specification.layout == "archive" and is_archive(path):
         return read_archive(path, specification)
     return read_columns(path, specification, file, annotations=annotations)
 
 
-def _annotations(
-    specification: TextSpecification, paths: dict[str, Path]
-) -> tuple[Path, TextFile] | None:
-    for item in specification.files:
-        if item.role == "annotations":
-            return paths[item.name], item
-    return None
-
-
-def _texts(rows: list[TextRows], specification: TextSpecification, names: list[str]) -> Texts:
+def _joined(rows: list[TextRows], specification: TextSpecification, names: list[str]) -> Texts:
     """Put the texts of several files one after another and check them."""
-    source = ", ".join(names)
-    texts = checked(
-        pd.Series([text for item in rows for text in item.texts], dtype=object),
-        _joined_labels(rows, specification, names),
-        specification,
-        where=source,
-        source=source,
-        parts=_joined_parts(rows),
-    )
-    return replace(texts, clusters=clusters_of(rows))
-
-
-def _joined_labels(
-    rows: Sequence[TextRows], specification: TextSpecification, names: Sequence[str]
-) -> pd.Series[Any] | None:
-    labels = [item.labels for item in rows if item.labels is not None]
-    if not labels:
-        return None
-    for item, name in zip(rows, names, strict=True):
-        if item.labels is None:
+    labels = [read.labels for read in rows if read.labels is not None]
+    for read, name in zip(rows, names, strict=True):
+        if labels and read.labels is None:
             raise DataError(
                 f"the label column {specification.label.column!r} is missing, which other files "
                 "have",
                 where=name,
                 remedy="add it, or name the file's own label column under `columns`",
             )
-    return pd.concat(labels, ignore_index=True)
-
-
-def _joined_parts(rows: Sequence[TextRows]) -> NDArray[np.object_] | None:
-    if all(item.parts is None for item in rows):
-        return None
-    return np.concatenate(
-        [
-            np.full(len(item), None, dtype=object) if item.parts is None else item.parts
-            for item in rows
-        ]
+    texts = _checked(
+        pd.Series([text for read in rows for text in read.texts], dtype=object),
+        pd.concat(labels, ignore_index=True) if labels else None,
+        specification,
+        ", ".join(names),
     )
+    parts = None
+    if any(read.parts is not None for read in rows):
+        unsaid = (np.full(len(read.texts), None, dtype=object) for read in rows)
+        told = zip(rows, unsaid, strict=True)
+        parts = np.concatenate([none if read.parts is None else read.parts for read, none in told])
+    return replace(texts, parts=parts, clusters=clusters_of(rows))
