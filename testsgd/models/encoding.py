@@ -65,16 +65,7 @@ FeatureEncoding = NumberEncoding | CategoryEncoding
 
 @dataclass(frozen=True)
 class Encoding:
-    """How every feature becomes inputs of a network, in order.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"age": [20.0, 40.0], "gender": ["male", None]})
-    >>> encoding = Encoding((NumberEncoding("age", 30.0, 10.0),
-    ...                      CategoryEncoding("gender", ("female", "male"))))
-    >>> encoding.encode(frame).tolist()
-    [[-1.0, 0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0, 1.0]]
-    """
+    """How every feature becomes inputs of a network, in order."""
 
     features: tuple[FeatureEncoding, ...]
 

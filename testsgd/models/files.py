@@ -110,10 +110,10 @@ def read_layers(
 ) -> Read:
     """Read the layers of a ``.keras`` file.
 
-    `read`: makes a network of the layers' configurations, in order, each with its class under
-    ``"class"``, and of a function from a place in the file of weights, such as ``"dense/vars"``, to
-    the arrays there. It raises :class:`WrongLayersError` if the layers are not those it knows, and
-    anything else if they do not fit together. `kind`: the layers that `read` knows, in words.
+    `read`: makes a network of the layers' configurations, each with its class under ``"class"``,
+    and of a function from a key of the file of weights, such as ``"dense/vars"``, to the arrays
+    there. It raises :class:`WrongLayersError` if the layers are not those it knows, and anything
+    else if they do not fit together. `kind`: the layers that `read` knows, in words.
     """
     import h5py
 
@@ -175,16 +175,10 @@ def read_card(folder: Path) -> dict[str, Any]:
 class SigmoidOutput:
     """The output of a network with one sigmoid unit, read for the label that is compared.
 
-    `favourable`: the label whose rate the audit compares. If it is not the positive one, it is
-    decided wherever the positive one is not, its score being one minus the other's. `threshold`:
-    scores of the favourable label above it, in [0, 1), count as favourable. `decision_threshold`:
-    the output's sum, before the sigmoid, at which the decision turns; 0 is a score of one half.
-
-    Examples
-    --------
-    >>> output = SigmoidOutput(Labels("yes", "no"), "no", 0.25)
-    >>> output.decide(np.array([1.0, 2.0])).tolist(), output.scores(np.array([0.0])).tolist()
-    ([True, False], [0.5])
+    If `favourable` is not the positive label, it is decided wherever the positive one is not, its
+    score being one minus the other's. `threshold`: scores of the favourable label above it, in
+    [0, 1), count as favourable. `decision_threshold`: the output's sum, before the sigmoid, at
+    which the decision turns; 0 is a score of one half.
     """
 
     def __init__(self, labels: Labels, favourable: str, threshold: float) -> None:
@@ -212,10 +206,7 @@ _WEIGHTS = "model.weights.h5"
 
 
 class KerasArchive:
-    """A ``.keras`` file of layers one after another, as :mod:`testsgd.models.files` reads it.
-
-    `layer_names`: of the layers in order, without the input.
-    """
+    """A ``.keras`` file of layers one after another, to be written again with other weights."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -228,10 +219,7 @@ class KerasArchive:
         ]
 
     def with_arrays(self, arrays: Mapping[str, Sequence[NDArray[np.float32]]]) -> bytes:
-        """Return the file's content with other weights of the same shapes.
-
-        `arrays`: from a place among the weights, such as ``"dense/vars"``, to the arrays there.
-        """
+        """Return the file's content with other arrays of the same shapes, by their keys in it."""
         out = io.BytesIO()
         with (
             zipfile.ZipFile(io.BytesIO(self._content)) as archive,
@@ -291,10 +279,9 @@ def write_retrained_card(
 ) -> None:
     """Write the card of a model that was trained again.
 
-    `original`: the original's card. What it says of the data, the split and the network still holds
-    and is kept; the figures of its training are left out. `about`: what is told of the new
-    training; comes before the same entries of the original. `packages`: what the model was trained
-    with, besides numpy and pandas.
+    What the `original` card says of the data, the split and the network still holds and is kept;
+    the figures of its training are left out. `packages`: what the model was trained with, besides
+    numpy and pandas.
     """
     kept = {key: value for key, value in original.items() if key not in _FIGURES}
     _write(folder, {**kept, **about}, packages)

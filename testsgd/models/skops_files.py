@@ -30,12 +30,7 @@ TREE_TYPES = frozenset(
 def check_trees(estimator: Any) -> None:
     """Check that the nodes of all decision trees point into their tree and at features it is given.
 
-    `estimator`: whatever a file held; the trees are looked for in all that it is made of.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> check_trees(DecisionTreeClassifier().fit([[0, 1], [1, 0]], [0, 1]))
+    The trees are looked for in all that the object is made of.
     """
     from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
     from sklearn.tree._tree import Tree
@@ -151,10 +146,7 @@ def write_skops(estimator: Any, target: Path) -> None:
 
 
 def read_skops(path: Path) -> Any:
-    """Read an estimator; types that neither skops nor testsgd knows are never trusted.
-
-    Result: as it was written.
-    """
+    """Read an estimator; types that neither skops nor testsgd knows are never trusted."""
     skops = _skops()
     path = Path(path)
     if not path.is_file():

@@ -66,8 +66,7 @@ def fit(
     """Train a network with two answers, and write it as it was when its validation loss was least.
 
     `data`: what Keras' ``fit`` is to know of the data. `patience`: passes without a smaller
-    validation loss after which the training ends. `progress`: called with the epochs done and the
-    most there can be. Result: for a report, the passes made and the wall-clock time.
+    validation loss after which the training ends. Returns the passes made and the seconds.
     """
     network.compile(optimizer=keras.optimizers.Adam(1e-3), loss="binary_crossentropy")
     callbacks = [
@@ -110,8 +109,7 @@ class Passes:
     ) -> Iterator[list[NDArray[Any]]]:
         """Train from some weights; give those after each pass.
 
-        `data`: from the number of a pass, counted from 0, to what Keras' ``fit`` is to know of the
-        data.
+        `data`: from the number of a pass, from 0, to what Keras' ``fit`` is to know of the data.
         """
         network = self._network
         generator = np.random.default_rng(seed)

@@ -24,7 +24,7 @@ def binary_labels(
 ) -> NDArray[np.float32]:
     """Return 1 for the favourable label and 0 for any other; a :class:`DataError` if some lack one.
 
-    `one` is what has a label, ``"row"`` or ``"text"``, `source` what to call the data in a message.
+    `one` is what has a label, ``"row"`` or ``"text"``.
     """
     if labels is None:
         raise DataError(
@@ -103,11 +103,10 @@ def split_examples(
 ) -> Split:
     """Split rows or texts by chance, the labels' shares kept.
 
-    `labels`: 0 or 1 for each. `parts`: ``"train"`` or ``"test"``, or None for those that the split
-    decides on. If any is ``"test"``, the test is of just those; else 20% are for the test. Of the
-    rest 10% choose when to stop. `clusters`: those of one number stay together; they are split by
-    the label of the first of them. `training_only`: these are never tested, and are no reason to
-    test a cluster or to stop. Raises a :class:`DataError` if there are too few.
+    `parts`: ``"train"`` or ``"test"``, or None for those that the split decides on. If any is
+    ``"test"``, the test is of just those; else 20% are for the test. Of the rest 10% choose when to
+    stop. `clusters`: those of one number stay together; they are split by the label of the first of
+    them. `training_only`: these are never tested, and are no reason to test a cluster or to stop.
     """
     rows = np.arange(len(labels))
     groups = rows if clusters is None else np.unique(clusters, return_inverse=True)[1]

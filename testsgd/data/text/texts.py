@@ -260,15 +260,11 @@ def load_texts(
         for item in specification.files
         if training or not item.training
     }
+    used = [item for item in specification.files if item.name in paths]
+    annotations = next(((paths[item.name], item) for item in used if item.role != "texts"), None)
     # Texts for training only come last, so that the first ones are those of an audit.
-    files = sorted(specification.files, key=lambda item: item.training)
-    files = [item for item in files if item.role == "texts" and item.name in paths]
-    roles = {
-        item.role: (paths[item.name], item) for item in specification.files if item.name in paths
-    }
-    rows = [
-        _read(paths[item.name], specification, item, roles.get("annotations")) for item in files
-    ]
+    files = sorted((item for item in used if item.role == "texts"), key=lambda item: item.training)
+    rows = [_read(paths[item.name], specification, item, annotations) for item in files]
     texts = _joined(rows, specification, [paths[item.name].name for item in files])
     only = np.repeat([item.training for item in files], [len(read.texts) for read in rows])
     return replace(texts, training_only=only if only.any() else None)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from testsgd._files import atomic_path
 from testsgd.errors import ModelError
 from testsgd.models.answers import CheckedFunction
-from testsgd.models.blackbox import CallableModel, KerasFunction, float_inputs, keras_inputs
+from testsgd.models.blackbox import KerasFunction, float_inputs, keras_inputs
 from testsgd.models.files import CARD_FILE, MODEL_FILE, write_retrained_card
 from testsgd.models.refitting.protocol import Examples, Inputs, Stage
 from testsgd.models.refitting.schedule import KERAS_ANEW, KERAS_ON, StagedRefitter, joined_weights
@@ -127,7 +127,7 @@ class KerasRefitter(StagedRefitter[Any]):
         """Return the numbers of rows, or texts, as an array that can be shuffled."""
         try:
             if self._rows:
-                return float_inputs(self._columns(examples.frame))
+                return float_inputs(self._model.given(examples.inputs))
             keras_inputs(self._network, examples.texts[:1])
             return np.array(examples.texts, dtype=object)
         except (TypeError, ValueError) as error:
@@ -137,13 +137,8 @@ class KerasRefitter(StagedRefitter[Any]):
                 "and retrain it yourself",
             ) from error
 
-    def _columns(self, frame: pd.DataFrame) -> pd.DataFrame:
-        assert isinstance(self._model, CallableModel)
-        return self._model.given(frame)
-
     def _scores(self, model: Any, inputs: Inputs) -> NDArray[np.float64]:
-        asked = self._columns(inputs) if isinstance(inputs, pd.DataFrame) else inputs
-        return np.asarray(model.function(asked), dtype=np.float64).ravel()
+        return np.asarray(model.function(model.given(inputs)), dtype=np.float64).ravel()
 
     def _error(self, what: str, remedy: str) -> ModelError:
         return ModelError(what, where=f"model {self._model.name!r}", remedy=remedy)

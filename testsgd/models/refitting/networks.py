@@ -87,13 +87,8 @@ _EPSILON = 1e-7
 class Adam:
     """Kingma and Ba's method, with a step for each parameter by the sizes of its gradients so far.
 
-    `learning_rate`: length of a step whose gradient is always the same; it may be changed between
-    steps.
-
-    References
-    ----------
-    Kingma and Ba, Adam: A Method for Stochastic Optimization, ICLR 2015, algorithm 1 in the form of
-    the remark at the end of section 2.
+    After Adam: A Method for Stochastic Optimization, ICLR 2015, algorithm 1 in the form of the
+    remark at the end of section 2. The learning rate may be changed between steps.
     """
 
     def __init__(self, parameters: list[Floats], learning_rate: float) -> None:
@@ -130,10 +125,9 @@ def train(
 ) -> Iterator[tuple[int, tuple[Layer, ...]]]:
     """Train ReLU layers and one sigmoid output to the least cross-entropy and decay.
 
-    `layers`: the network to begin with; never changed. `inputs`: shape (n, width): encoded rows.
-    `targets`: shape (n,): what the output should be, in [0, 1]. `weights`: shape (n,): how much
-    each row counts. `generator`: shuffles the rows anew for every epoch. Yields: `epoch`: from 1;
-    `layers`: the network after it, or the mean of those so far.
+    `targets`: what the output should be, in [0, 1], shape (n,); `weights`: how much each row
+    counts. Gives the number of an epoch, from 1, and the network after it, or the mean of those so
+    far. The layers to begin with are never changed.
     """
     parameters = [layer.weights.copy() for layer in layers]
     parameters += [layer.bias.copy() for layer in layers]
@@ -168,9 +162,9 @@ def _layers_of(parameters: list[Floats], layers: tuple[Layer, ...]) -> tuple[Lay
 def gradients(
     kernels: list[Floats], biases: list[Floats], inputs: Floats, targets: Floats, weights: Floats
 ) -> list[Floats]:
-    """Differentiate the batch's cross-entropy: the weighted sum over the number of rows.
+    """Return the gradients of the batch's cross-entropy by the kernels, then by the biases.
 
-    Result: by the kernels, then by the biases.
+    The cross-entropy is the weighted sum over the number of rows.
     """
     activations = [inputs]
     for kernel, bias in zip(kernels[:-1], biases[:-1], strict=True):
@@ -197,12 +191,10 @@ def sigmoid(sums: Floats) -> Floats:
 
 
 def fresh_layers(layers: tuple[Layer, ...], generator: np.random.Generator) -> tuple[Layer, ...]:
-    """Draw new weights for layers of the same shapes, as Keras does: uniform after Glorot.
+    """Draw new weights for layers of the same shapes, as Keras does.
 
-    References
-    ----------
-    Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks,
-    AISTATS 2010, equation 16.
+    Uniform after Glorot and Bengio, Understanding the difficulty of training deep feedforward
+    neural networks, AISTATS 2010, equation 16.
     """
     drawn = []
     for layer in layers:

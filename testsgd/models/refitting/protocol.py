@@ -13,17 +13,9 @@ from numpy.typing import NDArray
 
 
 def joined_frames(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """Put the rows of a data frame below those of another.
+    """Put the rows of a data frame below those of another with the same columns, in any order.
 
-    `first`, `second`: with the same columns, in any order. Result: columns as in `first`, of its
-    types wherever these hold the values of `second`; rows are numbered anew.
-
-    Examples
-    --------
-    >>> first = pd.DataFrame({"age": [20, 30], "sex": pd.Categorical(["f", "m"])})
-    >>> second = pd.DataFrame({"sex": ["m"], "age": [40.0]})
-    >>> joined_frames(first, second).dtypes.astype(str).tolist()
-    ['int64', 'category']
+    The columns are as in `first`, of its types wherever these hold the values of `second`.
     """
     if list(first.columns) != list(second.columns):
         second = second[list(first.columns)]

@@ -20,10 +20,10 @@ from testsgd.models.refitting.protocol import Examples, Inputs, Stage
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a network is trained.
+    """How a network is trained: at most `epochs` passes over the examples.
 
-    `epochs`: at most so many passes over the examples. `patience`: stages without a smaller loss on
-    the validation examples after which the training ends; None: it goes on to the last.
+    `patience`: stages without a smaller loss on the validation examples after which the training
+    ends; None: it goes on to the last.
     """
 
     epochs: int
@@ -36,11 +36,11 @@ class Schedule:
 class RowSchedule(Schedule):
     """How a network of rows is trained.
 
-    `decay`: the loss has half of it times the sum of the squared weights besides. Small weights
-    keep a network from learning single rows by heart. `averaged`: True: what an epoch gives is the
-    mean of the weights after it and after all epochs before. It leaves out how the last steps
-    happened to fall. `annealed`: True: the learning rate falls to nothing along half a cosine.
-    `every`: a stage is given after so many epochs.
+    `decay`: half of it times the sum of the squared weights is added to the loss: small weights
+    keep a network from learning single rows by heart. `averaged`: an epoch gives the mean of the
+    weights after it and after all before, which leaves out how the last steps happened to fall.
+    `annealed`: the learning rate falls to nothing along half a cosine. `every`: a stage is given
+    after so many epochs.
     """
 
     decay: float = 0.0
@@ -49,14 +49,7 @@ class RowSchedule(Schedule):
     every: int = 1
 
     def rate(self, epoch: int) -> float:
-        """Return the learning rate of an epoch, counted from 0.
-
-        Examples
-        --------
-        >>> schedule = RowSchedule(epochs=4, learning_rate=1.0, batch_size=1, annealed=True)
-        >>> [round(schedule.rate(epoch), 3) for epoch in range(4)]
-        [1.0, 0.854, 0.5, 0.146]
-        """
+        """Return the learning rate of an epoch, counted from 0."""
         if not self.annealed:
             return self.learning_rate
         return self.learning_rate * (1 + math.cos(math.pi * epoch / self.epochs)) / 2
@@ -67,11 +60,10 @@ class TextSchedule(Schedule):
     """How a network of texts is trained.
 
     `updates`: steps in all, from which the number of epochs follows: at least 2, and at most
-    `epochs`. None: there are just so many epochs. `distilled`: True: of the training texts the
-    original's own scores are learnt, not their labels. At the start these are met, so that only the
-    texts that are added move the network. Where a training is given weights or labels, these are
-    learnt. `dropout`: whether parts of the network are left out by chance, as in the first
-    training.
+    `epochs`. None: there are just so many epochs. `distilled`: of the training texts the original's
+    own scores are learnt, not their labels. At the start these are met, so that only the texts that
+    are added move the network. Where a training is given weights or labels, these are learnt.
+    `dropout`: parts of the network are left out by chance, as in the first training.
     """
 
     updates: int | None = None
@@ -80,14 +72,7 @@ class TextSchedule(Schedule):
     dropout: bool = True
 
     def epochs_of(self, steps: int) -> int:
-        """Return how many epochs of so many steps there are to be.
-
-        Examples
-        --------
-        >>> schedule = TextSchedule(12, 1e-3, 64, updates=1000)
-        >>> [schedule.epochs_of(steps) for steps in (10, 250, 5000)]
-        [12, 4, 2]
-        """
+        """Return how many epochs of so many steps there are to be."""
         if self.updates is None:
             return self.epochs
         return min(max(round(self.updates / steps), 2), self.epochs)
@@ -125,18 +110,7 @@ _SMALLEST = 1e-7
 def until_no_better(
     stages: Iterator[Stage[M]], loss: Callable[[M], float], patience: int | None
 ) -> Iterator[Stage[M]]:
-    """Return stages until so many of them one after another have brought no smaller loss.
-
-    `loss`: from a model to its loss on examples that it is not trained on. `patience`: how many;
-    None: all stages are given.
-
-    Examples
-    --------
-    >>> losses = {"a": 3.0, "b": 1.0, "c": 2.0, "d": 2.0, "e": 0.0}
-    >>> stages = (Stage(name, name) for name in losses)
-    >>> [stage.name for stage in until_no_better(stages, losses.__getitem__, 2)]
-    ['a', 'b', 'c', 'd']
-    """
+    """Return stages until `patience` of them one after another have brought no smaller loss."""
     least, waited = np.inf, 0
     for stage in stages:
         yield stage
@@ -149,14 +123,7 @@ def until_no_better(
 
 
 def cross_entropy(scores: NDArray[np.float64], examples: Examples) -> float:
-    """Return the mean, by the examples' weights, of minus the logarithm of their labels' scores.
-
-    Examples
-    --------
-    >>> examples = Examples(("a", "b"), np.array([True, False]))
-    >>> bool(np.isclose(cross_entropy(np.array([0.5, 0.5]), examples), np.log(2)))
-    True
-    """
+    """Return the mean, by the examples' weights, of minus the logarithm of their labels' scores."""
     right = np.where(examples.favourable, scores, 1 - scores)
     losses = -np.log(np.clip(right, _SMALLEST, 1))
     return float(np.average(losses, weights=examples.full_weights()))
@@ -165,10 +132,7 @@ def cross_entropy(scores: NDArray[np.float64], examples: Examples) -> float:
 class StagedRefitter(ABC, Generic[M]):
     """A network that is trained again in stages, from scratch until its validation loss grows.
 
-    `model`: the network as it was audited. `card`: its model card, empty if it has none.
-    `training`, `validation`: rows or texts that it is trained on, and those that end a training
-    from scratch. `from_scratch`: True: training starts from new weights, drawn by its seed; False:
-    from the original ones.
+    `from_scratch`: training starts from new weights, drawn by its seed, not from the original ones.
     """
 
     takes_weights = True

@@ -14,27 +14,14 @@ Rows = NDArray[np.intp]
 
 
 def padded_lengths(counts: NDArray[np.int64], step: int) -> NDArray[np.int64]:
-    """Return the multiple of `step`, of at least one, to which a text of so many words is padded.
-
-    Examples
-    --------
-    >>> padded_lengths(np.array([0, 8, 9]), 8).tolist()
-    [8, 8, 16]
-    """
+    """Return the multiple of `step`, of at least one, to which so many words are padded."""
     return np.maximum(-(-counts // step), 1) * step
 
 
 def padded(words: WordNumbers, rows: Rows, step: int) -> NDArray[np.int32]:
     """Write texts as rows of word numbers, with padding before the first words.
 
-    `step`: the width of the result is the padded length of the longest of them. Result: shape
-    (rows, width).
-
-    Examples
-    --------
-    >>> words = WordNumbers(np.array([5, 6, 7]), np.array([0, 1, 3]))
-    >>> padded(words, np.array([1, 0]), 4).tolist()
-    [[0, 0, 6, 7], [0, 0, 0, 5]]
+    Each is as wide as the padded length of the longest of them.
     """
     width = int(padded_lengths(words.counts[rows], step).max(initial=step))
     out = np.full((len(rows), width), PADDING, dtype=np.int32)
@@ -47,10 +34,9 @@ def padded(words: WordNumbers, rows: Rows, step: int) -> NDArray[np.int32]:
 class Batches:
     """Texts in batches of one padded length each.
 
-    `size`: texts in a batch; fewer in the last of each length. `generator`: shuffles texts and
-    batches anew for every pass; without one they keep their order. `weights`: how much each text
-    counts; they are then the third part of every batch. `part`: place and number of the parts of a
-    pass: of all its batches, in their order, those of this part are given.
+    `generator`: shuffles texts and batches anew for every pass; without one they keep their order.
+    `weights`: how much each text counts; they are then the third part of every batch. `part`:
+    number and count of the parts of a pass, of which only the batches of this part are given.
     """
 
     def __init__(
@@ -125,10 +111,9 @@ def keras_text_network(
 ) -> Any:
     """Build embedding, convolution, pooling, LSTM and one sigmoid output.
 
-    `numbers`, `dimensions`: numbers of words, and the length of the vector of each. `places`,
-    `filters`: words that the convolution sees at once, and how many values it makes of them.
-    `pool`: places of which the largest value is kept. `dropout`: whether a step of the training
-    leaves out some of the vectors' dimensions, and some of what is pooled and put out.
+    `places`: words that the convolution sees at once. `pool`: positions of which the largest value
+    is kept. `dropout`: a step of the training leaves out some of the vectors' dimensions, and some
+    of what is pooled and put out.
     """
     layers = keras.layers
     first, others = (_EMBEDDING_DROPOUT, _DROPOUT) if dropout else (0.0, 0.0)
@@ -148,10 +133,7 @@ def keras_text_network(
 
 
 def keras_batches(batches: Callable[[], Batches]) -> Any:
-    """Return batches as a data set of TensorFlow's, read ahead by a thread of its own.
-
-    `batches`: gives the batches, for each time that they are read.
-    """
+    """Return batches as a data set of TensorFlow's, read ahead by a thread of its own."""
     import tensorflow as tf
 
     first = batches()

@@ -48,9 +48,8 @@ class WordPlaces:
     """Where the words of some texts are.
 
     `content`: all texts one after another in UTF-8, in lower case, with blanks between the words,
-    and at least 32 blanks at the end. The length is a multiple of 8. `start`, `length`: shape
-    (words,): the bytes of each word. `offsets`: shape (texts + 1,): the words of text i are
-    ``offsets[i]:offsets[i + 1]``.
+    and at least 32 blanks at the end; its length is a multiple of 8. `start`, `length`: the bytes
+    of each word. The words of text i are ``offsets[i]:offsets[i + 1]``.
     """
 
     content: NDArray[np.uint8]
@@ -60,29 +59,12 @@ class WordPlaces:
 
 
 def words_of(text: str) -> list[str]:
-    """Split a text into words.
-
-    Examples
-    --------
-    >>> words_of("An African-American's view_point:<br /><br />DON'T miss the 2nd")
-    ['an', 'african', 'american', 's', 'view', 'point', 'don', 't', 'miss', 'the', '2nd']
-    >>> words_of("@somebody: good! See https://example.org/a?b=c &amp; more")
-    ['good', 'see', 'more']
-    """
+    """Split a text into words."""
     return _without_noise(_encoded(text)).translate(_BYTES).decode().split()
 
 
 def find_words(texts: Sequence[str]) -> WordPlaces:
-    """Find the words of many texts, the same as :func:`words_of` gives.
-
-    `texts`: the texts; about a megabyte at once is fastest.
-
-    Examples
-    --------
-    >>> places = find_words(["Not bad!", "", "ÉTÉ"])
-    >>> places.offsets.tolist(), places.length.tolist()
-    ([0, 2, 2, 3], [3, 3, 5])
-    """
+    """Find the words of many texts, as :func:`words_of` gives them; fastest a megabyte at once."""
     encoded = [_encoded(text) for text in texts]
     joined = _without_noise(b"\n".join([b"", *encoded]))
     joined = joined.ljust((len(joined) + _MARGIN) // 8 * 8).translate(_BYTES)
@@ -184,15 +166,7 @@ class WordNumbers:
         ]
 
     def join(self, other: WordNumbers) -> WordNumbers:
-        """Return these texts with another's after them.
-
-        Examples
-        --------
-        >>> one = WordNumbers(np.array([5, 6]), np.array([0, 2]))
-        >>> both = one.join(WordNumbers(np.array([7]), np.array([0, 0, 1])))
-        >>> both.numbers.tolist(), both.offsets.tolist()
-        ([5, 6, 7], [0, 2, 2, 3])
-        """
+        """Return these texts with another's after them."""
         return WordNumbers(
             np.concatenate([self.numbers, other.numbers]),
             np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]]),
@@ -201,17 +175,7 @@ class WordNumbers:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words that a network knows, and how much of a text it takes.
-
-    Examples
-    --------
-    >>> vocabulary = Vocabulary(("a", "good", "film"), longest=4)
-    >>> numbered = vocabulary.numbers(["A good one", "", "good film, a good, good film"])
-    >>> numbered.numbers.tolist(), numbered.offsets.tolist()
-    ([2, 3, 1, 3, 4, 3, 4], [0, 3, 3, 7])
-    >>> vocabulary.knows("good film"), vocabulary.knows("bad film")
-    (True, False)
-    """
+    """The words that a network knows, and how much of a text it takes."""
 
     # Different words, as :func:`words_of` gives them; the first has the number 2, as 0 is
     # padding and 1 stands for every word that is not here.
@@ -286,12 +250,6 @@ def fit_vocabulary(
     `size`: how many there may be, besides those of `always`, which are to be known even if others
     are commoner, such as sensitive terms. `least`: a word must stand in at least so many of the
     texts: one of `always` too, as nothing can be learnt of a word that is not there.
-
-    Examples
-    --------
-    >>> texts = ["so good", "so bad", "so so", "good old film", "old film"]
-    >>> fit_vocabulary(texts, size=2, longest=10, always=["old woman"], least=2).words
-    ('so', 'film', 'old')
     """
     found: Counter[str] = Counter()
     for text in texts:
