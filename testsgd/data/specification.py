@@ -79,8 +79,8 @@ def read_specification(path: Path | str) -> Specification:
     path = Path(path)
     text = read_toml_text(path, purpose="describes the data set")
     specification = parse_specification(text, where=str(path))
-    if isinstance(specification, TextSpecification):
-        return specification.beside(path.parent)
+    if isinstance(specification, TextSpecification) and specification.terms is not None:
+        return specification.model_copy(update={"terms": str(path.parent / specification.terms)})
     return specification
 
 

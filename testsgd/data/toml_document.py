@@ -8,7 +8,6 @@ import difflib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, get_args
@@ -55,35 +54,21 @@ def validated(kind: type[P], document: Any, *, text: str = "", where: str) -> P:
     try:
         return kind.model_validate(document)
     except ValidationError as error:
-        raise _specification_error(error, kind, text, where) from error
+        mistakes = [_mistake(item, kind, text) for item in error.errors(include_url=False)]
+        # A mistake that stands in a line helps more than a key that is missing somewhere.
+        mistakes.sort(key=lambda mistake: bool(mistake["problem"] == _KEY_MISSING))
+        first = mistakes[0]
+        others = len(mistakes) - 1
+        more = f" (and {others} more mistake{'s' if others > 1 else ''})" if others else ""
+        raise SpecificationError(
+            f"{first['key']}: {first['problem']}",
+            where=f"{where}, line {first['line']}" if text else where,
+            remedy=first["remedy"] + more,
+            mistakes=mistakes,
+        ) from error
 
 
-def _specification_error(
-    error: ValidationError, kind: type[Part], text: str, where: str
-) -> SpecificationError:
-    mistakes = [_mistake(item, kind, text) for item in error.errors(include_url=False)]
-    # A mistake that stands in a line helps more than a key that is missing somewhere.
-    mistakes.sort(key=lambda mistake: mistake.problem == _KEY_MISSING)
-    first = mistakes[0]
-    others = len(mistakes) - 1
-    more = f" (and {others} more mistake{'s' if others > 1 else ''})" if others else ""
-    return SpecificationError(
-        f"{first.key}: {first.problem}",
-        where=f"{where}, line {first.line}" if text else where,
-        remedy=first.remedy + more,
-        mistakes=[asdict(mistake) for mistake in mistakes],
-    )
-
-
-@dataclass(frozen=True)
-class _Mistake:
-    key: str
-    line: int
-    problem: str
-    remedy: str
-
-
-def _mistake(item: Any, kind: type[Part], text: str) -> _Mistake:
+def _mistake(item: Any, kind: type[Part], text: str) -> dict[str, Any]:
     location = (*item["loc"], *item.get("ctx", {}).get("key", ()))
     problem, remedy = _problem(item)
     if item["type"] == "missing" and isinstance(location[-1], int):
@@ -91,7 +76,7 @@ def _mistake(item: Any, kind: type[Part], text: str) -> _Mistake:
     if item["type"] == "extra_forbidden":
         remedy = _right_name(kind, location) or remedy
     key = ".".join(str(part) for part in location) or "(top level)"
-    return _Mistake(key, line_of(text, location), problem, remedy)
+    return {"key": key, "line": line_of(text, location), "problem": problem, "remedy": remedy}
 
 
 def _right_name(kind: type[Part], location: tuple[int | str, ...]) -> str | None:
@@ -107,8 +92,8 @@ def _right_name(kind: type[Part], location: tuple[int | str, ...]) -> str | None
                 else (table,)
             )
         ]
-    known = {name for table in tables for name in table.model_fields}
-    near = difflib.get_close_matches(str(location[-1]), sorted(known), n=1)
+    names = {name for table in tables for name in table.model_fields}
+    near = difflib.get_close_matches(str(location[-1]), sorted(names), n=1)
     return f"did you mean {near[0]!r}?" if near else None
 
 

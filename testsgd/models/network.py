@@ -84,6 +84,10 @@ class SigmoidNetwork(ABC, Generic[Asked]):
         self.sigmoid = sigmoid
         self.threshold: float | None = sigmoid.threshold
 
+    def decisions(self, asked: Asked) -> NDArray[np.bool_]:
+        """Return for each row or text whether the network gives it the favourable label."""
+        return self.sigmoid.decide(self._sums(asked))
+
     def scores(self, asked: Asked) -> NDArray[np.float64]:
         """Return the probability of the favourable label for each row or text."""
         return self.sigmoid.scores(self._sums(asked))
@@ -121,10 +125,6 @@ class NetworkModel(SigmoidNetwork[pd.DataFrame]):
     def columns(self) -> tuple[str, ...]:
         """The features that the network takes."""
         return tuple(feature.name for feature in self.encoding.features)
-
-    def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Return for each row whether the network gives it the favourable label."""
-        return self.sigmoid.decide(self._sums(frame))
 
     def _sums(self, asked: pd.DataFrame) -> Floats:
         return self.output_sums(self.encoding.encode(asked))
@@ -168,13 +168,9 @@ class PreparedNetworkRows:
     def decisions(self) -> NDArray[np.bool_]:
         """Decide on the rows as they are."""
         self.asked += len(self._first)
-        sums = np.concatenate(
-            [
-                self._model.after_first(self._first[rows].copy())
-                for rows in _blocks(len(self._first))
-            ]
-        )
-        return self._model.sigmoid.decide(sums)
+        blocks = _blocks(len(self._first))
+        sums = [self._model.after_first(self._first[rows].copy()) for rows in blocks]
+        return self._model.sigmoid.decide(np.concatenate(sums))
 
     def decisions_with(
         self, feature: str, column: pd.Series[Any], rows: NDArray[np.bool_]
@@ -182,8 +178,7 @@ class PreparedNetworkRows:
         """Decide on the marked rows with one column replaced."""
         if not self._model.encoding.takes(feature):
             return self.decisions()[rows]
-        encoding = self._model.encoding.of(feature)
-        offset = self._model.encoding.offset(feature)
+        encoding, offset = self._model.encoding.of(feature), self._model.encoding.offset(feature)
         inputs = slice(offset, offset + encoding.width)
         weights = self._model.layers[0].weights[inputs]
         marked = np.flatnonzero(rows)
@@ -197,9 +192,8 @@ class PreparedNetworkRows:
             first = self._first[chosen]
             first += (changed[block] - self._inputs[chosen, inputs]) @ weights
             sums[block] = self._model.after_first(first)
-        near = np.flatnonzero(
-            np.abs(sums - self._model.sigmoid.decision_threshold) < _NEAR_THRESHOLD
-        )
+        distances = np.abs(sums - self._model.sigmoid.decision_threshold)
+        near = np.flatnonzero(distances < _NEAR_THRESHOLD)
         if len(near):
             again = self._inputs[marked[near]]
             again[:, inputs] = changed[near]
@@ -231,15 +225,13 @@ def read_network(path: Path, *, favourable: str, name: str, threshold: float = 0
         If a file is missing or is not what it should be, or the network is of another kind.
     """
     path = Path(path)
-    labels, encoding = read_preprocessing(
-        path,
-        "tables",
-        favourable=favourable,
-        read=lambda document: Encoding.from_json(document["features"]),
-    )
-    layers = read_layers(
-        path, _dense_layers, kind="of fully connected ReLU layers with one sigmoid output"
-    )
+
+    def read(document: dict[str, Any]) -> Encoding:
+        return Encoding.from_json(document["features"])
+
+    labels, encoding = read_preprocessing(path, "tables", favourable=favourable, read=read)
+    kind = "of fully connected ReLU layers with one sigmoid output"
+    layers = read_layers(path, _dense_layers, kind=kind)
     width = layers[0].weights.shape[0]
     if width != encoding.width:
         raise ModelError(

@@ -174,13 +174,14 @@ def _load(
             remedy="give a score such as 0.5",
         )
     label, data_set = specification.label, specification.name
+    takes = "a list of strings" if isinstance(specification, TextSpecification) else "a data frame"
 
     def from_network(path: Path, name: str) -> LoadedModel[M]:
         model = read(path, favourable=label.favourable, name=name, threshold=threshold)
         return LoadedModel(model, sha256_of_file(path), read_card(path.parent), origin=path)
 
     def from_object(target: Any, name: str) -> LoadedModel[M]:
-        called, kind = _callable(target)
+        called, kind = _callable(target, takes)
         model = function(
             called,
             target,
@@ -331,7 +332,7 @@ class _FolderFinder(MetaPathFinder):
         return None if path else PathFinder.find_spec(name, [self.folder], target)
 
 
-def _callable(source: Any) -> tuple[Callable[..., Any], str]:
+def _callable(source: Any, takes: str) -> tuple[Callable[..., Any], str]:
     if blackbox.is_keras_model(source):
         return blackbox.KerasFunction(source), f"Keras model {type(source).__name__}"
     predict = getattr(source, "predict", None)
@@ -342,6 +343,5 @@ def _callable(source: Any) -> tuple[Callable[..., Any], str]:
     raise ModelError(
         f"a {type(source).__name__} is no model",
         where="model",
-        remedy="give a function from a data frame, or from a list of texts, to labels or scores, "
-        "or an object with predict",
+        remedy=f"give a function from {takes} to labels or scores, or an object with predict",
     )
