@@ -52,8 +52,7 @@ class EstimatorRefitter:
         examples = self._training.instead(**instead)
         if extra is not None and len(extra):
             examples = examples.join(extra)
-        fitted = self._fitted(examples, seed)
-        yield Stage(self._model.reading(fitted.predict), "fitted")
+        yield Stage(self._model.reading(self._fitted(examples, seed).predict), "fitted")
 
     def write(self, model: Any, folder: Path, about: Mapping[str, Any]) -> list[Path]:
         """Write a fitted estimator as ``model.skops``, and its card."""

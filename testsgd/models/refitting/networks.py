@@ -7,9 +7,9 @@ products. Here an epoch of 26,000 rows takes a twentieth of a second, and Tensor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,7 @@ from numpy.typing import NDArray
 from testsgd.models.files import PREPROCESSING_FILE, write_preprocessing
 from testsgd.models.network import Layer, NetworkModel, single_threaded_products
 from testsgd.models.refitting.protocol import Examples, Stage
-from testsgd.models.refitting.schedule import (
-    ROWS_ANEW,
-    ROWS_ON,
-    FileRefitter,
-    RowSchedule,
-    joined_weights,
-)
+from testsgd.models.refitting.schedule import ROWS_ANEW, ROWS_ON, FileRefitter, RowSchedule
 
 Floats = NDArray[np.float32]
 
@@ -33,16 +27,9 @@ class NetworkRefitter(FileRefitter[NetworkModel]):
 
     schedules = (ROWS_ON, ROWS_ANEW)
 
-    def __init__(
-        self,
-        model: NetworkModel,
-        path: Path,
-        card: Mapping[str, Any],
-        *parts: Examples,
-        **options: Any,
-    ) -> None:
-        super().__init__(model, path, card, *parts, **options)
-        self._inputs = self._encode(self._training)
+    @cached_property
+    def _inputs(self) -> Floats:
+        return self._encode(self._training)
 
     def _stages(self, examples: list[Examples], seed: int) -> Iterator[Stage[NetworkModel]]:
         generator = np.random.default_rng(seed)
@@ -53,7 +40,7 @@ class NetworkRefitter(FileRefitter[NetworkModel]):
             layers,
             np.concatenate([self._inputs, *map(self._encode, examples[1:])]),
             self._targets(examples),
-            joined_weights(examples),
+            self._weights(examples),
             schedule=self._schedule,
             generator=generator,
         )
@@ -74,8 +61,8 @@ class NetworkRefitter(FileRefitter[NetworkModel]):
         }
 
     def _encode(self, examples: Examples) -> Floats:
-        inputs: Floats = self._model.encoding.encode(examples.frame)
-        return inputs
+        encoded: Floats = self._model.encoding.encode(examples.frame)
+        return encoded
 
 
 # Adam's constants, as Keras has them.
@@ -101,14 +88,10 @@ class Adam:
     def step(self, gradients: list[Floats]) -> None:
         """Go one step against the gradients."""
         self._steps += 1
-        rate = np.float32(
-            self.learning_rate
-            * math.sqrt(1 - _SECOND_DECAY**self._steps)
-            / (1 - _FIRST_DECAY**self._steps)
-        )
-        for parameter, gradient, first, second in zip(
-            self._parameters, gradients, self._first, self._second, strict=True
-        ):
+        bias = math.sqrt(1 - _SECOND_DECAY**self._steps) / (1 - _FIRST_DECAY**self._steps)
+        rate = np.float32(self.learning_rate * bias)
+        parts = zip(self._parameters, gradients, self._first, self._second, strict=True)
+        for parameter, gradient, first, second in parts:
             first += (gradient - first) * np.float32(1 - _FIRST_DECAY)
             second += (gradient * gradient - second) * np.float32(1 - _SECOND_DECAY)
             parameter -= rate * first / (np.sqrt(second) + np.float32(_EPSILON))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -50,9 +50,8 @@ class RowSchedule(Schedule):
 
     def rate(self, epoch: int) -> float:
         """Return the learning rate of an epoch, counted from 0."""
-        if not self.annealed:
-            return self.learning_rate
-        return self.learning_rate * (1 + math.cos(math.pi * epoch / self.epochs)) / 2
+        fall = (1 + math.cos(math.pi * epoch / self.epochs)) / 2 if self.annealed else 1.0
+        return self.learning_rate * fall
 
 
 @dataclass(frozen=True)
@@ -78,26 +77,17 @@ class TextSchedule(Schedule):
         return min(max(round(self.updates / steps), 2), self.epochs)
 
 
-# From the original weights, and from new ones as `testsgd train` does it. What goes on was found by
-# trying on the training and validation parts of the paper's data sets.
-ROWS_ON = RowSchedule(
-    epochs=24, learning_rate=2e-3, batch_size=256, decay=1e-3, annealed=True, every=3
-)
-ROWS_ANEW = RowSchedule(epochs=30, learning_rate=1e-3, batch_size=128, patience=5)
-TEXTS_ON = TextSchedule(
-    epochs=12,
-    learning_rate=1e-3,
-    batch_size=64,
-    updates=1000,
-    parts=2,
-    distilled=True,
-    dropout=False,
-)
-TEXTS_ANEW = TextSchedule(epochs=8, learning_rate=1e-3, batch_size=64, patience=2)
+# Epochs, learning rate, rows or texts in a batch. From the original weights, and from new ones as
+# `testsgd train` does it. What goes on was found by trying on the training and validation parts of
+# the paper's data sets.
+ROWS_ON = RowSchedule(24, 2e-3, 256, decay=1e-3, annealed=True, every=3)
+ROWS_ANEW = RowSchedule(30, 1e-3, 128, patience=5)
+TEXTS_ON = TextSchedule(12, 1e-3, 64, updates=1000, parts=2, distilled=True, dropout=False)
+TEXTS_ANEW = TextSchedule(8, 1e-3, 64, patience=2)
 
 # A user's own Keras models: likewise. Their learning rate is that of their own optimiser.
-KERAS_ON = Schedule(epochs=10, learning_rate=1e-3, batch_size=128)
-KERAS_ANEW = Schedule(epochs=30, learning_rate=1e-3, batch_size=128, patience=5)
+KERAS_ON = Schedule(10, 1e-3, 128)
+KERAS_ANEW = Schedule(30, 1e-3, 128, patience=5)
 
 
 M = TypeVar("M")
@@ -105,28 +95,6 @@ N = TypeVar("N", bound=SigmoidNetwork[Any])
 
 # So little is a score at least away from 0 and from 1: one mistake does not count without end.
 _SMALLEST = 1e-7
-
-
-def until_no_better(
-    stages: Iterator[Stage[M]], loss: Callable[[M], float], patience: int | None
-) -> Iterator[Stage[M]]:
-    """Return stages until `patience` of them one after another have brought no smaller loss."""
-    least, waited = np.inf, 0
-    for stage in stages:
-        yield stage
-        if patience is None:
-            continue
-        found = loss(stage.model)
-        least, waited = (found, 0) if found < least else (least, waited + 1)
-        if waited >= patience:
-            return
-
-
-def cross_entropy(scores: NDArray[np.float64], examples: Examples) -> float:
-    """Return the mean, by the examples' weights, of minus the logarithm of their labels' scores."""
-    right = np.where(examples.favourable, scores, 1 - scores)
-    losses = -np.log(np.clip(right, _SMALLEST, 1))
-    return float(np.average(losses, weights=examples.full_weights()))
 
 
 class StagedRefitter(ABC, Generic[M]):
@@ -163,8 +131,15 @@ class StagedRefitter(ABC, Generic[M]):
         """Train on the training examples and some more; yield the network as it gets on."""
         training = self._learnt(**instead)
         examples = [training] if extra is None or not len(extra) else [training, extra]
-        stages = self._stages(examples, seed)
-        return until_no_better(stages, self._loss, self._schedule.patience)
+        least, waited = np.inf, 0
+        for stage in self._stages(examples, seed):
+            yield stage
+            if self._schedule.patience is None:
+                continue
+            loss = self._loss(stage.model)
+            least, waited = (loss, 0) if loss < least else (least, waited + 1)
+            if waited >= self._schedule.patience:
+                return
 
     def check_writable(self) -> None:
         """Do nothing: a network can be written without any extra."""
@@ -178,8 +153,15 @@ class StagedRefitter(ABC, Generic[M]):
         """Train to the last stage on the training examples and, if any, on others after them."""
 
     def _loss(self, model: M) -> float:
-        """Return the loss on the validation examples."""
-        return cross_entropy(self._scores(model, self._validation.inputs), self._validation)
+        """Return the cross-entropy, by the examples' weights, on the validation examples."""
+        scores = self._scores(model, self._validation.inputs)
+        right = np.where(self._validation.favourable, scores, 1 - scores)
+        losses = -np.log(np.clip(right, _SMALLEST, 1))
+        return float(np.average(losses, weights=self._validation.full_weights()))
+
+    def _weights(self, examples: Sequence[Examples]) -> NDArray[np.float32]:
+        """Return how much each of some examples counts, one set of them after the other."""
+        return np.concatenate([part.full_weights() for part in examples]).astype(np.float32)
 
     @abstractmethod
     def _scores(self, model: M, inputs: Inputs) -> NDArray[np.float64]:
@@ -231,11 +213,6 @@ class FileRefitter(StagedRefitter[N]):
 
         That label need not be the favourable one.
         """
-        targets = np.concatenate([some.full_targets().astype(np.float32) for some in examples])
+        targets = np.concatenate([part.full_targets().astype(np.float32) for part in examples])
         sigmoid = self._model.sigmoid
         return targets if sigmoid.favourable == sigmoid.labels.positive else 1 - targets
-
-
-def joined_weights(examples: Sequence[Examples]) -> NDArray[np.float32]:
-    """Return how much each of some examples counts, one set of them after the other."""
-    return np.concatenate([some.full_weights() for some in examples]).astype(np.float32)

@@ -58,13 +58,8 @@ class Batches:
         self._step = step
         self._size = size
         self._generator = generator
-        self._weights = weights
+        self.weights = weights
         self._part = part
-
-    @property
-    def weighed(self) -> bool:
-        """Whether the batches have weights."""
-        return self._weights is not None
 
     def __len__(self) -> int:
         _, texts = np.unique(self._lengths[self._rows], return_counts=True)
@@ -75,9 +70,8 @@ class Batches:
         return range(index * batches // parts, (index + 1) * batches // parts)
 
     def __iter__(self) -> Iterator[tuple[NDArray[Any], ...]]:
-        rows, generator = self._rows, self._generator
-        if generator is not None:
-            rows = generator.permutation(rows)
+        generator = self._generator
+        rows = self._rows if generator is None else generator.permutation(self._rows)
         rows = rows[np.argsort(self._lengths[rows], kind="stable")]
         starts = np.flatnonzero(np.diff(self._lengths[rows])) + 1
         batches = [
@@ -85,13 +79,13 @@ class Batches:
             for group in np.split(rows, starts)
             for start in range(0, len(group), self._size)
         ]
-        order = np.arange(len(batches))
-        if generator is not None:
-            order = generator.permutation(order)
+        order = (
+            np.arange(len(batches)) if generator is None else generator.permutation(len(batches))
+        )
         for index in self._wanted(len(batches)):
             batch = batches[order[index]]
-            known = (padded(self._words, batch, self._step), self._labels[batch, np.newaxis])
-            yield known if self._weights is None else (*known, self._weights[batch])
+            given = (padded(self._words, batch, self._step), self._labels[batch, np.newaxis])
+            yield given if self.weights is None else (*given, self.weights[batch])
 
 
 _EMBEDDING_DROPOUT = 0.2
@@ -139,9 +133,9 @@ def keras_batches(batches: Callable[[], Batches]) -> Any:
     first = batches()
     # One signature for all lengths: else every length would be compiled by itself.
     signature = [tf.TensorSpec((None, None), tf.int32), tf.TensorSpec((None, 1), tf.float32)]
-    if first.weighed:
+    if first.weights is not None:
         signature.append(tf.TensorSpec((None,), tf.float32))
-    made = tf.data.Dataset.from_generator(
+    data = tf.data.Dataset.from_generator(
         lambda: iter(batches()), output_signature=tuple(signature)
     )
-    return made.apply(tf.data.experimental.assert_cardinality(len(first))).prefetch(2)
+    return data.apply(tf.data.experimental.assert_cardinality(len(first))).prefetch(2)
