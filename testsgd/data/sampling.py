@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError
@@ -63,6 +64,14 @@ class Sampled:
         drawn = np.random.default_rng(seed).choice(len(self), size=count, replace=False)
         note = f"a sample of {count:,} of the {len(self):,} {self.unit}s, drawn with seed {seed}"
         return replace(self.take(np.sort(drawn)), notes=(*self.notes, note))
+
+
+def cluster_numbers(keys: pd.Series[Any]) -> NDArray[np.int64]:
+    """Return a number for each row or text, the same for those of one key, if it has one."""
+    codes, uniques = pd.factorize(keys)
+    alone = codes < 0
+    codes[alone] = len(uniques) + np.arange(np.count_nonzero(alone))
+    return np.asarray(codes, dtype=np.int64)
 
 
 def check_count(name: str, value: int | None, least: int) -> None:

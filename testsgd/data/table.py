@@ -25,7 +25,7 @@ from testsgd.data.cells import (
 )
 from testsgd.data.demo import generate_demo
 from testsgd.data.lookup import find_files
-from testsgd.data.sampling import Sampled
+from testsgd.data.sampling import Sampled, cluster_numbers
 from testsgd.data.schema import DatasetSpecification, Feature, Parsing, RowFilter
 from testsgd.errors import DataError, ParameterError
 
@@ -217,6 +217,12 @@ def check_table(
         name: _check_feature(frame[name], name, feature, where)
         for name, feature in specification.features.items()
     }
+    clusters = None
+    if specification.data is not None:
+        unit = specification.data.cluster
+        if unit not in frame:
+            raise missing_column(unit, frame.columns, where)
+        clusters = cluster_numbers(frame[unit])
     label, labels = specification.label, None
     if label.column in frame:
         labels = label_texts(frame[label.column], label)
@@ -227,23 +233,8 @@ def check_table(
         labels=labels,
         missing=missing,
         source=source,
-        clusters=_clusters(frame, specification, where),
+        clusters=clusters,
     )
-
-
-def _clusters(
-    frame: pd.DataFrame, specification: DatasetSpecification, where: str
-) -> NDArray[np.int64] | None:
-    """Return the unit that each row is about; a row without one is a unit of its own."""
-    if specification.data is None:
-        return None
-    name = specification.data.cluster
-    if name not in frame:
-        raise missing_column(name, frame.columns, where)
-    codes, _ = pd.factorize(frame[name])
-    alone = codes < 0
-    codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
-    return np.asarray(codes, dtype=np.int64)
 
 
 def as_floats(column: pd.Series[Any]) -> NDArray[np.float64]:
@@ -262,19 +253,15 @@ def table_fingerprint(table: Table) -> str:
     64
     """
     digest = hashlib.sha256()
-    step = 1 << 18
     for name, feature in table.specification.features.items():
         digest.update(f"{name}\0{feature.type}\0".encode())
-        if not feature.continuous:
+        if feature.continuous:
+            # Equal bytes if equal: there are two zeros, and many ways to write NaN.
+            numbers = table.numbers(name) + 0.0
+            digest.update(np.where(np.isnan(numbers), np.nan, numbers).tobytes())
+        else:
             digest.update("\0".join(feature.values or []).encode())
-        for start in range(0, len(table), step):
-            rows = slice(start, start + step)
-            if feature.continuous:
-                # Equal bytes if equal: there are two zeros, and many ways to write NaN.
-                numbers = table.numbers(name, rows) + 0.0
-                digest.update(np.where(np.isnan(numbers), np.nan, numbers).tobytes())
-            else:
-                digest.update(table.codes(name, rows).tobytes())
+            digest.update(table.codes(name).tobytes())
     for name in table.passed:
         digest.update(f"{name}\0passed\0".encode())
         for cell in table.frame[name]:
@@ -315,7 +302,9 @@ def _check_feature(column: pd.Series[Any], name: str, feature: Feature, where: s
 def _checked_numbers(
     column: pd.Series[Any], name: str, feature: Feature, location: str
 ) -> NDArray[np.float64]:
-    if not _is_numeric(column):
+    # What a column without any value comes to, out of None or out of another library: objects.
+    empty = column.dtype == object and column.isna().all()
+    if not (empty or pd.api.types.is_any_real_numeric_dtype(column)):
         raise DataError(
             f"the column is {feature.type} by its description, but holds {column.dtype} values "
             f"(row {row_name(column, 0)}: {column.iloc[0]!r})",
@@ -351,13 +340,6 @@ def _checked_numbers(
             feature=name,
         )
     return numbers
-
-
-def _is_numeric(column: pd.Series[Any]) -> bool:
-    if column.dtype == object:
-        # What a column without any value comes to, out of None or out of another library.
-        return bool(column.isna().all())
-    return pd.api.types.is_any_real_numeric_dtype(column)
 
 
 def read_rows(

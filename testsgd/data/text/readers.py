@@ -23,6 +23,7 @@ from testsgd.data.cells import (
     parsed_numbers,
     read_cells,
 )
+from testsgd.data.sampling import cluster_numbers
 from testsgd.data.text.schema import TextFile, TextSpecification
 from testsgd.errors import DataError
 
@@ -37,7 +38,7 @@ class TextRows:
     parts: NDArray[np.object_] | None = None
 
 
-def plain_keys(column: pd.Series[Any]) -> pd.Series[Any]:
+def _plain_keys(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return the keys of texts as texts; a whole number is the same with and without ``.0``."""
     return column.str.strip().str.replace(r"^(-?\d+)\.0+$", r"\1", regex=True)
 
@@ -50,13 +51,8 @@ def clusters_of(rows: Sequence[TextRows]) -> NDArray[np.int64] | None:
     keys: list[Any] = []
     for item in rows:
         keys.extend([None] * len(item.texts) if item.keys is None else item.keys)
-    codes, uniques = pd.factorize(pd.Series(keys, dtype=object), use_na_sentinel=True)
-    clusters = np.asarray(codes, dtype=np.int64)
-    alone = clusters < 0
-    if len(uniques) + np.count_nonzero(alone) == len(keys):
-        return None
-    clusters[alone] = len(uniques) + np.arange(np.count_nonzero(alone))
-    return clusters
+    clusters = cluster_numbers(pd.Series(keys, dtype=object))
+    return None if len(np.unique(clusters)) == len(keys) else clusters
 
 
 # What data sets call their parts, and what the parts are for.
@@ -80,13 +76,12 @@ def read_columns(
     texts = _column(cells, columns.text or specification.text.column, path)
     for written, meant in specification.text.escapes.items():
         texts = texts.str.replace(written, meant, regex=False)
-    keys = None if columns.key is None else plain_keys(_column(cells, columns.key, path))
-    labels = (
-        _labels(cells, specification, file, path)
-        if annotations is None or keys is None
-        else _annotated(keys, *annotations, specification)
-    )
-    return TextRows(texts=texts.tolist(), labels=labels, keys=keys, parts=_parts(cells, file, path))
+    keys = None if columns.key is None else _plain_keys(_column(cells, columns.key, path))
+    if annotations is None or keys is None:
+        labels = _labels(cells, specification, file, path)
+    else:
+        labels = _annotated(keys, *annotations, specification)
+    return TextRows(texts.tolist(), labels, keys, _parts(cells, file, path))
 
 
 def _column(cells: pd.DataFrame, name: str, path: Path) -> pd.Series[Any]:
@@ -98,12 +93,10 @@ def _column(cells: pd.DataFrame, name: str, path: Path) -> pd.Series[Any]:
 def _labels(
     cells: pd.DataFrame, specification: TextSpecification, file: TextFile, path: Path
 ) -> pd.Series[Any] | None:
-    name = file.columns.label
-    if name is None and specification.label.column not in cells:
+    name = file.columns.label or specification.label.column
+    if file.columns.label is None and name not in cells:
         return None
-    name = name or specification.label.column
-    column = _column(cells, name, path).str.strip()
-    column = column.mask(column == "")
+    column = _column(cells, name, path).str.strip().replace("", None)
     location = f"{path}, label column {name!r}"
     check_complete(column, location)
     return label_texts(column, specification.label, location=location)
@@ -141,7 +134,7 @@ def _annotated(
         where=location,
         remedy="correct the file",
     )
-    annotated = plain_keys(_column(cells, file.columns.key or "", path))
+    annotated = _plain_keys(_column(cells, file.columns.key or "", path))
     codes, uniques = pd.factorize(annotated)
     means = np.bincount(codes, weights=marks.to_numpy()) / np.bincount(codes)
     indices = pd.Index(uniques).get_indexer(pd.Index(keys))
@@ -193,13 +186,11 @@ def read_archive(path: Path, specification: TextSpecification) -> TextRows:
     texts = [files[key] for key in keys]
     for written, meant in specification.text.escapes.items():
         texts = [text.replace(written, meant) for text in texts]
+    labels = pd.Series([folders[key[1]] for key in keys], dtype=object)
+    location = f"{path}, folders of the labels"
     return TextRows(
-        texts=texts,
-        labels=label_texts(
-            pd.Series([folders[key[1]] for key in keys], dtype=object),
-            specification.label,
-            location=f"{path}, folders of the labels",
-        ),
+        texts,
+        label_texts(labels, specification.label, location=location),
         parts=np.array([_ARCHIVE_PARTS[key[0]] for key in keys], dtype=object),
     )
 
@@ -214,7 +205,12 @@ def _contents(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[st
                     yield match, stream.read()
                 # The archive keeps every member it has seen: of 100,000 that is 80 MB.
                 archive.members.clear()  # type: ignore[attr-defined]  # no stub names it
-            _check_end(archive)
+            # The library takes whatever is no header for the end, so half an archive for a smaller
+            # one: a whole one ends with a block of zeros.
+            if archive.fileobj is not None:
+                archive.fileobj.seek(archive.offset)
+                if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+                    raise tarfile.ReadError("it is cut off or damaged")
     except FileNotFoundError as error:
         raise DataError(
             "there is no such file", where=str(path), remedy="check the path"
@@ -225,18 +221,6 @@ def _contents(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[st
             where=str(path),
             remedy="give a whole tar archive, as it is or compressed by gzip, xz or bzip2",
         ) from error
-
-
-def _check_end(archive: tarfile.TarFile) -> None:
-    """Raise an error unless the archive ends with a block of zeros, as a whole one does.
-
-    The library takes whatever is no header for the end, so half an archive for a smaller one.
-    """
-    if archive.fileobj is None:
-        return
-    archive.fileobj.seek(archive.offset)
-    if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
-        raise tarfile.ReadError("it is cut off or damaged")
 
 
 def _decoded(content: bytes, path: Path, name: str) -> str:

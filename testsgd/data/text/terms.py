@@ -67,26 +67,30 @@ class TermsDocument(Part):
             raise mistake("categories", "list the terms of each category under [categories.NAME]")
         seen: dict[str, tuple[str, str]] = {}
         for category, entries in self.categories.items():
-            if not category.strip():
-                raise mistake(("categories", category), "a category needs a name")
-            if not entries:
-                raise mistake(("categories", category), "a category needs at least one term")
+            if not category.strip() or not entries:
+                needed = "at least one term" if category.strip() else "a name"
+                raise mistake(("categories", category), f"a category needs {needed}")
             for term, entry in entries.items():
                 for key, form in _forms(term, entry):
-                    path_to = ("categories", category, term, *key)
-                    _check_form(form, path_to)
+                    where = ("categories", category, term, *key)
+                    _check_form(form, where)
                     if form in seen:
-                        raise mistake(path_to, _twice(form, seen[form], (category, term)))
+                        first, twice = seen[form], f"{form!r} stands twice"
+                        if first[0] != category:
+                            twice = f"{form!r} is in two categories, {first[0]!r} and {category!r}"
+                        elif first[1] != term:
+                            twice = f"{twice}, at {first[1]!r} and at {term!r}"
+                        raise mistake(where, twice)
                     seen[form] = (category, term)
         exceptions = [plain_form(written) for written in self.terms.exceptions]
         for number, form in enumerate(exceptions):
-            where = ("terms", "exceptions", number)
-            _check_form(form, where)
+            at = ("terms", "exceptions", number)
+            _check_form(form, at)
             if form in seen:
                 category, term = seen[form]
-                raise mistake(where, f"{form!r} is a form of the term {term!r} of {category!r}")
+                raise mistake(at, f"{form!r} is a form of the term {term!r} of {category!r}")
             if form in exceptions[:number]:
-                raise mistake(where, f"{form!r} stands twice")
+                raise mistake(at, f"{form!r} stands twice")
         return self
 
 
@@ -97,17 +101,9 @@ def _forms(term: str, entry: TermEntry) -> list[tuple[tuple[str, ...], str]]:
     return [((), plain_form(term)), *spellings, *plurals]
 
 
-def _check_form(form: str, path_to: tuple[str | int, ...]) -> None:
+def _check_form(form: str, where: tuple[str | int, ...]) -> None:
     if not any(character.isalnum() for character in form):
-        raise mistake(path_to, f"{form!r} is no term: it has no letter and no digit")
-
-
-def _twice(form: str, first: tuple[str, str], second: tuple[str, str]) -> str:
-    if first[0] != second[0]:
-        return f"{form!r} is in two categories, {first[0]!r} and {second[0]!r}"
-    if first[1] != second[1]:
-        return f"{form!r} stands twice, at {first[1]!r} and at {second[1]!r}"
-    return f"{form!r} stands twice"
+        raise mistake(where, f"{form!r} is no term: it has no letter and no digit")
 
 
 @dataclass(frozen=True)
@@ -271,17 +267,12 @@ def _terms(document: TermsDocument) -> SensitiveTerms:
             TermCategory(name, tuple(_term(term, entry) for term, entry in entries.items()))
             for name, entries in document.categories.items()
         ),
-        exceptions=tuple(plain_form(written) for written in document.terms.exceptions),
+        exceptions=tuple(map(plain_form, document.terms.exceptions)),
     )
 
 
 def _term(name: str, entry: TermEntry) -> Term:
     plain = plain_form(name)
-    return Term(
-        name=plain,
-        plural=tuple(plain_form(form) for form in entry.plural),
-        spellings=tuple(plain_form(form) for form in entry.spellings),
-        article=entry.article or ("an" if plain[0] in "aeiou" else "a"),
-        ambiguous=entry.ambiguous,
-        acronym=entry.acronym,
-    )
+    plural, spellings = (tuple(map(plain_form, forms)) for forms in (entry.plural, entry.spellings))
+    article = entry.article or ("an" if plain[0] in "aeiou" else "a")
+    return Term(plain, plural, spellings, article, entry.ambiguous, entry.acronym)

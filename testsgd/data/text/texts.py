@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -177,16 +177,12 @@ def _sequence(data: Any, where: str) -> pd.Series[Any]:
     """Return one-dimensional data as a series, with the rows' names if there are some."""
     if isinstance(data, pd.Series):
         return data
-    if isinstance(data, (str, bytes)):
-        raise DataError(
-            "the data are one text", where=where, remedy="give a list of texts, even of one"
-        )
     values = data
     for method in ("to_pylist", "to_list", "tolist"):  # of Arrow, polars and numpy
         if hasattr(data, method):
             values = getattr(data, method)()
             break
-    if not isinstance(values, Sequence) or isinstance(values, (str, bytes, Mapping, Set)):
+    if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
         raise DataError(
             f"the data are a {type(data).__name__}, not texts",
             where=where,
