@@ -39,7 +39,7 @@ def folder(keras: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a network of random weights, with its vocabulary and a card."""
     folder = tmp_path_factory.mktemp("made-up")
     network = keras_text_network(
-        keras, numbers=len(WORDS) + 2, dimensions=4, places=3, filters=5, pool=4, units=3
+        keras, numbers=len(WORDS) + 2, dimensions=4, width=3, filters=5, pool=4, units=3
     )
     generator = np.random.default_rng(0)
     network.set_weights([generator.normal(size=w.shape) for w in network.get_weights()])

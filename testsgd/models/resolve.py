@@ -182,16 +182,8 @@ def _load(
 
     def from_object(target: Any, name: str) -> LoadedModel[M]:
         called, kind = _callable(target, takes)
-        model = function(
-            called,
-            target,
-            name=name,
-            kind=kind,
-            label=label,
-            favourable_given=favourable_given,
-            threshold=threshold,
-        )
-        return LoadedModel(model, origin=target)
+        read_as = {"label": label, "favourable_given": favourable_given, "threshold": threshold}
+        return LoadedModel(function(called, target, name=name, kind=kind, **read_as), origin=target)
 
     if source is None:
         trained = trained_network(data_set)
@@ -209,7 +201,10 @@ def _load(
     folder_name = path.parent.name or text
     if text.endswith(_NETWORK_FILE):
         return from_network(path, folder_name)
-    if (read_object := _file_reader(path.suffix)) is not None:
+    read_object = MODEL_FILES.get(path.suffix)
+    if read_object is None and path.suffix and ":" not in path.suffix:
+        read_object = load_plugin(PLUGINS, path.suffix.removeprefix("."))
+    if read_object is not None:
         loaded = from_object(read_object(path), folder_name)
         return replace(loaded, file_sha256=sha256_of_file(path), card=read_card(path.parent))
     if ":" in text:
@@ -227,23 +222,14 @@ def _load(
     )
 
 
-def _file_reader(suffix: str) -> Callable[[Path], Any] | None:
-    """Return what reads a type of files: one of ours, or a plugin's."""
-    read = MODEL_FILES.get(suffix)
-    if read is None and suffix and ":" not in suffix:
-        read = load_plugin(PLUGINS, suffix.removeprefix("."))
-    return read
-
-
 def trained_network(data_set: str) -> tuple[Path, str] | None:
     """Return the network trained for a data set, and its name; one of the user's comes first.
 
     One that takes the place of another that is shipped goes by its file, so that no report leaves
     open which of the two it is of.
     """
-    own, shipped = (
-        folder / data_set / MODEL_FILE for folder in (Path("models"), bundled_folder("models"))
-    )
+    own = Path("models") / data_set / MODEL_FILE
+    shipped = bundled_folder("models") / data_set / MODEL_FILE
     if own.is_file():
         shadows = shipped.is_file() and sha256_of_file(own) != sha256_of_file(shipped)
         return own, str(own) if shadows else data_set

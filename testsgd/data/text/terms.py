@@ -182,6 +182,11 @@ class SensitiveTerms:
         return tuple(category.name for category in self.categories)
 
     @property
+    def terms(self) -> tuple[Term, ...]:
+        """All terms."""
+        return tuple(term for category in self.categories for term in category.terms)
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """Number of terms of each category."""
         return tuple(len(category.terms) for category in self.categories)

@@ -81,7 +81,7 @@ class TextNetworkRefitter(FileRefitter[TextNetwork]):
         return VOCABULARY_FILE, PREPROCESSING_FILE
 
     def _arrays(self, model: TextNetwork) -> dict[str, Sequence[NDArray[np.float32]]]:
-        return model.weights.by_place()
+        return model.weights.by_key()
 
     @cached_property
     def _own_scores(self) -> NDArray[np.float64]:
@@ -106,7 +106,7 @@ class TextNetworkRefitter(FileRefitter[TextNetwork]):
             self._keras,
             numbers=numbers,
             dimensions=dimensions,
-            places=len(weights.kernel),
+            width=len(weights.kernel),
             filters=weights.kernel.shape[2],
             pool=weights.pool,
             units=len(weights.state_weights),

@@ -97,7 +97,7 @@ def keras_text_network(
     *,
     numbers: int,
     dimensions: int,
-    places: int,
+    width: int,
     filters: int,
     pool: int,
     units: int,
@@ -105,7 +105,7 @@ def keras_text_network(
 ) -> Any:
     """Build embedding, convolution, pooling, LSTM and one sigmoid output.
 
-    `places`: words that the convolution sees at once. `pool`: positions of which the largest value
+    `width`: words that the convolution sees at once. `pool`: positions of which the largest value
     is kept. `dropout`: a step of the training leaves out some of the vectors' dimensions, and some
     of what is pooled and put out.
     """
@@ -116,7 +116,7 @@ def keras_text_network(
             layers.Input((None,), dtype="int32"),
             layers.Embedding(numbers, dimensions),
             layers.SpatialDropout1D(first),
-            layers.Conv1D(filters, places, padding="same", activation="relu"),
+            layers.Conv1D(filters, width, padding="same", activation="relu"),
             layers.MaxPooling1D(pool),
             layers.Dropout(others),
             layers.LSTM(units),

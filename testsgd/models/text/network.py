@@ -195,7 +195,7 @@ def _text_weights(
     pool = _plain(pooling["pool_size"])
     if pool != _plain(pooling["strides"]) or len(pool) != 1:
         raise files.WrongLayersError
-    return TextWeights.of_places(arrays, pool=int(pool[0]))
+    return TextWeights.of_keys(arrays, pool=int(pool[0]))
 
 
 def _plain(value: Any) -> Any:
