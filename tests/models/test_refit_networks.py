@@ -15,9 +15,9 @@ from testsgd.models import (
     NetworkModel,
     load_model,
     read_card,
-    read_network,
     refitter_for,
 )
+from testsgd.models.network import read_network
 from testsgd.models.refitting.networks import NetworkRefitter
 from testsgd.models.refitting.schedule import ROWS_ON, RowSchedule
 

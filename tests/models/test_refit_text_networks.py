@@ -15,9 +15,9 @@ from testsgd.models import MODEL_FILE, Examples, LoadedModel, TextNetwork, read_
 from testsgd.models.files import SigmoidOutput
 from testsgd.models.refitting.schedule import TextSchedule
 from testsgd.models.refitting.text_networks import TextNetworkRefitter
-from testsgd.models.text import Vocabulary, read_text_network
+from testsgd.models.text import Vocabulary
 from testsgd.models.text.keras_network import keras_text_network
-from testsgd.models.text.network import write_text_preprocessing
+from testsgd.models.text.network import read_text_network, write_text_preprocessing
 
 pytestmark = pytest.mark.tensorflow
 

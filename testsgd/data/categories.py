@@ -97,13 +97,7 @@ def category_codes(
 
 
 def declared_indices(dtype: pd.CategoricalDtype, values: Sequence[str]) -> NDArray[np.int16]:
-    """Return the index among the declared values of each category of a type, -1 for none.
-
-    Examples
-    --------
-    >>> declared_indices(pd.CategoricalDtype(["b", "a", "z"]), ["a", "b"]).tolist()
-    [1, 0, -1]
-    """
+    """Return the index among the declared values of each category of a type, -1 for none."""
     return _indices(_Identical(dtype.categories), tuple(values))[:-1]
 
 

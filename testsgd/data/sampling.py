@@ -16,23 +16,15 @@ from testsgd.errors import ParameterError
 
 @dataclass(frozen=True, kw_only=True)
 class Sampled:
-    """Rows or texts, of which some may be taken or drawn.
-
-    Attributes
-    ----------
-    source : str
-        Where they came from.
-    notes : tuple of str
-        What was done to them before they came here, and what is odd about them.
-    clusters : numpy.ndarray of int, shape (rows or texts,), or None
-        Those of one number belong together: rows of one unit, variants of one text. None if each
-        stands alone.
-    """
+    """Rows or texts, of which some may be taken or drawn."""
 
     unit: ClassVar[str]  # What one of them is called.
 
-    source: str = ""
+    source: str = ""  # Where they came from.
+    # What was done to them before they came here, and what is odd about them.
     notes: tuple[str, ...] = ()
+    # Those of one number belong together: rows of one unit, variants of one text. None if each
+    # stands alone.
     clusters: NDArray[np.int64] | None = None
 
     @abstractmethod

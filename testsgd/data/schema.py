@@ -1,9 +1,6 @@
 """How a table is described: the format of the catalogue's files and of a user's own.
 
-The classes below and in :mod:`testsgd.data.schema` are the format. A description in TOML is
-read by :func:`testsgd.data.read_specification`; its JSON Schema is published by
-:func:`testsgd.data.specification_schema`. Texts have a format of their own in
-:mod:`testsgd.data.text`.
+The classes below are the format; :mod:`testsgd.data.text` has that of texts.
 """
 
 from __future__ import annotations

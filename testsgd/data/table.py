@@ -32,27 +32,16 @@ from testsgd.errors import DataError, ParameterError
 
 @dataclass(frozen=True)
 class Table(Sampled):
-    """Rows that fit their description.
-
-    Attributes
-    ----------
-    specification : DatasetSpecification
-        What the columns mean.
-    frame : pandas.DataFrame
-        The features in the order of the description, and behind them the columns that only the
-        model needs; cells and types as they were given. Never changed.
-    labels : pandas.Series or None
-        The label of each row as text, if the data have a label column.
-    missing : dict of str to int
-        Rows in which each feature is missing.
-    """
+    """Rows that fit their description."""
 
     unit = "row"
 
     specification: DatasetSpecification
+    # The features in the order of the description, and behind them the columns that only the model
+    # needs; cells and types as they were given. Never changed.
     frame: pd.DataFrame
-    labels: pd.Series[Any] | None
-    missing: dict[str, int] = field(default_factory=dict)
+    labels: pd.Series[Any] | None  # The label of each row as text, if the data have labels.
+    missing: dict[str, int] = field(default_factory=dict)  # Rows in which each feature is missing.
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -243,15 +232,7 @@ def as_floats(column: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def table_fingerprint(table: Table) -> str:
-    """Return the sha256 of the columns' names and values, whatever the features' types.
-
-    Examples
-    --------
-    >>> from testsgd.data import load_specification
-    >>> table = load_table(load_specification("demo"))
-    >>> len(table_fingerprint(table))
-    64
-    """
+    """Return the sha256 of the columns' names and values, whatever the features' types."""
     digest = hashlib.sha256()
     for name, feature in table.specification.features.items():
         digest.update(f"{name}\0{feature.type}\0".encode())

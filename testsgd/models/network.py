@@ -202,27 +202,10 @@ class PreparedNetworkRows:
 
 
 def read_network(path: Path, *, favourable: str, name: str, threshold: float = 0.5) -> NetworkModel:
-    """Read a network of rows that ``testsgd train`` wrote.
+    """Read a network of rows that ``testsgd train`` wrote, with its preprocessing beside it.
 
-    Parameters
-    ----------
-    path : path-like
-        The ``.keras`` file; its preprocessing is looked for beside it.
-    favourable : str
-        The label whose rate is compared.
-    name : str
-        What to call the network.
-    threshold : float
-        Scores of the favourable label above it count as favourable.
-
-    Returns
-    -------
-    NetworkModel
-
-    Raises
-    ------
-    ModelError
-        If a file is missing or is not what it should be, or the network is of another kind.
+    Scores of the favourable label above `threshold` count as favourable. A :class:`ModelError` is
+    raised if a file is missing or is not what it should be, or the network is of another kind.
     """
     path = Path(path)
 

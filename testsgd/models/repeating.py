@@ -4,13 +4,10 @@ The first rows or texts are asked about again, in another order and with another
 that draws its answers is found out by this, and so is one whose answer about a row depends on the
 other rows of the call, or on their order.
 
-A network may round differently in a batch of another size, and what lies within rounding of its
-threshold is then decided otherwise though the model is as it was. That is no reason to refuse it:
-
-- of a model that gives scores, a row counts as answered alike if its score is within 0.001 of the
-  threshold;
-- of one that gives labels, one row may be answered otherwise, if the very same question as at
-  first gets the very same answers.
+A network may round differently in a batch of another size, which is no reason to refuse it: of a
+model that gives scores, a row counts as answered alike if its score is within 0.001 of the
+threshold; of one that gives labels, one row may be answered otherwise, if the very same question as
+at first gets the very same answers.
 """
 
 from __future__ import annotations

@@ -108,30 +108,14 @@ def _check_form(form: str, where: tuple[str | int, ...]) -> None:
 
 @dataclass(frozen=True)
 class Term:
-    """A sensitive term and the forms in which a text may have it.
+    """A sensitive term and the forms in which a text may have it."""
 
-    Attributes
-    ----------
-    name : str
-        The singular, in lower case, words apart by one blank.
-    plural : tuple of str
-        The forms of the plural; the first is written where a plural is replaced.
-    spellings : tuple of str
-        Other ways to write the singular.
-    article : {"a", "an"}
-        The indefinite article before the term.
-    acronym : bool
-        True: its capitals are how it is spelled, not how loud the text is.
-    ambiguous : str
-        What else the term may mean; empty if it nearly always speaks of people.
-    """
-
-    name: str
-    plural: tuple[str, ...] = ()
-    spellings: tuple[str, ...] = ()
-    article: Literal["a", "an"] = "a"
-    ambiguous: str = ""
-    acronym: bool = False
+    name: str  # The singular, in lower case, words apart by one blank.
+    plural: tuple[str, ...] = ()  # The first is written where a plural is replaced.
+    spellings: tuple[str, ...] = ()  # Other ways to write the singular.
+    article: Literal["a", "an"] = "a"  # The indefinite article before the term.
+    ambiguous: str = ""  # What else it may mean; empty if it nearly always speaks of people.
+    acronym: bool = False  # True: its capitals are how it is spelled, not how loud the text is.
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -141,39 +125,20 @@ class Term:
 
 @dataclass(frozen=True)
 class TermCategory:
-    """A category of sensitive terms, such as religion.
-
-    Attributes
-    ----------
-    name : str
-        The category.
-    terms : tuple of Term
-        Its terms, in the order of the list.
-    """
+    """A category of sensitive terms, such as religion."""
 
     name: str
-    terms: tuple[Term, ...]
+    terms: tuple[Term, ...]  # In the order of the list.
 
 
 @dataclass(frozen=True)
 class SensitiveTerms:
-    """A list of sensitive terms. No form stands in it twice.
-
-    Attributes
-    ----------
-    name : str
-        What the list is called.
-    source : str
-        Where it is from.
-    categories : tuple of TermCategory
-        The categories, in the order of the list.
-    exceptions : tuple of str
-        Fixed expressions that contain a term and do not count as a mention of it.
-    """
+    """A list of sensitive terms. No form stands in it twice."""
 
     name: str
-    source: str
-    categories: tuple[TermCategory, ...]
+    source: str  # Where it is from.
+    categories: tuple[TermCategory, ...]  # In the order of the list.
+    # Fixed expressions that contain a term and do not count as a mention of it.
     exceptions: tuple[str, ...] = ()
 
     @property

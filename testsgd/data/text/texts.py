@@ -23,29 +23,16 @@ from testsgd.errors import DataError, ParameterError
 
 @dataclass(frozen=True)
 class Texts(Sampled):
-    """Texts that fit their description.
-
-    Attributes
-    ----------
-    specification : TextSpecification
-        What they are.
-    texts : tuple of str
-        The texts, as they were given.
-    labels : numpy.ndarray of object or None
-        The label of each text, if the data have labels.
-    parts : numpy.ndarray of object or None
-        What each text is for, ``"train"`` or ``"test"``, or None where the files do not say it.
-    training_only : numpy.ndarray of bool or None
-        Texts that are for training only; None if none are.
-    """
+    """Texts that fit their description."""
 
     unit = "text"
 
     specification: TextSpecification
-    texts: tuple[str, ...]
-    labels: NDArray[np.object_] | None
+    texts: tuple[str, ...]  # As they were given.
+    labels: NDArray[np.object_] | None  # The label of each text, if the data have labels.
+    # What each text is for, "train" or "test", or None where the files do not say it.
     parts: NDArray[np.object_] | None
-    training_only: NDArray[np.bool_] | None = None
+    training_only: NDArray[np.bool_] | None = None  # Texts that are for training only, if any.
 
     def __len__(self) -> int:
         return len(self.texts)

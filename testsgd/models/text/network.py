@@ -123,24 +123,7 @@ def write_text_preprocessing(folder: Path, vocabulary: Vocabulary, labels: files
 def read_text_network(
     path: Path, *, favourable: str, name: str, threshold: float = 0.5
 ) -> TextNetwork:
-    """Read a network of texts that ``testsgd train`` wrote.
-
-    Parameters
-    ----------
-    path : path-like
-        The ``.keras`` file; its preprocessing and its vocabulary are looked for beside it.
-    favourable, name, threshold
-        As for :func:`read_network`.
-
-    Returns
-    -------
-    TextNetwork
-
-    Raises
-    ------
-    ModelError
-        As for :func:`read_network`.
-    """
+    """Read a network of texts, its preprocessing and vocabulary, as :func:`read_network` does."""
     path = Path(path)
     labels, (longest, digest) = files.read_preprocessing(
         path, "texts", favourable=favourable, read=_longest_and_digest
