@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
 import numpy as np
@@ -42,9 +41,7 @@ def zero_one_labels(label: Label) -> dict[str, str]:
 
 
 def decision_scores(
-    function: Callable[..., Any],
-    favourable: str,
-    read_as: Mapping[str, str] = MappingProxyType({}),
+    function: Callable[..., Any], favourable: str, read_as: Mapping[str, str]
 ) -> Callable[[Any], Any] | None:
     """Return what tells the rows nearest to a label, of an estimator whose `predict` is asked.
 
@@ -211,14 +208,11 @@ class CheckedFunction(ABC, Generic[Asked]):
         """
         if len(asked) == 0:
             return np.zeros(0)
-        function = self._function
+        function: Callable[[Any], Any] | None = self._function
         if self._output != "scores":
             meanings = self._meanings if self.read_as else {}
-            found = decision_scores(function, self._label.favourable, meanings)
-            if found is None:
-                return None
-            function = found
-        return self._answers(function, asked).astype(np.float64)
+            function = decision_scores(self._function, self._label.favourable, meanings)
+        return None if function is None else self._answers(function, asked).astype(np.float64)
 
     def _answers(self, function: Callable[[Asked], Any], asked: Any) -> NDArray[Any]:
         unit = self.unit

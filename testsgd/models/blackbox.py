@@ -75,9 +75,7 @@ class PlainRows:
             return np.zeros(0, dtype=bool)
         if feature not in self._frame:
             # What the model does not see cannot change its answer.
-            if self._decided is None:
-                self._decided = self.decisions()
-            return self._decided[rows]
+            return (self.decisions() if self._decided is None else self._decided)[rows]
         if 2 * rows.sum() > len(rows):
             # To replace one column copies nothing else; to pick rows copies every column.
             return self._ask(self._frame.assign(**{feature: column}))[rows]
@@ -94,12 +92,11 @@ class CallableModel(CheckedFunction[pd.DataFrame]):
     Parameters
     ----------
     function : callable
-        Takes a pandas DataFrame of n rows, returns n labels, or n scores in [0, 1] of the
-        favourable label.
+        As for :class:`CheckedFunction`, of a pandas DataFrame.
     columns : tuple of str, optional
         The columns that the frame has, in this order; if not given, those of the rows as they come.
     **options
-        As for :class:`testsgd.models.answers.CheckedFunction`.
+        As for :class:`CheckedFunction`.
 
     Examples
     --------

@@ -47,15 +47,10 @@ class CategoryEncoding:
         """How many inputs the feature takes."""
         return len(self.values) + 1
 
-    def positions(self, column: pd.Series[Any]) -> NDArray[np.intp]:
-        """Return which of the feature's inputs is 1, for each row."""
-        # Python counts from the end: code -1 (missing) is the last input.
-        codes = category_codes(column, self.values, feature=self.name)
-        return codes.astype(np.intp) % self.width
-
     def fill(self, column: pd.Series[Any], out: NDArray[np.float32]) -> None:
         """Write the encoded column into `out`, shape (n, width), which holds zeros."""
-        out[np.arange(len(column)), self.positions(column)] = 1.0
+        # Python counts from the end: code -1 (missing) is the last input.
+        out[np.arange(len(column)), category_codes(column, self.values, feature=self.name)] = 1.0
 
 
 FeatureEncoding = NumberEncoding | CategoryEncoding

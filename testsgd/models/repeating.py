@@ -48,10 +48,8 @@ def ask_again(
     about. A :class:`ModelError` is raised if the answers differ by more than rounding explains,
     unless `at_random` says that the model is known for it.
     """
-    if not isinstance(model, CheckedFunction):
-        return Repetition()
     first = first[: max(0, most)]
-    if not len(first):
+    if not isinstance(model, CheckedFunction) or not len(first):
         return Repetition()
     answers = np.zeros(len(first), dtype=bool)
     for piece in np.array_split(np.arange(len(first))[::-1], _PIECES):

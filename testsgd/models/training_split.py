@@ -141,9 +141,8 @@ def _draw(rows: Rows, labels: NDArray[np.float32], share: float, seed: int) -> l
     """Split rows into those left and a share drawn, the labels' shares kept."""
     from sklearn.model_selection import train_test_split
 
-    parts: list[Rows] = train_test_split(
-        rows, test_size=share, stratify=labels[rows], random_state=seed
-    )
+    options: dict[str, Any] = {"stratify": labels[rows], "random_state": seed}
+    parts: list[Rows] = train_test_split(rows, test_size=share, **options)
     return parts
 
 

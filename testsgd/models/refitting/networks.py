@@ -71,32 +71,6 @@ _SECOND_DECAY = 0.999
 _EPSILON = 1e-7
 
 
-class Adam:
-    """Kingma and Ba's method, with a step for each parameter by the sizes of its gradients so far.
-
-    After Adam: A Method for Stochastic Optimization, ICLR 2015, algorithm 1 in the form of the
-    remark at the end of section 2. The learning rate may be changed between steps.
-    """
-
-    def __init__(self, parameters: list[Floats], learning_rate: float) -> None:
-        self._parameters = parameters
-        self.learning_rate = learning_rate
-        self._first = [np.zeros_like(parameter) for parameter in parameters]
-        self._second = [np.zeros_like(parameter) for parameter in parameters]
-        self._steps = 0
-
-    def step(self, gradients: list[Floats]) -> None:
-        """Go one step against the gradients."""
-        self._steps += 1
-        bias = math.sqrt(1 - _SECOND_DECAY**self._steps) / (1 - _FIRST_DECAY**self._steps)
-        rate = np.float32(self.learning_rate * bias)
-        parts = zip(self._parameters, gradients, self._first, self._second, strict=True)
-        for parameter, gradient, first, second in parts:
-            first += (gradient - first) * np.float32(1 - _FIRST_DECAY)
-            second += (gradient * gradient - second) * np.float32(1 - _SECOND_DECAY)
-            parameter -= rate * first / (np.sqrt(second) + np.float32(_EPSILON))
-
-
 def train(
     layers: tuple[Layer, ...],
     inputs: Floats,
@@ -106,40 +80,41 @@ def train(
     schedule: RowSchedule,
     generator: np.random.Generator,
 ) -> Iterator[tuple[int, tuple[Layer, ...]]]:
-    """Train ReLU layers and one sigmoid output to the least cross-entropy and decay.
+    """Train ReLU layers and one sigmoid output to the least cross-entropy and decay, by Adam.
 
     `targets`: what the output should be, in [0, 1], shape (n,); `weights`: how much each row
-    counts. Gives the number of an epoch, from 1, and the network after it, or the mean of those so
-    far. The layers to begin with are never changed.
+    counts. Gives the number of an epoch, from 1, and the network after it; the layers to begin with
+    are never changed. After Kingma and Ba, Adam: A Method for Stochastic Optimization, ICLR 2015,
+    algorithm 1 in the form of the remark at the end of section 2.
     """
-    parameters = [layer.weights.copy() for layer in layers]
-    parameters += [layer.bias.copy() for layer in layers]
-    kernels, biases = parameters[: len(layers)], parameters[len(layers) :]
-    adam = Adam(parameters, schedule.learning_rate)
-    decay = np.float32(schedule.decay)
-    means = [parameter.copy() for parameter in parameters]
+    kernels = [layer.weights.copy() for layer in layers]
+    biases = [layer.bias.copy() for layer in layers]
+    parameters = [*kernels, *biases]
+    means = [np.zeros_like(parameter) for parameter in parameters]
+    squares = [np.zeros_like(parameter) for parameter in parameters]
+    decay, steps = np.float32(schedule.decay), 0
     for epoch in range(1, schedule.epochs + 1):
-        adam.learning_rate = schedule.rate(epoch - 1)
         order = generator.permutation(len(inputs))
         with single_threaded_products():
             for start in range(0, len(order), schedule.batch_size):
                 rows = order[start : start + schedule.batch_size]
                 slopes = gradients(kernels, biases, inputs[rows], targets[rows], weights[rows])
-                for slope, parameter in zip(slopes, parameters, strict=True):
+                steps += 1
+                correction = math.sqrt(1 - _SECOND_DECAY**steps) / (1 - _FIRST_DECAY**steps)
+                rate = np.float32(schedule.rate(epoch - 1) * correction)
+                for parameter, slope, mean, square in zip(
+                    parameters, slopes, means, squares, strict=True
+                ):
                     slope += decay * parameter
-                adam.step(slopes)
-        for mean, parameter in zip(means, parameters, strict=True):
-            mean += (parameter - mean) / np.float32(epoch)
+                    mean += (slope - mean) * np.float32(1 - _FIRST_DECAY)
+                    square += (slope * slope - square) * np.float32(1 - _SECOND_DECAY)
+                    parameter -= rate * mean / (np.sqrt(square) + np.float32(_EPSILON))
         if epoch % schedule.every == 0 or epoch == schedule.epochs:
-            yield epoch, _layers_of(means if schedule.averaged else parameters, layers)
-
-
-def _layers_of(parameters: list[Floats], layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
-    kernels, biases = parameters[: len(layers)], parameters[len(layers) :]
-    return tuple(
-        Layer(kernel.copy(), bias.copy(), layer.activation)
-        for kernel, bias, layer in zip(kernels, biases, layers, strict=True)
-    )
+            trained = zip(kernels, biases, layers, strict=True)
+            yield (
+                epoch,
+                tuple(Layer(k.copy(), b.copy(), layer.activation) for k, b, layer in trained),
+            )
 
 
 def gradients(

@@ -37,14 +37,11 @@ class RowSchedule(Schedule):
     """How a network of rows is trained.
 
     `decay`: half of it times the sum of the squared weights is added to the loss: small weights
-    keep a network from learning single rows by heart. `averaged`: an epoch gives the mean of the
-    weights after it and after all before, which leaves out how the last steps happened to fall.
-    `annealed`: the learning rate falls to nothing along half a cosine. `every`: a stage is given
-    after so many epochs.
+    keep a network from learning single rows by heart. `annealed`: the learning rate falls to
+    nothing along half a cosine. `every`: a stage is given after so many epochs.
     """
 
     decay: float = 0.0
-    averaged: bool = False
     annealed: bool = False
     every: int = 1
 

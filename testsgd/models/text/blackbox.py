@@ -25,13 +25,8 @@ class TextModel(BlackBox, Protocol):
 class CallableTextModel(CheckedFunction[list[str]]):
     """A function from a list of strings to labels or scores, checked at every call.
 
-    Its other parameters are those of :class:`testsgd.models.answers.CheckedFunction`.
-
-    Parameters
-    ----------
-    function : callable
-        Takes a list of n strings, returns n labels, or n scores in [0, 1] of the favourable
-        label. The list is its own; it is never empty.
+    Its parameters are those of :class:`CheckedFunction`. The list is the function's own, and it is
+    never empty.
 
     Examples
     --------
