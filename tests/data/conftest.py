@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from testsgd.data import HOME_VARIABLE
+from testsgd.data.lookup import HOME_VARIABLE
 
 
 @pytest.fixture

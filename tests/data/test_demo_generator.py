@@ -78,7 +78,7 @@ def test_a_few_people_can_be_generated() -> None:
 def test_nobody_or_a_seed_below_zero_is_a_mistake(rows: int, seed: int, name: str) -> None:
     with pytest.raises(ParameterError) as caught:
         generate_demo(rows=rows, seed=seed)
-    assert caught.value.details["parameter"] == name
+    assert caught.value.details["name"] == name
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,13 @@ import pytest
 from plain_description import HEADER, description
 
 from testsgd.data import (
-    HOME_VARIABLE,
     DatasetSpecification,
     cache_folder,
-    candidate_folders,
     find_files,
     load_specification,
     load_table,
 )
+from testsgd.data.lookup import HOME_VARIABLE, candidate_folders
 from testsgd.data.text import load_texts
 from testsgd.errors import DownloadError, ParameterError
 

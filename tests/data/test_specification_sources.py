@@ -17,10 +17,10 @@ from testsgd.data import (
     catalogue,
     load_specification,
     parse_specification,
-    read_specification,
     specification_from_mapping,
     specification_schema,
 )
+from testsgd.data.specification import read_specification
 from testsgd.errors import ParameterError, SpecificationError
 
 VALIDATOR = jsonschema.Draft202012Validator(specification_schema())

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.data import Table, check_table, specification_from_mapping
+from testsgd.errors import ParameterError
 
 SPECIFICATION = specification_from_mapping(
     {
@@ -81,3 +82,12 @@ def test_a_sample_is_so_many_of_the_rows_in_their_order(count: int, seed: int) -
 def test_all_rows_are_no_sample(count: int) -> None:
     table = some_table()
     assert table.sample(count, 0) is table
+
+
+@pytest.mark.parametrize(
+    ("count", "seed", "name"), [(0, 0, "count"), (-1, 0, "count"), (3, -1, "seed")]
+)
+def test_a_sample_that_cannot_be_drawn(count: int, seed: int, name: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        some_table().sample(count, seed)
+    assert caught.value.details["name"] == name

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from testsgd.data import candidate_folders, find_files, load_specification
+from testsgd.data import find_files, load_specification
+from testsgd.data.lookup import candidate_folders
 from testsgd.data.text import Texts, load_texts
 
 pytestmark = pytest.mark.real_data

@@ -90,7 +90,7 @@ def test_a_sample_of_all_texts_is_all_texts(count: int) -> None:
 def test_a_sample_that_cannot_be_drawn(count: int, seed: int, name: str) -> None:
     with pytest.raises(ParameterError) as caught:
         numbered().sample(count, seed)
-    assert caught.value.details["parameter"] == name
+    assert caught.value.details["name"] == name
 
 
 TEXTS = st.lists(st.text(max_size=4), max_size=5)

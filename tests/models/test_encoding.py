@@ -125,7 +125,7 @@ def test_a_missing_value_takes_no_part_in_mean_and_scale() -> None:
     assert fit_encoding(rows, np.arange(3)).features[0] == NumberEncoding("age", 20.0, 10.0)
 
 
-def test_columns_are_found_by_name_not_by_place() -> None:
+def test_columns_are_found_by_name_not_by_key() -> None:
     frame = pd.DataFrame({"colour": ["red"], "height": [1], "age": [40]}, index=[99])
     assert ENCODING.encode(frame).tolist() == [[1.0, 0.0, 1.0, 0.0, 0.0, 0.0]]
 

@@ -16,7 +16,8 @@ import pytest
 
 from testsgd.data import bundled_folder
 from testsgd.errors import ModelError
-from testsgd.models import CARD_FILE, MODEL_FILE, PREPROCESSING_FILE, read_card, read_network
+from testsgd.models import CARD_FILE, MODEL_FILE, PREPROCESSING_FILE, read_card
+from testsgd.models.network import read_network
 
 Configuration = dict[str, Any]
 

@@ -11,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from testsgd.data import Table, bundled_folder
-from testsgd.models import MODEL_FILE, LoadedModel, NetworkModel, read_network
+from testsgd.models import MODEL_FILE, LoadedModel, NetworkModel
+from testsgd.models.network import read_network
 
 pytestmark = pytest.mark.tensorflow
 

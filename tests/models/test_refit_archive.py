@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from testsgd.data import bundled_folder
-from testsgd.models import MODEL_FILE, read_network
+from testsgd.models import MODEL_FILE
 from testsgd.models.files import KerasArchive
+from testsgd.models.network import read_network
 
 SHIPPED = bundled_folder("models") / "demo" / MODEL_FILE
 

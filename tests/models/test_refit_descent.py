@@ -130,27 +130,6 @@ def test_fresh_layers_are_uniform_after_glorot() -> None:
     assert not drawn.bias.any()
 
 
-def test_an_averaged_training_gives_the_means_of_the_epochs_so_far() -> None:
-    network = layers()
-    parts = [part.astype(np.float32) for part in rows(100)]
-    kernels = {
-        averaged: [
-            trained[0].weights
-            for _, trained in train(
-                network,
-                *parts,
-                schedule=RowSchedule(4, 0.02, 16, decay=0.01, averaged=averaged),
-                generator=np.random.default_rng(7),
-            )
-        ]
-        for averaged in (False, True)
-    }
-    for count in range(1, 5):
-        mean = np.mean(kernels[False][:count], axis=0)
-        np.testing.assert_allclose(kernels[True][count - 1], mean, atol=1e-6)
-    np.testing.assert_array_equal(kernels[True][0], kernels[False][0])
-
-
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("decay", [0.0, 0.05])
 def test_a_training_is_that_of_keras(decay: float) -> None:

@@ -15,9 +15,9 @@ from testsgd.models import (
     NetworkModel,
     load_model,
     read_card,
-    read_network,
     refitter_for,
 )
+from testsgd.models.network import read_network
 from testsgd.models.refitting.networks import NetworkRefitter
 from testsgd.models.refitting.schedule import ROWS_ON, RowSchedule
 
@@ -61,7 +61,7 @@ def assert_same(one: NetworkModel, other: NetworkModel) -> None:
 def test_without_a_step_the_network_is_the_original_bit_for_bit(
     examples: Examples, extra: Examples, demo_model: LoadedModel, demo_table: Table
 ) -> None:
-    still = RowSchedule(epochs=3, learning_rate=0.0, batch_size=128, averaged=True)
+    still = RowSchedule(epochs=3, learning_rate=0.0, batch_size=128)
     *_, stage = refitter(examples, still).refit(extra, seed=3)
     assert_same(stage.model, demo_model.model)
     frame = demo_table.frame.iloc[:500]

@@ -15,9 +15,9 @@ from testsgd.models import MODEL_FILE, Examples, LoadedModel, TextNetwork, read_
 from testsgd.models.files import SigmoidOutput
 from testsgd.models.refitting.schedule import TextSchedule
 from testsgd.models.refitting.text_networks import TextNetworkRefitter
-from testsgd.models.text import Vocabulary, read_text_network
+from testsgd.models.text import Vocabulary
 from testsgd.models.text.keras_network import keras_text_network
-from testsgd.models.text.network import write_text_preprocessing
+from testsgd.models.text.network import read_text_network, write_text_preprocessing
 
 pytestmark = pytest.mark.tensorflow
 
@@ -39,7 +39,7 @@ def folder(keras: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a network of random weights, with its vocabulary and a card."""
     folder = tmp_path_factory.mktemp("made-up")
     network = keras_text_network(
-        keras, numbers=len(WORDS) + 2, dimensions=4, places=3, filters=5, pool=4, units=3
+        keras, numbers=len(WORDS) + 2, dimensions=4, width=3, filters=5, pool=4, units=3
     )
     generator = np.random.default_rng(0)
     network.set_weights([generator.normal(size=w.shape) for w in network.get_weights()])

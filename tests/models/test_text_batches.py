@@ -87,7 +87,7 @@ def test_weights_stay_with_their_texts() -> None:
     batches = Batches(
         words, labels, np.arange(30), step=4, size=3, generator=generator, weights=labels * 2
     )
-    assert batches.weighed
+    assert batches.weights is not None
     pairs = [
         (float(answer), float(weight))
         for _, answers, weights in batches

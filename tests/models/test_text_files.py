@@ -16,8 +16,10 @@ import pytest
 
 from testsgd.data import bundled_folder
 from testsgd.errors import ModelError
-from testsgd.models import MODEL_FILE, PREPROCESSING_FILE, read_network, read_text_network
+from testsgd.models import MODEL_FILE, PREPROCESSING_FILE
+from testsgd.models.network import read_network
 from testsgd.models.text import VOCABULARY_FILE
+from testsgd.models.text.network import read_text_network
 
 Configuration = dict[str, Any]
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from testsgd.data import bundled_folder
-from testsgd.models import MODEL_FILE, TextNetwork, read_text_network
+from testsgd.models import MODEL_FILE, TextNetwork
 from testsgd.models.files import Labels
 from testsgd.models.text import Vocabulary
 from testsgd.models.text.keras_network import padded
-from testsgd.models.text.network import write_text_preprocessing
+from testsgd.models.text.network import read_text_network, write_text_preprocessing
 
 pytestmark = pytest.mark.tensorflow
 

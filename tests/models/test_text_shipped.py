@@ -71,7 +71,7 @@ def test_the_test_accuracy_is_the_one_of_the_card(
     test = split_examples(
         labels,
         card["seed"],
-        one="text",
+        unit="text",
         source=name,
         parts=texts.parts,
         clusters=texts.clusters,

@@ -17,7 +17,7 @@ Marks = Any
 
 def divide(labels: Any, seed: int = 0, **options: Any) -> Split:
     return split_examples(
-        np.asarray(labels, np.float32), seed, one="text", source="made up", **options
+        np.asarray(labels, np.float32), seed, unit="text", source="made up", **options
     )
 
 

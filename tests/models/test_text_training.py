@@ -19,10 +19,10 @@ from testsgd.models import (
     MODEL_FILE,
     PREPROCESSING_FILE,
     TextTrainingReport,
-    read_text_network,
     train_text_network,
 )
 from testsgd.models.text import VOCABULARY_FILE
+from testsgd.models.text.network import read_text_network
 
 pytestmark = pytest.mark.tensorflow
 

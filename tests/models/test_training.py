@@ -55,7 +55,7 @@ def first(train: Train, people: pd.DataFrame) -> tuple[TrainingReport, Path]:
 
 
 def weights(folder: Path) -> list[np.ndarray]:
-    from testsgd.models import read_network
+    from testsgd.models.network import read_network
 
     network = read_network(folder / MODEL_FILE, favourable="yes", name="trained")
     return [array for layer in network.layers for array in (layer.weights, layer.bias)]
@@ -100,7 +100,7 @@ def test_the_test_rows_are_seen_by_nothing(
     report, folder = train(changed)
     assert same_weights(first[1], folder)
     # The accuracies are those of the network as written, on just those rows.
-    from testsgd.models import read_network
+    from testsgd.models.network import read_network
 
     network = read_network(folder / MODEL_FILE, favourable="yes", name="trained")
     right = network.decisions(changed) == (changed["granted"] == "yes").to_numpy()

@@ -9,7 +9,8 @@ import pytest
 import small_shields
 
 from testsgd.errors import LabelError, ParameterError, TestSGDError, UnknownGroupError
-from testsgd.serving import answer, parsed, shield_state
+from testsgd.serving import answer, parsed
+from testsgd.serving.messages import shield_state
 
 
 def test_a_decision_is_that_of_the_shield_itself() -> None:

@@ -5,17 +5,15 @@ from .categories import declared_indices as declared_indices
 from .categories import distinct_values as distinct_values
 from .demo import PLANTED_GROUP as PLANTED_GROUP
 from .demo import generate_demo as generate_demo
-from .inputs import check_count as check_count
 from .inputs import check_no_terms as check_no_terms
 from .inputs import find_table as find_table
 from .inputs import find_texts as find_texts
 from .inputs import resolve_specification as resolve_specification
 from .inputs import resolve_terms as resolve_terms
-from .lookup import HOME_VARIABLE as HOME_VARIABLE
 from .lookup import bundled_folder as bundled_folder
 from .lookup import cache_folder as cache_folder
-from .lookup import candidate_folders as candidate_folders
 from .lookup import find_files as find_files
+from .sampling import check_count as check_count
 from .schema import DEFAULT_BINS as DEFAULT_BINS
 from .schema import AuditDefaults as AuditDefaults
 from .schema import DataFile as DataFile
@@ -31,7 +29,6 @@ from .specification import Specification as Specification
 from .specification import catalogue as catalogue
 from .specification import load_specification as load_specification
 from .specification import parse_specification as parse_specification
-from .specification import read_specification as read_specification
 from .specification import specification_from_mapping as specification_from_mapping
 from .specification import specification_schema as specification_schema
 from .table import Table as Table

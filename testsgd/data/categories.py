@@ -6,7 +6,7 @@ mean the same: two cells are in one category if :func:`category_text` gives the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -75,36 +75,30 @@ def category_codes(
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes: NDArray[Any] = np.asarray(column.array.codes)
-        table, unknown = _indices(_Identical(column.cat.categories), tuple(values))
+        table = _indices(_Identical(column.cat.categories), tuple(values))
     else:
         codes, uniques = distinct_values(column)
-        table, unknown = _find_indices(uniques, values)
-    for code, text in unknown:
-        seen = np.flatnonzero(codes == code)
-        if len(seen) > 0:
-            row = row_name(column, int(seen[0]))
-            raise DataError(
-                f"the value {text!r} (row {row}) is not among the declared values of {feature!r}",
-                where=f"feature {feature!r}",
-                remedy=f"add it to `values` or correct the data; declared: {_some(values)}",
-                feature=feature,
-                value=text,
-                row=row,
-            )
+        table = _find_indices(uniques, values)
     # The last place of `table` serves code -1, a missing cell.
     indices: NDArray[np.int16] = table[codes]
+    if (table[:-1] < 0).any():
+        check_cells(
+            column,
+            (indices < 0) & (codes >= 0),
+            lambda row, value: (
+                f"the value {category_text(value)!r} (row {row}) is not among the "
+                f"declared values of {feature!r}"
+            ),
+            where=f"feature {feature!r}",
+            remedy=f"add it to `values` or correct the data; declared: {_some(values)}",
+            feature=feature,
+        )
     return indices
 
 
 def declared_indices(dtype: pd.CategoricalDtype, values: Sequence[str]) -> NDArray[np.int16]:
-    """Return the index among the declared values of each category of a type, -1 for none.
-
-    Examples
-    --------
-    >>> declared_indices(pd.CategoricalDtype(["b", "a", "z"]), ["a", "b"]).tolist()
-    [1, 0, -1]
-    """
-    return _indices(_Identical(dtype.categories), tuple(values))[0][:-1]
+    """Return the index among the declared values of each category of a type, -1 for none."""
+    return _indices(_Identical(dtype.categories), tuple(values))[:-1]
 
 
 class _Identical:
@@ -122,21 +116,17 @@ class _Identical:
 
 # The slices of a column share their categories, so one look serves thousands of calls.
 @lru_cache(maxsize=1024)
-def _indices(
-    categories: _Identical, values: tuple[str, ...]
-) -> tuple[NDArray[np.int16], tuple[tuple[int, str], ...]]:
+def _indices(categories: _Identical, values: tuple[str, ...]) -> NDArray[np.int16]:
     return _find_indices(list(categories.value), values)
 
 
-def _find_indices(
-    uniques: Sequence[Any], values: Sequence[str]
-) -> tuple[NDArray[np.int16], tuple[tuple[int, str], ...]]:
-    """Return each unique value's index among the declared ones, and those that have none."""
+def _find_indices(uniques: Sequence[Any], values: Sequence[str]) -> NDArray[np.int16]:
+    """Return each unique value's index among the declared ones, -1 for none and at the end."""
     position_of = {value: position for position, value in enumerate(values)}
-    texts = [category_text(unique) for unique in uniques]
-    table = np.array([position_of.get(text, -1) for text in texts] + [-1], dtype=np.int16)
+    indices = [position_of.get(category_text(unique), -1) for unique in uniques]
+    table = np.array([*indices, -1], dtype=np.int16)
     table.flags.writeable = False  # many callers share it
-    return table, tuple((code, text) for code, text in enumerate(texts) if text not in position_of)
+    return table
 
 
 def distinct_values(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
@@ -161,6 +151,25 @@ def row_name(column: pd.Series[Any], position: int) -> Any:
     """Return the name of a row as the user knows it: its entry in the index."""
     name = column.index[position]
     return name.item() if isinstance(name, np.generic) else name
+
+
+def check_cells(
+    column: pd.Series[Any],
+    wrong: Any,
+    what: Callable[[Any, Any], str],
+    *,
+    where: str,
+    remedy: str,
+    **details: Any,
+) -> None:
+    """Raise a :class:`DataError` about the first wrong cell: `what` tells of its row and value."""
+    positions = np.flatnonzero(wrong)
+    if len(positions):
+        position = int(positions[0])
+        row, value = row_name(column, position), column.iloc[position]
+        if isinstance(value, (str, float)) and not pd.isna(value):
+            details["value"] = value
+        raise DataError(what(row, value), where=where, remedy=remedy, row=row, **details)
 
 
 def _some(values: Sequence[str], limit: int = 8) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 import warnings
 from collections.abc import Iterable, Mapping
@@ -12,9 +11,8 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from testsgd.data.categories import category_text, row_name
+from testsgd.data.categories import category_text, check_cells
 from testsgd.data.schema import CellParsing, Label
 from testsgd.errors import DataError
 
@@ -24,8 +22,7 @@ _PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.DataFrame:
     """Read every cell of a file as text; an empty cell, and one that a row lacks, is empty.
 
-    `blanks`: are blanks before a cell part of it? A quotation mark behind them is then no
-    quotation.
+    `blanks`: blanks before a cell are part of it; a quotation mark behind them is no quotation.
     """
     whitespace = parsing.separator == "whitespace"
     try:
@@ -56,12 +53,17 @@ def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.
         raise DataError(
             "the file is empty", where=str(path), remedy="give a file with rows"
         ) from error
-    except UnicodeError as error:
-        raise _not_text(path, parsing) from error
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
-        if _looks_binary(path, parsing):
+        if isinstance(error, UnicodeError) or _looks_binary(path, parsing):
             raise _not_text(path, parsing) from error
-        raise _not_a_table(path, error) from error
+        reason = str(error).splitlines()[0]
+        if isinstance(error, pd.errors.ParserWarning):
+            reason = "there are more cells in a row than columns"
+        raise DataError(
+            f"the rows cannot be told apart: {reason}",
+            where=str(path),
+            remedy="check [parse] in the description: separator, header, columns",
+        ) from error
     except OSError as error:
         raise DataError(
             f"the file cannot be read ({error.strerror})", where=str(path), remedy="check the path"
@@ -74,24 +76,22 @@ def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.
 
 
 def missing_column(
-    column: str, present: Iterable[Any], where: str, *, what: str | None = None
+    column: str, present: Iterable[Any], where: str, *, for_model: bool = False
 ) -> DataError:
-    """Return the error of a column that a table lacks."""
+    """Return the error of a column that a table lacks; `for_model`: that only the model needs."""
     names = [str(name) for name in present]
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    what = f"the column {column!r} is missing"
+    if for_model:
+        what = f"the model needs the column {column!r}, which neither the description nor the data "
+        what += "have"
     return DataError(
-        what or f"the column {column!r} is missing",
+        what,
         where=where,
         remedy=f"add it or correct its name; the columns are {shown}",
         column=column,
         present=names,
     )
-
-
-def needed_column(column: str, present: Iterable[Any], where: str) -> DataError:
-    """Return the error of a column that only the model needs, and that the data lack too."""
-    what = f"the model needs the column {column!r}, which neither the description nor the data have"
-    return missing_column(column, present, where, what=what)
 
 
 def renamed(texts: pd.Series[Any], names: Mapping[str, str]) -> pd.Series[Any]:
@@ -114,20 +114,15 @@ def plain_cells(texts: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column as numbers if all of its cells are plain numbers, as it is if not.
 
     Nothing that a number would lose is taken for one: ``007`` stays a text.
-
-    Examples
-    --------
-    >>> plain_cells(pd.Series(["1", "-20"])).tolist(), plain_cells(pd.Series(["007"])).tolist()
-    ([1, -20], ['007'])
     """
-    known = [str(text) for text in texts.dropna().unique()]
-    if not known or not all(re.fullmatch(_PLAIN_NUMBER, text) for text in known):
+    distinct = [str(text) for text in texts.dropna().unique()]
+    if not distinct or not all(re.fullmatch(_PLAIN_NUMBER, text) for text in distinct):
         return texts
     numbers = parsed_numbers(texts)
     # Beyond 2**53 floats skip whole numbers, and identifiers are often that long.
     if (numbers.abs() >= 2**53).any():
         return texts
-    whole = all(text.strip().lstrip("-").isdecimal() for text in known)
+    whole = all(text.strip().lstrip("-").isdecimal() for text in distinct)
     return numbers.astype(np.int64) if whole and numbers.notna().all() else numbers
 
 
@@ -136,18 +131,6 @@ def _number(text: Any) -> float:
         return np.nan if "_" in str(text) else float(text)
     except ValueError:
         return np.nan
-
-
-def _not_a_table(path: Path, error: Exception) -> DataError:
-    if isinstance(error, pd.errors.ParserWarning):
-        reason = "there are more cells in a row than columns"
-    else:
-        reason = str(error).splitlines()[0]
-    return DataError(
-        f"the rows cannot be told apart: {reason}",
-        where=str(path),
-        remedy="check [parse] in the description: separator, header, columns",
-    )
 
 
 def _looks_binary(path: Path, parsing: CellParsing) -> bool:
@@ -167,34 +150,30 @@ def _not_text(path: Path, parsing: CellParsing) -> DataError:
 
 
 def _undecodable(path: Path, encoding: str) -> int | None:
-    """Return the place of the first byte that is not of this encoding, counted from 0."""
-    decoder = codecs.getincrementaldecoder(encoding)()
-    done = 0
-    with path.open("rb") as stream:
-        while True:
-            block = stream.read(1 << 20)
-            kept = len(decoder.getstate()[0])
-            try:
-                decoder.decode(block, final=not block)
-            except UnicodeDecodeError as error:
-                return done - kept + error.start
-            if not block:
-                return None
-            done += len(block)
+    """Return the offset of the first byte that is not of this encoding."""
+    try:
+        path.read_bytes().decode(encoding)
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
 
 
 def label_texts(column: pd.Series[Any], label: Label, *, location: str = "") -> pd.Series[Any]:
-    """Turn the label column as it stands in a file into the labels used.
-
-    `location` is what error messages call the column. Cells that are missing stay so.
-    """
+    """Turn the label column as it stands in a file into the labels used; missing cells stay so."""
     location = location or f"label column {label.column!r}"
     texts: pd.Series[Any] = column.astype(object).map(category_text, na_action="ignore")
     present = set(texts.dropna().unique())
     if label.above is not None and label.values is not None:
         if present <= set(label.values):
             return texts
-        numbers = _label_numbers(texts, location)
+        numbers = parsed_numbers(texts)
+        check_cells(
+            texts,
+            numbers.isna() & texts.notna(),
+            lambda row, text: f"the label in row {row} is {text!r}, not a number",
+            where=location,
+            remedy="correct the data, or give label.map instead of label.above",
+        )
         above = np.where(numbers > label.above, label.values[0], label.values[1])
         return pd.Series(above, index=column.index, dtype=object).where(texts.notna())
     if label.map is not None:
@@ -212,22 +191,17 @@ def label_texts(column: pd.Series[Any], label: Label, *, location: str = "") -> 
 
 def check_complete(column: pd.Series[Any], location: str) -> None:
     """Raise an error if a label is missing."""
-    missing = np.flatnonzero(column.isna())
-    if len(missing):
-        row = row_name(column, int(missing[0]))
-        raise DataError(
-            f"the label in row {row} is missing",
-            where=location,
-            remedy="leave out that row, or all labels",
-            row=row,
-        )
+    check_cells(
+        column,
+        column.isna(),
+        lambda row, _: f"the label in row {row} is missing",
+        where=location,
+        remedy="leave out that row, or all labels",
+    )
 
 
 def check_labels(texts: pd.Series[Any], label: Label, location: str) -> None:
-    """Check that the labels are those declared and that each declared label occurs.
-
-    `location`: what to call the column in error messages.
-    """
+    """Check that the labels are those declared and that each declared label occurs."""
     present = set(texts.dropna().unique())
     if label.values is not None and (unknown := sorted(present - set(label.values))):
         raise DataError(
@@ -237,47 +211,22 @@ def check_labels(texts: pd.Series[Any], label: Label, location: str) -> None:
             value=unknown[0],
         )
     absent = sorted(set(label.values or [label.favourable]) - present)
-    if label.favourable in absent:
+    if absent:
+        first, kind, remedy = absent[0], "declared", "correct label.values or the data"
+        if label.favourable in absent:
+            first, kind = label.favourable, "favourable"
+            remedy = "correct label.favourable or choose another with --favorable"
         raise DataError(
-            f"the favourable label {label.favourable!r} does not occur; labels seen: "
+            f"the {kind} label {first!r} does not occur; labels seen: "
             f"{', '.join(sorted(present)[:8]) or 'none'}",
             where=location,
-            remedy="correct label.favourable or choose another with --favorable",
-            value=label.favourable,
+            remedy=remedy,
+            value=first,
         )
-    if absent:
-        raise DataError(
-            f"the declared label {absent[0]!r} does not occur; labels seen: "
-            f"{', '.join(sorted(present)[:8])}",
-            where=location,
-            remedy="correct label.values or the data",
-            value=absent[0],
-        )
-
-
-def _label_numbers(texts: pd.Series[Any], location: str) -> NDArray[np.float64]:
-    numbers = np.asarray(parsed_numbers(texts), dtype=np.float64)
-    bad = np.flatnonzero(np.isnan(numbers) & texts.notna().to_numpy())
-    if len(bad):
-        row, text = row_name(texts, int(bad[0])), texts.iloc[int(bad[0])]
-        raise DataError(
-            f"the label in row {row} is {text!r}, not a number",
-            where=location,
-            remedy="correct the data, or give label.map instead of label.above",
-            value=text,
-            row=row,
-        )
-    return numbers
 
 
 def as_pandas(data: Any) -> pd.DataFrame | None:
-    """Return a data frame of pandas, polars, Arrow, ... as one of pandas; None if it is none.
-
-    Examples
-    --------
-    >>> as_pandas(["a", "b"]) is None
-    True
-    """
+    """Return a data frame of pandas, polars, Arrow, ... as one of pandas; None if it is none."""
     if isinstance(data, pd.DataFrame):
         return data
     try:

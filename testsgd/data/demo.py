@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from testsgd.errors import ParameterError
+from testsgd.data.sampling import check_count
 
 PLANTED_GROUP = "gender = female and race = Black and 40 <= age < 60"
 
@@ -64,15 +63,8 @@ def generate_demo(*, rows: int = ROWS, seed: int = 0) -> pd.DataFrame:
     >>> people.shape
     (1000, 11)
     """
-    for name, value, least in (("rows", rows, 1), ("seed", seed, 0)):
-        if value < least:
-            raise ParameterError(
-                f"{name} is {value}",
-                where=f"{name} of the demo",
-                remedy=f"give a whole number from {least} up",
-                parameter=name,
-                value=value,
-            )
+    check_count("rows", rows, 1)
+    check_count("seed", seed, 0)
     generator = np.random.default_rng([seed, 20_000])
     gender = generator.choice(["female", "male"], rows)
     race = generator.choice(RACES, rows, p=_RACE_SHARES)
@@ -85,7 +77,16 @@ def generate_demo(*, rows: int = ROWS, seed: int = 0) -> pd.DataFrame:
     housing = generator.choice(HOUSINGS, rows, p=_HOUSING_SHARES)
     purpose = generator.choice(PURPOSES, rows)
 
-    merit = _merit(income, amount, debt_ratio, savings_ratio, open_loans, housing)
+    # What should count; mean about 0, standard deviation about 1.
+    merit = (
+        1.1 * (np.log(income) - 3.7)
+        - 0.6 * (np.log(amount) - 2.6)
+        - 2.0 * (debt_ratio - 1 / 3)
+        + 2.0 * (savings_ratio - 0.23)
+        - 0.25 * (open_loans - 1.0)
+        + 0.3 * (housing == "own")
+        - 0.2 * (housing == "rent")
+    )
     female, black, middle_aged = gender == "female", race == "Black", (age >= 40) & (age < 60)
     treatment = (
         _BONUS_FEMALE * female
@@ -110,24 +111,3 @@ def generate_demo(*, rows: int = ROWS, seed: int = 0) -> pd.DataFrame:
             "granted": np.where(granted, "yes", "no"),
         }
     )
-
-
-def _merit(
-    income: NDArray[np.int64],
-    amount: NDArray[np.int64],
-    debt_ratio: NDArray[np.float64],
-    savings_ratio: NDArray[np.float64],
-    open_loans: NDArray[np.int64],
-    housing: NDArray[np.str_],
-) -> NDArray[np.float64]:
-    """Score an application on what should count; mean about 0, standard deviation about 1."""
-    merit: NDArray[np.float64] = (
-        1.1 * (np.log(income) - 3.7)
-        - 0.6 * (np.log(amount) - 2.6)
-        - 2.0 * (debt_ratio - 1 / 3)
-        + 2.0 * (savings_ratio - 0.23)
-        - 0.25 * (open_loans - 1.0)
-        + 0.3 * (housing == "own")
-        - 0.2 * (housing == "rent")
-    )
-    return merit

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,9 @@ from testsgd.data.categories import category_text
 from testsgd.data.schema import DatasetSpecification
 from testsgd.data.specification import Specification, load_specification, specification_from_mapping
 from testsgd.data.table import Table, check_table, load_table
-from testsgd.data.text import (
-    SensitiveTerms,
-    Texts,
-    TextSpecification,
-    check_texts,
-    load_terms,
-    load_texts,
-)
+from testsgd.data.text.schema import TextSpecification
+from testsgd.data.text.terms import SensitiveTerms, load_terms
+from testsgd.data.text.texts import Texts, check_texts, load_texts
 from testsgd.errors import ParameterError
 
 
@@ -38,22 +32,18 @@ def resolve_specification(
     -------
     DatasetSpecification or TextSpecification
     """
-    specification: Specification
-    if isinstance(spec, (DatasetSpecification, TextSpecification)):
-        specification = spec
-    elif isinstance(spec, Mapping):
-        specification = specification_from_mapping(spec)
-    else:
-        specification = load_specification(spec)
+    if isinstance(spec, Mapping):
+        spec = specification_from_mapping(spec)
+    elif isinstance(spec, (str, Path)):
+        spec = load_specification(spec)
     if favourable is None:
-        return specification
-    label = specification.label.model_copy(
-        update={"favourable": category_text(favourable), "meaning": ""}
-    )
-    if label.values is not None and label.favourable not in label.values:
+        return spec
+    label = spec.label
+    changed: dict[str, Any] = {"favourable": category_text(favourable), "meaning": ""}
+    if label.values is not None and changed["favourable"] not in label.values:
         # A model may know more labels than the file; the table's check speaks of the file's.
-        label = label.model_copy(update={"values": None})
-    return specification.model_copy(update={"label": label})
+        changed["values"] = None
+    return spec.model_copy(update={"label": label.model_copy(update=changed)})
 
 
 def find_texts(
@@ -65,11 +55,10 @@ def find_texts(
     training: bool = False,
 ) -> Texts:
     """Find, read and check texts: given ones, those of a file, or the data set's own."""
-    texts = (
-        load_texts(specification, file=data, training=training)
-        if data is None or isinstance(data, (str, Path))
-        else check_texts(data, specification)
-    )
+    if data is None or isinstance(data, (str, Path)):
+        texts = load_texts(specification, file=data, training=training)
+    else:
+        texts = check_texts(data, specification)
     return texts if limit is None else texts.sample(limit, seed=seed)
 
 
@@ -85,11 +74,10 @@ def find_table(
 
     `passed` are the columns that only the model needs.
     """
-    table = (
-        load_table(specification, file=data, seed=seed, passed=passed)
-        if data is None or isinstance(data, (str, Path))
-        else check_table(data, specification, passed=passed)
-    )
+    if data is None or isinstance(data, (str, Path)):
+        table = load_table(specification, file=data, seed=seed, passed=passed)
+    else:
+        table = check_table(data, specification, passed=passed)
     return table if limit is None else table.sample(limit, seed=seed)
 
 
@@ -109,17 +97,4 @@ def check_no_terms(terms: Any, specification: DatasetSpecification) -> None:
             f"{specification.name!r} is a table; sensitive terms are for texts",
             where="terms",
             remedy="leave it out, or name a data set of texts",
-        )
-
-
-def check_count(name: str, value: int | None, least: int) -> None:
-    """Raise a :class:`ParameterError` if a value is no whole number of at least so much."""
-    if value is None and least > 0:
-        return
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ParameterError(
-            f"{value!r} is not a whole number of at least {least}",
-            where=name,
-            remedy="give a whole number",
-            name=name,
         )

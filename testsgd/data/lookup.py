@@ -7,13 +7,15 @@ import os
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from testsgd._files import atomic_path, sha256_of_file
-from testsgd.data.schema import DataFile, FileVersion
+from testsgd.data.schema import DataFile, DatasetSpecification, FileVersion
 from testsgd.errors import ConfigurationError, DownloadError
+
+if TYPE_CHECKING:
+    from testsgd.data.text.schema import TextSpecification
 
 HOME_VARIABLE = "TESTSGD_DATA_HOME"
 
@@ -37,27 +39,16 @@ def cache_folder() -> Path:
 
 
 def candidate_folders(name: str) -> list[Path]:
-    """List the folders in which a data set's files are looked for, best first."""
-    folders = []
-    if home := os.environ.get(HOME_VARIABLE):
-        folders.append(Path(home).expanduser() / name)
-    folders.append(cache_folder() / name)
-    return folders
+    """Return the folders in which a data set's files are looked for, best first."""
+    home = os.environ.get(HOME_VARIABLE)
+    return [
+        folder / name for folder in ([Path(home).expanduser()] if home else []) + [cache_folder()]
+    ]
 
 
-class Filed(Protocol):
-    """What is needed of a description, of a table or of texts, to find its files."""
-
-    @property
-    def name(self) -> str:
-        """The data set's short name."""
-
-    @property
-    def files(self) -> Sequence[DataFile]:
-        """Its files."""
-
-
-def find_files(specification: Filed, *, download: bool = True) -> list[Path]:
+def find_files(
+    specification: DatasetSpecification | TextSpecification, *, download: bool = True
+) -> list[Path]:
     """Find a data set's files and check that they are the right ones.
 
     They are looked for in ``$TESTSGD_DATA_HOME/<name>/``, then in the user's cache, then
@@ -90,9 +81,9 @@ def find_file(name: str, file: DataFile, *, download: bool = True) -> Path:
         if (path := _present(name, version)) is not None:
             return path
     published = next((version for version in file.versions if version.url), None)
-    if not download or published is None or published.url is None:
+    if not download or published is None:
         raise _missing(name, published or file, "is in none of the folders")
-    return _download(name, published, published.url)
+    return _download(name, published)
 
 
 def _present(name: str, file: FileVersion) -> Path | None:
@@ -100,9 +91,9 @@ def _present(name: str, file: FileVersion) -> Path | None:
     for folder in candidate_folders(name):
         path = folder / file.name
         try:
-            if path.is_file():
-                _check(path, file)
-                return path
+            if not path.is_file():
+                continue
+            seen = sha256_of_file(path) if file.sha256 else None
         except OSError as error:
             raise DownloadError(
                 f"the file cannot be read ({error.strerror})",
@@ -110,14 +101,8 @@ def _present(name: str, file: FileVersion) -> Path | None:
                 remedy="check who may read it",
                 file=file.name,
             ) from error
-    return None
-
-
-def _check(path: Path, file: FileVersion) -> None:
-    if file.sha256 is None:
-        return
-    seen = sha256_of_file(path)
-    if seen != file.sha256:
+        if seen == file.sha256:
+            return path
         raise DownloadError(
             f"the file is not the one described: its sha256 is {seen}, not {file.sha256}",
             where=str(path),
@@ -128,9 +113,10 @@ def _check(path: Path, file: FileVersion) -> None:
             sha256=file.sha256,
             seen=seen,
         )
+    return None
 
 
-def _download(name: str, file: FileVersion, url: str) -> Path:
+def _download(name: str, file: FileVersion) -> Path:
     import pooch
     import requests
 
@@ -140,35 +126,28 @@ def _download(name: str, file: FileVersion, url: str) -> Path:
     logger.setLevel("WARNING")
     try:
         if file.member is None:
-            known = f"sha256:{file.sha256}" if file.sha256 else None
-            pooch.retrieve(url, known_hash=known, fname=file.name, path=folder)
+            expected = f"sha256:{file.sha256}" if file.sha256 else None
+            pooch.retrieve(file.url, known_hash=expected, fname=file.name, path=folder)
         else:
-            _download_member(url, file.member, file, folder)
-    except requests.exceptions.ConnectionError as error:
-        raise _missing(name, file, "could not be downloaded (no connection)") from error
-    except requests.exceptions.HTTPError as error:
-        if error.response is not None:
+            _download_member(file, file.member, folder)
+    except (OSError, ValueError, zipfile.BadZipFile, zlib.error, ConfigurationError) as error:
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        if isinstance(error, requests.exceptions.ConnectionError):
+            reason = "no connection"
+        if isinstance(error, requests.exceptions.HTTPError) and error.response is not None:
             error.response.close()  # pooch leaves it open
-        raise _missing(name, file, f"could not be downloaded ({_reason(error)})") from error
-    except (
-        OSError,
-        ValueError,
-        zipfile.BadZipFile,
-        zlib.error,
-        ConfigurationError,
-    ) as error:
-        raise _missing(name, file, f"could not be downloaded ({_reason(error)})") from error
+        raise _missing(name, file, f"could not be downloaded ({reason})") from error
     finally:
         logger.setLevel(level)
     return folder / file.name
 
 
-def _download_member(url: str, member: str, file: FileVersion, folder: Path) -> None:
+def _download_member(file: FileVersion, member: str, folder: Path) -> None:
     """Take one file out of a zip archive; only the member's own hash is known."""
     import pooch
 
     with tempfile.TemporaryDirectory() as scratch:
-        archive = pooch.retrieve(url, known_hash=None, path=scratch)
+        archive = pooch.retrieve(file.url, known_hash=None, path=scratch)
         with zipfile.ZipFile(archive) as members:
             if member not in members.namelist():
                 raise ValueError(f"the archive has no {member!r}")
@@ -194,7 +173,3 @@ def _missing(name: str, file: FileVersion, what: str) -> DownloadError:
         sha256=file.sha256,
         folder=str(folder),
     )
-
-
-def _reason(error: Exception) -> str:
-    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

@@ -1,16 +1,12 @@
 """How a table is described: the format of the catalogue's files and of a user's own.
 
-The classes below and in :mod:`testsgd.data.schema` are the format. A description in TOML is
-read by :func:`testsgd.data.read_specification`; its JSON Schema is published by
-:func:`testsgd.data.specification_schema`. Texts have a format of their own in
-:mod:`testsgd.data.text`.
+The classes below are the format; :mod:`testsgd.data.text` has that of texts.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -92,11 +88,6 @@ class DataFile(FileVersion):
         return [self, *self.alternatives]
 
 
-def repeated_file(files: Sequence[DataFile]) -> str | None:
-    """Return the first file name that stands twice."""
-    return repeated([version.name for file in files for version in file.versions])
-
-
 class CellParsing(Part):
     """How cells are written in a file."""
 
@@ -166,10 +157,30 @@ class Label(Part):
                     f"the favourable label {self.favourable!r} is not among `values` {self.values}",
                 )
         if self.above is not None:
-            _check_above(self)
-        if self.map is not None:
-            _check_label_map(self.map, self.values)
+            if self.map is not None:
+                raise mistake("above", "give `above` or `map`, not both")
+            if self.values is None or len(self.values) != 2:
+                raise mistake("above", "needs two `values`: the label above it, then the other")
+            for value in self.values:
+                # 0 and 1 could not be told from a column that has been turned into labels already.
+                if is_number(value):
+                    raise mistake("values", f"with `above`, a label must be a word, not {value!r}")
+        names = self.map or {}
+        _check_map(names, self.values)
+        for old, new in names.items():
+            # A column that has been renamed already must mean the same if it is renamed again.
+            if names.get(new, new) != new:
+                what = (
+                    f"renames {old!r} to {new!r} and {new!r} to {names[new]!r}; use new names only"
+                )
+                raise mistake("map", what)
         return self
+
+
+def _check_map(names: dict[str, str] | None, values: list[str] | None) -> None:
+    unknown = sorted(set((names or {}).values()) - set(values or []))
+    if values is not None and unknown:
+        raise mistake("map", f"leads to {unknown[0]!r}, which is not among `values`")
 
 
 class PaperFigures(Part):
@@ -210,31 +221,13 @@ class Description(Part):
         """The data set's short name."""
         return self.dataset.name
 
+    @field_validator("files", check_fields=False)
+    @classmethod
+    def _names_differ(cls, files: list[DataFile]) -> list[DataFile]:
+        if twice := repeated([version.name for file in files for version in file.versions]):
+            raise mistake((), f"two files are called {twice!r}")
+        return files
 
-def _check_above(label: Label) -> None:
-    if label.map is not None:
-        raise mistake("above", "give `above` or `map`, not both")
-    if label.values is None or len(label.values) != 2:
-        raise mistake("above", "needs two `values`: the label above it, then the other")
-    for value in label.values:
-        # A column of 0 and 1 could not be told from one that has been turned into labels already.
-        if is_number(value):
-            raise mistake("values", f"with `above`, a label must be a word, not {value!r}")
-
-
-def _check_label_map(names: dict[str, str], values: list[str] | None) -> None:
-    if values is not None and (unknown := sorted(set(names.values()) - set(values))):
-        raise mistake("map", f"leads to {unknown[0]!r}, which is not among `values`")
-    for old, new in names.items():
-        # A column that has been renamed already must mean the same if it is renamed again.
-        if names.get(new, new) != new:
-            raise mistake(
-                "map",
-                f"renames {old!r} to {new!r} and {new!r} to {names[new]!r}; use new names only",
-            )
-
-
-FeatureType = Literal["integer", "decimal", "categorical"]
 
 DEFAULT_BINS = 10
 
@@ -265,7 +258,7 @@ class RowFilter(Part):
 class Feature(Part):
     """One input of the model, or a sensitive feature that the model does not take."""
 
-    type: FeatureType = Field(description="what the cells are")
+    type: Literal["integer", "decimal", "categorical"] = Field(description="what the cells are")
     column: str | None = Field(None, description="the column in the file, if named otherwise")
     sensitive: Flag = Field(False, description="may rules be about it? It is then never perturbed")
     input: Flag = Field(
@@ -352,8 +345,6 @@ class DatasetSpecification(Description):
 
     @model_validator(mode="after")
     def _parts_agree(self) -> DatasetSpecification:
-        if twice := repeated_file(self.files):
-            raise mistake("files", f"two files are called {twice!r}")
         if not self.features:
             raise mistake("features", "describe each input of the model under [features.NAME]")
         if not any(feature.sensitive for feature in self.features.values()):
@@ -398,8 +389,7 @@ def _check_categorical(feature: Feature) -> None:
         raise mistake("values", f"names {twice!r} twice")
     if MISSING in values:
         raise mistake("values", f"{MISSING!r} is kept for missing values; list the others only")
-    if feature.map and (unknown := sorted(set(feature.map.values()) - set(values))):
-        raise mistake("map", f"leads to {unknown[0]!r}, which is not among `values`")
+    _check_map(feature.map, values)
     for key in ("range", "bins", "edges", "step"):
         if getattr(feature, key) is not None:
             raise mistake(key, "is for integer and decimal features")
@@ -418,12 +408,9 @@ def _check_continuous(feature: Feature) -> None:
         raise mistake("step", f"{feature.step:g} is no whole number, and the feature is integer")
     if feature.bins is not None and feature.edges is not None:
         raise mistake("edges", "give `bins` or `edges`, not both")
-    edges = feature.edges
-    if edges is not None:
+    if (edges := feature.edges) is not None:
         if len(edges) < 2 or any(b <= a for a, b in itertools.pairwise(edges)):
             raise mistake("edges", "needs at least two limits, ascending")
         if edges[0] > low or edges[-1] < high:
-            raise mistake(
-                "edges",
-                f"{edges[0]:g} to {edges[-1]:g} do not cover the range {low:g} to {high:g}",
-            )
+            covered = f"{edges[0]:g} to {edges[-1]:g}"
+            raise mistake("edges", f"{covered} do not cover the range {low:g} to {high:g}")

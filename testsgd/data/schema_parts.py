@@ -23,9 +23,11 @@ from pydantic_core import PydanticCustomError
 from testsgd.data.categories import category_text
 
 
-def _plain(value: Any) -> Any:
-    """Take a number out of numpy's wrapping: a range may come from a column's `min()`."""
-    return value.item() if isinstance(value, np.generic) else value
+def plain_number(value: Any) -> Any:
+    """Take a number out of numpy's or decimal's wrapping; anything else stays."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def _category(value: Any) -> str:
@@ -39,16 +41,18 @@ Category = Annotated[
     str, BeforeValidator(_category), WithJsonSchema({"type": ["string", "number", "boolean"]})
 ]
 # Left to itself, pydantic takes the text "no" for a boolean and the text "5" for a number.
-Flag = Annotated[bool, Field(strict=True), BeforeValidator(_plain)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False), BeforeValidator(_plain)]
+Flag = Annotated[bool, Field(strict=True), BeforeValidator(plain_number)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False), BeforeValidator(plain_number)]
 # Bounds stand here, not at the fields: behind a validator they would be lost to the JSON Schema.
-Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0), BeforeValidator(_plain)]
-Share = Annotated[
-    float, Field(strict=True, allow_inf_nan=False, gt=0, lt=1), BeforeValidator(_plain)
+Positive = Annotated[
+    float, Field(strict=True, allow_inf_nan=False, gt=0), BeforeValidator(plain_number)
 ]
-Count = Annotated[int, Field(strict=True, ge=0), BeforeValidator(_plain)]
-PositiveCount = Annotated[int, Field(strict=True, ge=1), BeforeValidator(_plain)]
-Bins = Annotated[int, Field(strict=True, ge=1, le=200), BeforeValidator(_plain)]
+Share = Annotated[
+    float, Field(strict=True, allow_inf_nan=False, gt=0, lt=1), BeforeValidator(plain_number)
+]
+Count = Annotated[int, Field(strict=True, ge=0), BeforeValidator(plain_number)]
+PositiveCount = Annotated[int, Field(strict=True, ge=1), BeforeValidator(plain_number)]
+Bins = Annotated[int, Field(strict=True, ge=1, le=200), BeforeValidator(plain_number)]
 
 
 class Part(BaseModel):
@@ -60,12 +64,8 @@ class Part(BaseModel):
 def mistake(
     key: str | tuple[str | int, ...], problem: str, remedy: str | None = None
 ) -> PydanticCustomError:
-    """Return an error about one key of a part, so that its line can be named.
-
-    Without a remedy of its own it asks that the value is corrected.
-    """
-    path = (key,) if isinstance(key, str) else key
-    context = {"problem": problem, "key": path}
+    """Return an error about one key of a part, so that its line can be named."""
+    context: dict[str, Any] = {"problem": problem, "key": (key,) if isinstance(key, str) else key}
     if remedy is not None:
         context["remedy"] = remedy
     return PydanticCustomError("mistake", "{problem}", context)
@@ -95,15 +95,7 @@ _NO_FRACTION = 'a share is written as a decimal (0.1) or as a quotient in quotes
 
 
 def exact_fraction(value: Any) -> Fraction:
-    """Read a number exactly as it is written in decimals.
-
-    `value`: a float stands for the shortest decimal that reads as it: 0.1 is one tenth.
-
-    Examples
-    --------
-    >>> exact_fraction(0.1), exact_fraction("1/3")
-    (Fraction(1, 10), Fraction(1, 3))
-    """
+    """Read a number exactly as it is written; a float is the shortest decimal that reads as it."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Fraction):
@@ -148,30 +140,16 @@ def seen(value: Any) -> str:
     return f" (seen: {value})" if isinstance(value, (Decimal, Fraction)) else ""
 
 
-def plain_number(value: Any) -> Any:
-    """Take a number out of numpy's or decimal's wrapping; anything else stays."""
-    if isinstance(value, np.generic):
-        return value.item()
-    return float(value) if isinstance(value, Decimal) else value
-
-
 def _number_or_quotient(value: Any) -> Any:
     if isinstance(value, str) and _QUOTIENT.fullmatch(value.strip()):
         return float(exact_fraction(value))
     return float(value) if isinstance(value, Fraction) else plain_number(value)
 
 
-ExactShare = Annotated[
-    Fraction,
-    PlainValidator(exact_share),
-    PlainSerializer(str),
-    WithJsonSchema({"type": ["number", "string"]}),
-]
+_WRITTEN = WithJsonSchema({"type": ["number", "string"]})
+ExactShare = Annotated[Fraction, PlainValidator(exact_share), PlainSerializer(str), _WRITTEN]
 ExactNotNegative = Annotated[
-    Fraction,
-    PlainValidator(exact_not_negative),
-    PlainSerializer(str),
-    WithJsonSchema({"type": ["number", "string"]}),
+    Fraction, PlainValidator(exact_not_negative), PlainSerializer(str), _WRITTEN
 ]
 # TOML's decimals come as Decimal; left to itself, pydantic would take texts for numbers.
 Probability = Annotated[
@@ -179,11 +157,9 @@ Probability = Annotated[
     Field(strict=True, allow_inf_nan=False, ge=0, le=1),
     BeforeValidator(_number_or_quotient),
 ]
-Between = Annotated[
-    float, Field(strict=True, allow_inf_nan=False, gt=0, lt=1), BeforeValidator(plain_number)
-]
+Between = Share
 NotNegative = Annotated[
     float, Field(strict=True, allow_inf_nan=False, ge=0), BeforeValidator(plain_number)
 ]
-AtLeastOne = Annotated[int, Field(strict=True, ge=1), BeforeValidator(plain_number)]
+AtLeastOne = PositiveCount
 Decision = Annotated[int, Field(strict=True, ge=0, le=1), BeforeValidator(plain_number)]

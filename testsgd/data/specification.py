@@ -75,30 +75,12 @@ Specification: TypeAlias = DatasetSpecification | TextSpecification
 
 
 def read_specification(path: Path | str) -> Specification:
-    """Read a data set's description from a TOML file.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Returns
-    -------
-    DatasetSpecification or TextSpecification
-        Of texts, if the description has a ``[text]`` table. A path of a list of terms is then
-        given as seen from here.
-
-    Raises
-    ------
-    SpecificationError
-        If the file is missing, is not TOML, or does not describe a data set; the message names the
-        key and the line.
-    """
+    """Read a data set's description from a TOML file; the path of its terms is seen from here."""
     path = Path(path)
     text = read_toml_text(path, purpose="describes the data set")
     specification = parse_specification(text, where=str(path))
-    if isinstance(specification, TextSpecification):
-        return specification.beside(path.parent)
+    if isinstance(specification, TextSpecification) and specification.terms is not None:
+        return specification.model_copy(update={"terms": str(path.parent / specification.terms)})
     return specification
 
 
@@ -128,7 +110,8 @@ def parse_specification(text: str, *, where: str = "specification") -> Specifica
     ...
     testsgd.errors.SpecificationError: x.toml: not valid TOML: ...
     """
-    return _specification(parse_toml(text, where=where), text=text, where=where)
+    document = parse_toml(text, where=where)
+    return validated(_kind(document), document, text=text, where=where)
 
 
 def specification_from_mapping(document: Mapping[str, Any]) -> Specification:
@@ -139,22 +122,13 @@ def specification_from_mapping(document: Mapping[str, Any]) -> Specification:
     SpecificationError
         If it does not describe a data set; the message names the key.
     """
-    return _specification(dict(document), text="", where="specification")
+    return validated(_kind(document), dict(document), where="specification")
 
 
 def specification_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a data set's description.
+    """Return the JSON Schema (draft 2020-12) of a data set's description.
 
-    Returns
-    -------
-    dict
-        A JSON Schema (draft 2020-12). A document with a ``text`` table is one of texts, any other
-        one of a table.
-
-    Examples
-    --------
-    >>> sorted(specification_schema()["$defs"]["TextSpecification"]["required"])
-    ['dataset', 'label', 'text']
+    A document with a ``text`` table is one of texts, any other one of a table.
     """
     kinds = (DatasetSpecification, TextSpecification)
     _, definitions = models_json_schema([(kind, "validation") for kind in kinds])
@@ -171,7 +145,5 @@ def specification_schema() -> dict[str, Any]:
     }
 
 
-def _specification(document: dict[str, Any], *, text: str, where: str) -> Specification:
-    if "text" in document:
-        return validated(TextSpecification, document, text=text, where=where)
-    return validated(DatasetSpecification, document, text=text, where=where)
+def _kind(document: Mapping[str, Any]) -> type[DatasetSpecification] | type[TextSpecification]:
+    return TextSpecification if "text" in document else DatasetSpecification

@@ -12,13 +12,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.categories import category_codes, category_text, row_name
+from testsgd.data.categories import category_codes, category_text, check_cells, row_name
 from testsgd.data.cells import (
     as_pandas,
     check_labels,
     label_texts,
     missing_column,
-    needed_column,
     parsed_numbers,
     plain_cells,
     read_cells,
@@ -26,40 +25,23 @@ from testsgd.data.cells import (
 )
 from testsgd.data.demo import generate_demo
 from testsgd.data.lookup import find_files
+from testsgd.data.sampling import Sampled, cluster_numbers
 from testsgd.data.schema import DatasetSpecification, Feature, Parsing, RowFilter
 from testsgd.errors import DataError, ParameterError
 
 
 @dataclass(frozen=True)
-class Table:
-    """Rows that fit their description.
+class Table(Sampled):
+    """Rows that fit their description."""
 
-    Attributes
-    ----------
-    specification : DatasetSpecification
-        What the columns mean.
-    frame : pandas.DataFrame
-        The features in the order of the description, and behind them the columns that only the
-        model needs; cells and types as they were given. Never changed.
-    labels : pandas.Series or None
-        The label of each row as text, if the data have a label column.
-    missing : dict of str to int
-        Rows in which each feature is missing.
-    source : str
-        Where the rows came from.
-    notes : tuple of str
-        What was done to the rows before they came here.
-    clusters : numpy.ndarray of int, shape (rows,), or None
-        Which rows are one unit; None if each is its own.
-    """
+    unit = "row"
 
     specification: DatasetSpecification
+    # The features in the order of the description, and behind them the columns that only the model
+    # needs; cells and types as they were given. Never changed.
     frame: pd.DataFrame
-    labels: pd.Series[Any] | None
-    missing: dict[str, int] = field(default_factory=dict)
-    source: str = ""
-    notes: tuple[str, ...] = ()
-    clusters: NDArray[np.intp] | None = None
+    labels: pd.Series[Any] | None  # The label of each row as text, if the data have labels.
+    missing: dict[str, int] = field(default_factory=dict)  # Rows in which each feature is missing.
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -70,13 +52,7 @@ class Table:
         return tuple(self.frame.columns[len(self.specification.features) :])
 
     def take(self, rows: NDArray[np.intp]) -> Table:
-        """Return some of the rows.
-
-        Parameters
-        ----------
-        rows : numpy.ndarray of int
-            Their places, in the order wanted.
-        """
+        """Return the rows in some positions, in the order wanted."""
         frame = self.frame.iloc[rows]
         return replace(
             self,
@@ -85,22 +61,6 @@ class Table:
             missing={name: int(frame[name].isna().sum()) for name in self.missing},
             clusters=None if self.clusters is None else self.clusters[rows],
         )
-
-    def sample(self, count: int, seed: int) -> Table:
-        """Draw rows without replacement; they keep their order, and a note says so.
-
-        Parameters
-        ----------
-        count : int
-            How many; all of them, without a note, if there are no more.
-        seed : int
-            Same seed, same rows.
-        """
-        if count >= len(self):
-            return self
-        drawn = np.random.default_rng(seed).choice(len(self), size=count, replace=False)
-        note = f"a sample of {count:,} of the {len(self):,} rows, drawn with seed {seed}"
-        return replace(self.take(np.sort(drawn)), notes=(*self.notes, note))
 
     def codes(self, feature: str, rows: slice = slice(None)) -> NDArray[np.int16]:
         """Return the index of each row's value among the declared values, -1 where missing."""
@@ -241,34 +201,29 @@ def check_table(
             raise missing_column(name, frame.columns, where)
     for name in passed:
         if name not in frame:
-            raise needed_column(name, frame.columns, where)
+            raise missing_column(name, frame.columns, where, for_model=True)
     missing = {
         name: _check_feature(frame[name], name, feature, where)
         for name, feature in specification.features.items()
     }
+    clusters = None
+    if specification.data is not None:
+        unit = specification.data.cluster
+        if unit not in frame:
+            raise missing_column(unit, frame.columns, where)
+        clusters = cluster_numbers(frame[unit])
+    label, labels = specification.label, None
+    if label.column in frame:
+        labels = label_texts(frame[label.column], label)
+        check_labels(labels, label, f"{where}, label column {label.column!r}")
     return Table(
         specification=specification,
         frame=frame[[*specification.features, *passed]],
-        labels=_check_labels(frame, specification, where),
+        labels=labels,
         missing=missing,
         source=source,
-        clusters=_clusters(frame, specification, where),
+        clusters=clusters,
     )
-
-
-def _clusters(
-    frame: pd.DataFrame, specification: DatasetSpecification, where: str
-) -> NDArray[np.intp] | None:
-    """Return the unit that each row is about; a row without one is a unit of its own."""
-    if specification.data is None:
-        return None
-    name = specification.data.cluster
-    if name not in frame:
-        raise missing_column(name, frame.columns, where)
-    codes, _ = pd.factorize(frame[name])
-    alone = codes < 0
-    codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
-    return np.asarray(codes, dtype=np.intp)
 
 
 def as_floats(column: pd.Series[Any]) -> NDArray[np.float64]:
@@ -277,40 +232,22 @@ def as_floats(column: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def table_fingerprint(table: Table) -> str:
-    """Return the sha256 of the columns' names and values, whatever the features' types.
-
-    Examples
-    --------
-    >>> from testsgd.data import load_specification
-    >>> table = load_table(load_specification("demo"))
-    >>> len(table_fingerprint(table))
-    64
-    """
+    """Return the sha256 of the columns' names and values, whatever the features' types."""
     digest = hashlib.sha256()
-    step = 1 << 18
     for name, feature in table.specification.features.items():
         digest.update(f"{name}\0{feature.type}\0".encode())
-        if not feature.continuous:
+        if feature.continuous:
+            # Equal bytes if equal: there are two zeros, and many ways to write NaN.
+            numbers = table.numbers(name) + 0.0
+            digest.update(np.where(np.isnan(numbers), np.nan, numbers).tobytes())
+        else:
             digest.update("\0".join(feature.values or []).encode())
-        for start in range(0, len(table), step):
-            rows = slice(start, start + step)
-            block: NDArray[Any] = (
-                _canonical(table.numbers(name, rows))
-                if feature.continuous
-                else table.codes(name, rows)
-            )
-            digest.update(np.ascontiguousarray(block).tobytes())
+            digest.update(table.codes(name).tobytes())
     for name in table.passed:
         digest.update(f"{name}\0passed\0".encode())
         for cell in table.frame[name]:
             digest.update(f"{category_text(cell)}\0".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
-
-
-def _canonical(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return numbers of equal bytes if equal: there are two zeros, and many ways to write NaN."""
-    canonical: NDArray[np.float64] = np.where(np.isnan(numbers), np.nan, numbers + 0.0)
-    return canonical
 
 
 def _nearest_decimals(numbers: NDArray[np.float64], *, digits: int) -> NDArray[np.float64]:
@@ -325,29 +262,30 @@ def _nearest_decimals(numbers: NDArray[np.float64], *, digits: int) -> NDArray[n
 def _check_feature(column: pd.Series[Any], name: str, feature: Feature, where: str) -> int:
     """Check one column; give the number of missing cells."""
     location = f"{where}, feature {name!r}"
-    if not feature.continuous:
-        codes = category_codes(column, feature.values or [], feature=name)
-        present = np.unique(codes)
-        missing = int((codes < 0).sum())
+    if feature.continuous:
+        cells: NDArray[Any] = _checked_numbers(column, name, feature, location)
+        missing = np.isnan(cells)
+        several = not missing.all() and np.nanmin(cells) < np.nanmax(cells)
     else:
-        numbers = _checked_numbers(column, name, feature, location)
-        known = numbers[~np.isnan(numbers)]
-        missing = len(numbers) - len(known)
-        present = np.array([]) if len(known) == 0 else np.unique([known.min(), known.max()])
-    if feature.sensitive and len(present) < 2:
+        cells = category_codes(column, feature.values or [], feature=name)
+        missing = cells < 0
+        several = cells.min() < cells.max()
+    if feature.sensitive and not several:
         raise DataError(
             "the sensitive feature has one value only, so there is nobody to compare with",
             where=location,
             remedy="give data with at least two values, or set `sensitive = false`",
             feature=name,
         )
-    return missing
+    return int(missing.sum())
 
 
 def _checked_numbers(
     column: pd.Series[Any], name: str, feature: Feature, location: str
 ) -> NDArray[np.float64]:
-    if not _is_numeric(column):
+    # What a column without any value comes to, out of None or out of another library: objects.
+    empty = column.dtype == object and column.isna().all()
+    if not (empty or pd.api.types.is_any_real_numeric_dtype(column)):
         raise DataError(
             f"the column is {feature.type} by its description, but holds {column.dtype} values "
             f"(row {row_name(column, 0)}: {column.iloc[0]!r})",
@@ -356,69 +294,45 @@ def _checked_numbers(
             feature=name,
         )
     numbers = as_floats(column)
+    cells = pd.Series(numbers, index=column.index)
     # A comparison with NaN is False, so missing cells pass all three checks.
     low, high = feature.range or (-np.inf, np.inf)
     outside = (numbers < low) | (numbers > high)
-    if outside.any():
-        position = int(np.flatnonzero(outside)[0])
-        row, value = row_name(column, position), float(numbers[position])
-        raise DataError(
-            f"{int(outside.sum())} value(s) are outside the declared range {low:.10g} to "
-            f"{high:.10g} (row {row}: {value:.10g})",
-            where=location,
-            remedy="widen `range` or correct the data",
-            feature=name,
-            row=row,
-            value=value,
-        )
+    check_cells(
+        cells,
+        outside,
+        lambda row, value: (
+            f"{int(outside.sum())} value(s) are outside the declared range "
+            f"{low:.10g} to {high:.10g} (row {row}: {value:.10g})"
+        ),
+        where=location,
+        remedy="widen `range` or correct the data",
+        feature=name,
+    )
     if feature.type == "integer":
-        fractional = np.flatnonzero(numbers % 1 > 0)
-        if len(fractional):
-            row = row_name(column, int(fractional[0]))
-            value = float(numbers[fractional[0]])
-            raise DataError(
-                f"the column is integer by its description, but row {row} holds {value:.10g}",
-                where=location,
-                remedy="declare it decimal or correct the data",
-                feature=name,
-                row=row,
-                value=value,
-            )
+        check_cells(
+            cells,
+            numbers % 1 > 0,
+            lambda row, value: (
+                f"the column is integer by its description, but row {row} holds {value:.10g}"
+            ),
+            where=location,
+            remedy="declare it decimal or correct the data",
+            feature=name,
+        )
     return numbers
-
-
-def _is_numeric(column: pd.Series[Any]) -> bool:
-    types = pd.api.types
-    if types.is_object_dtype(column):
-        # What a column without any value comes to, out of None or out of another library.
-        return bool(column.isna().all())
-    return types.is_any_real_numeric_dtype(column)
-
-
-def _check_labels(
-    frame: pd.DataFrame, specification: DatasetSpecification, where: str
-) -> pd.Series[Any] | None:
-    label = specification.label
-    if label.column not in frame:
-        return None
-    texts = label_texts(frame[label.column], label)
-    check_labels(texts, label, f"{where}, label column {label.column!r}")
-    return texts
 
 
 def read_rows(
     paths: Sequence[Path], specification: DatasetSpecification, *, passed: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Read files as their description says.
+    """Read files as their description says: a column a feature, and the label if there is one.
 
-    `passed`: further columns to read, under their names in the file. Result: one column a feature
-    under its own name, categorical columns as text with missing cells left missing, integer columns
-    as whole numbers (as decimals where cells are missing), and the label column, if the files have
-    it, with the labels used. The index counts the files' rows from 0, so that it has gaps where
-    filters left rows out.
+    `passed`: further columns to read, under their names in the file. Missing cells stay missing.
+    The index counts the files' rows from 0, with gaps where filters left rows out.
     """
     frames = [_bare_cells(Path(path), specification.parse, passed) for path in paths]
-    cells = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+    cells = pd.concat(frames, ignore_index=True)
     where = ", ".join(str(path) for path in paths)
     for row_filter in specification.filters:
         cells = cells[_passes(cells, row_filter, where)]
@@ -431,10 +345,11 @@ def read_rows(
         column = specification.column_of(name)
         if column not in cells:
             raise missing_column(column, cells.columns, where)
-        columns[name] = _clean(cells[column], name, feature, where)
+        read = _numbers if feature.continuous else _categories
+        columns[name] = read(cells[column], name, feature, where)
     for name in passed:
         if name not in cells:
-            raise needed_column(name, cells.columns, where)
+            raise missing_column(name, cells.columns, where, for_model=True)
         columns[name] = plain_cells(cells[name])
     if specification.label.column in cells:
         columns[specification.label.column] = label_texts(
@@ -444,21 +359,16 @@ def read_rows(
 
 
 def _bare_cells(path: Path, parsing: Parsing, passed: Sequence[str]) -> pd.DataFrame:
-    """Read cells without the blanks around them; only texts that are named are missing values."""
-    cells = read_cells(path, parsing)
-    return pd.DataFrame(
-        {name: _bare(cells[name], parsing, keep=name in passed) for name in cells.columns}
-    )
-
-
-def _bare(texts: pd.Series[Any], parsing: Parsing, *, keep: bool) -> pd.Series[Any]:
-    """Take off the blanks around values, which are no part of them, and mark the missing ones.
+    """Read cells without the blanks around them, and mark the texts that stand for missing values.
 
     Of a column that only the model needs nothing is known, so its blanks are kept.
     """
-    bare = texts.str.strip()
-    missing = bare.isin([text.strip() for text in parsing.missing])
-    return (texts if keep else bare).mask(missing)
+    cells = read_cells(path, parsing)
+    missing = [text.strip() for text in parsing.missing]
+    for name in cells.columns:
+        bare = cells[name].str.strip()
+        cells[name] = (cells[name] if name in passed else bare).mask(bare.isin(missing))
+    return cells
 
 
 def _passes(cells: pd.DataFrame, row_filter: RowFilter, where: str) -> pd.Series[bool]:
@@ -468,49 +378,38 @@ def _passes(cells: pd.DataFrame, row_filter: RowFilter, where: str) -> pd.Series
     keep = column.notna() & ~column.isin(row_filter.none_of)
     if row_filter.minimum is not None or row_filter.maximum is not None:
         numbers = parsed_numbers(column)
-        low = -np.inf if row_filter.minimum is None else row_filter.minimum
-        high = np.inf if row_filter.maximum is None else row_filter.maximum
-        keep &= numbers.between(low, high)
+        low, high = row_filter.minimum, row_filter.maximum
+        keep &= numbers.between(-np.inf if low is None else low, np.inf if high is None else high)
     return keep
 
 
-def _clean(column: pd.Series[Any], name: str, feature: Feature, where: str) -> pd.Series[Any]:
-    if feature.continuous:
-        return _numbers(column, name, feature, where)
-    texts = column
-    if feature.map is not None:
-        texts = renamed(texts, feature.map)
+def _categories(column: pd.Series[Any], name: str, feature: Feature, where: str) -> pd.Series[Any]:
+    texts = column if feature.map is None else renamed(column, feature.map)
     values = feature.values or []
-    unknown = texts.notna() & ~texts.isin(values)
-    if unknown.any():
-        position = int(np.flatnonzero(unknown)[0])
-        row, text = row_name(texts, position), texts.iloc[position]
-        raise DataError(
-            f"the value {text!r} (row {row}) is not among the declared values of {name!r}",
-            where=where,
-            remedy="add it to `values` or correct the data",
-            feature=name,
-            value=text,
-            row=row,
-        )
+    check_cells(
+        texts,
+        texts.notna() & ~texts.isin(values),
+        lambda row, text: (
+            f"the value {text!r} (row {row}) is not among the declared values of {name!r}"
+        ),
+        where=where,
+        remedy="add it to `values` or correct the data",
+        feature=name,
+    )
     return pd.Series(pd.Categorical(texts, categories=values), index=column.index)
 
 
 def _numbers(column: pd.Series[Any], name: str, feature: Feature, where: str) -> pd.Series[Any]:
     floats = parsed_numbers(column)
-    bad = floats.isna() & column.notna()
-    if bad.any():
-        position = int(np.flatnonzero(bad)[0])
-        row, text = row_name(column, position), column.iloc[position]
-        raise DataError(
-            f"{name!r} is {feature.type}, but row {row} holds {text!r}",
-            where=where,
-            remedy=f"correct the data, list that text under `missing` in [parse], or change the "
-            f"type of {name!r}",
-            feature=name,
-            value=text,
-            row=row,
-        )
+    check_cells(
+        column,
+        floats.isna() & column.notna(),
+        lambda row, text: f"{name!r} is {feature.type}, but row {row} holds {text!r}",
+        where=where,
+        remedy=f"correct the data, list that text under `missing` in [parse], or change the type "
+        f"of {name!r}",
+        feature=name,
+    )
     # Beyond 2**53 floats skip whole numbers; infinity and such are left to the check of the range.
     whole = (floats % 1 == 0) & (floats.abs() < 2**53)
     return floats.astype(np.int64) if feature.type == "integer" and whole.all() else floats

@@ -8,7 +8,6 @@ import difflib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, get_args
@@ -24,10 +23,7 @@ P = TypeVar("P", bound=Part)
 
 
 def read_toml_text(path: Path, *, purpose: str) -> str:
-    """Read the text of a TOML file.
-
-    `purpose`: what the file should do, for the message of an error: "describes the data set".
-    """
+    """Read the text of a TOML file; `purpose` says what it does: "describes the data set"."""
     try:
         # Some editors put a byte order mark first; TOML knows none.
         return path.read_text(encoding="utf-8-sig")
@@ -44,11 +40,7 @@ def read_toml_text(path: Path, *, purpose: str) -> str:
 
 
 def parse_toml(text: str, *, where: str, exact: bool = False) -> dict[str, Any]:
-    """Parse TOML text.
-
-    `where`: what to call the document in error messages. `exact`: give decimals as decimal.Decimal,
-    with the digits that stand there.
-    """
+    """Parse TOML text; `exact`: decimals are decimal.Decimal, with the digits that stand there."""
     try:
         return tomllib.loads(text, parse_float=Decimal if exact else float)
     except tomllib.TOMLDecodeError as error:
@@ -58,43 +50,25 @@ def parse_toml(text: str, *, where: str, exact: bool = False) -> dict[str, Any]:
 
 
 def validated(kind: type[P], document: Any, *, text: str = "", where: str) -> P:
-    """Make a part of a document, with the first mistake named by its key and line.
-
-    `text`: the TOML text that the document was parsed from, if it was. `where`: what to call the
-    document in error messages.
-    """
+    """Make a part of a document, with the first mistake named by its key and its line of `text`."""
     try:
         return kind.model_validate(document)
     except ValidationError as error:
-        raise _specification_error(error, kind, text, where) from error
+        mistakes = [_mistake(item, kind, text) for item in error.errors(include_url=False)]
+        # A mistake that stands in a line helps more than a key that is missing somewhere.
+        mistakes.sort(key=lambda mistake: bool(mistake["problem"] == _KEY_MISSING))
+        first = mistakes[0]
+        others = len(mistakes) - 1
+        more = f" (and {others} more mistake{'s' if others > 1 else ''})" if others else ""
+        raise SpecificationError(
+            f"{first['key']}: {first['problem']}",
+            where=f"{where}, line {first['line']}" if text else where,
+            remedy=first["remedy"] + more,
+            mistakes=mistakes,
+        ) from error
 
 
-def _specification_error(
-    error: ValidationError, kind: type[Part], text: str, where: str
-) -> SpecificationError:
-    mistakes = [_mistake(item, kind, text) for item in error.errors(include_url=False)]
-    # A mistake that stands in a line helps more than a key that is missing somewhere.
-    mistakes.sort(key=lambda mistake: mistake.problem == _KEY_MISSING)
-    first = mistakes[0]
-    others = len(mistakes) - 1
-    more = f" (and {others} more mistake{'s' if others > 1 else ''})" if others else ""
-    return SpecificationError(
-        f"{first.key}: {first.problem}",
-        where=f"{where}, line {first.line}" if text else where,
-        remedy=first.remedy + more,
-        mistakes=[asdict(mistake) for mistake in mistakes],
-    )
-
-
-@dataclass(frozen=True)
-class _Mistake:
-    key: str
-    line: int
-    problem: str
-    remedy: str
-
-
-def _mistake(item: Any, kind: type[Part], text: str) -> _Mistake:
+def _mistake(item: Any, kind: type[Part], text: str) -> dict[str, Any]:
     location = (*item["loc"], *item.get("ctx", {}).get("key", ()))
     problem, remedy = _problem(item)
     if item["type"] == "missing" and isinstance(location[-1], int):
@@ -102,7 +76,7 @@ def _mistake(item: Any, kind: type[Part], text: str) -> _Mistake:
     if item["type"] == "extra_forbidden":
         remedy = _right_name(kind, location) or remedy
     key = ".".join(str(part) for part in location) or "(top level)"
-    return _Mistake(key, line_of(text, location), problem, remedy)
+    return {"key": key, "line": line_of(text, location), "problem": problem, "remedy": remedy}
 
 
 def _right_name(kind: type[Part], location: tuple[int | str, ...]) -> str | None:
@@ -118,8 +92,8 @@ def _right_name(kind: type[Part], location: tuple[int | str, ...]) -> str | None
                 else (table,)
             )
         ]
-    known = {name for table in tables for name in table.model_fields}
-    near = difflib.get_close_matches(str(location[-1]), sorted(known), n=1)
+    names = {name for table in tables for name in table.model_fields}
+    near = difflib.get_close_matches(str(location[-1]), sorted(names), n=1)
     return f"did you mean {near[0]!r}?" if near else None
 
 
@@ -150,19 +124,11 @@ def _problem(item: Any) -> tuple[str, str]:
 
 
 def line_of(text: str, location: tuple[int | str, ...]) -> int:
-    """Find the line of a TOML text in which a key is given its value.
+    """Return the line of a TOML text, counted from 1, in which a key is given its value.
 
     Of a key that is not there, the line of the table that should have it. The text is cut off
-    after more and more lines: the key stands where the part first knows it.
-
-    `location`: keys and positions in arrays, outermost first. Result: a line number, counted from
-    1.
-
-    Examples
-    --------
-    >>> lines = ["[label]", "column = 'y'", "[features.age]", "type = 'word'"]
-    >>> line_of(chr(10).join(lines), ("features", "age", "type"))
-    4
+    after more and more lines: the key stands where the part first knows it. `location`: keys and
+    positions in arrays, outermost first.
     """
     document = tomllib.loads(text)
     while not _holds(document, location):
@@ -193,16 +159,6 @@ class ExactDocument(Part):
     """A whole document: read from a file, a text or a mapping, and written as a mapping.
 
     Two documents are equal if they specify the same. Where they were read plays no part.
-
-    `purpose`: what a file of this kind does, for error messages: "specifies a shield".
-
-    Examples
-    --------
-    >>> from pydantic import create_model
-    >>> from testsgd.data.schema_parts import ExactShare
-    >>> Bound = create_model("Bound", __base__=ExactDocument, threshold=(ExactShare, ...))
-    >>> Bound.parse("threshold = 0.1").to_dict()
-    {'threshold': '1/10'}
     """
 
     purpose: ClassVar[str] = "is a specification"

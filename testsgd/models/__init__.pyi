@@ -12,7 +12,6 @@ from .files import TrainingReport as TrainingReport
 from .files import read_card as read_card
 from .network import Layer as Layer
 from .network import NetworkModel as NetworkModel
-from .network import read_network as read_network
 from .refitting import Examples as Examples
 from .refitting import Refitter as Refitter
 from .refitting import Stage as Stage
@@ -27,7 +26,6 @@ from .text import CallableTextModel as CallableTextModel
 from .text import TextModel as TextModel
 from .text import TextNetwork as TextNetwork
 from .text import TextTrainingReport as TextTrainingReport
-from .text import read_text_network as read_text_network
 from .text import train_text_network as train_text_network
 from .training import HIDDEN_UNITS as HIDDEN_UNITS
 from .training import check_training as check_training

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
 import numpy as np
@@ -22,17 +21,9 @@ ZERO_ONE = (("0", "1"), ("False", "True"))
 def zero_one_labels(label: Label) -> dict[str, str]:
     """Return the labels that 0 and 1, and False and True, stand for, if that is not ambiguous.
 
-    Result: from ``"0"``, ``"1"``, ``"False"`` and ``"True"`` to labels: as the description maps the
-    file's labels; or 0 to the first of two labels and 1 to the second, if that is the favourable
-    one. Empty if 1 is the favourable label by custom and the other one by its place, or if one of
-    the four is a label itself.
-
-    Examples
-    --------
-    >>> zero_one_labels(Label(column="y", favourable="yes", values=["no", "yes"]))["1"]
-    'yes'
-    >>> zero_one_labels(Label(column="y", favourable="yes", values=["yes", "no"]))
-    {}
+    As the description maps the file's labels; or 0 to the first of two labels and 1 to the second,
+    if that is the favourable one. Empty if 1 is the favourable label by custom and the other one by
+    its order, or if one of the four is a label itself.
     """
     values, renames = label.values or [], label.map or {}
     written = {text for pair in ZERO_ONE for text in pair}
@@ -50,26 +41,13 @@ def zero_one_labels(label: Label) -> dict[str, str]:
 
 
 def decision_scores(
-    function: Callable[..., Any],
-    favourable: str,
-    read_as: Mapping[str, str] = MappingProxyType({}),
+    function: Callable[..., Any], favourable: str, read_as: Mapping[str, str]
 ) -> Callable[[Any], Any] | None:
-    """Find how to tell the rows nearest to a label, where a model says labels.
+    """Return what tells the rows nearest to a label, of an estimator whose `predict` is asked.
 
-    `function`: what is asked for labels; perhaps the ``predict`` of an estimator with ``classes_``.
-    `read_as`: what labels the function says in place of others. Result: takes what `function`
-    takes, gives numbers that are larger the nearer the label is: from ``predict_proba``, or for two
-    labels from ``decision_function``. None if there is neither.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> model = LogisticRegression().fit([[0], [1]], ["yes", "no"])
-    >>> scores = decision_scores(model.predict, "yes")
-    >>> bool(scores([[0]]) > scores([[1]]))
-    True
-    >>> decision_scores(len, "yes") is None
-    True
+    It gives numbers that are larger the nearer the label is: from ``predict_proba``, or for two
+    labels from ``decision_function``. None if there is neither. `read_as`: what labels the function
+    says in place of others.
     """
     estimator = getattr(function, "__self__", None)
     classes = getattr(estimator, "classes_", None)
@@ -103,6 +81,7 @@ class BlackBox(Protocol):
 
     name: str  # What to call it in a report.
     kind: str  # What it is, in words.
+    thread_safe: bool  # True if several threads may ask it at once.
 
     @property
     def output(self) -> Output:
@@ -112,11 +91,6 @@ class BlackBox(Protocol):
     @property
     def threshold(self) -> float | None:
         """For scores: what lies above it counts as the favourable label."""
-        ...
-
-    @property
-    def thread_safe(self) -> bool:
-        """True if several threads may ask it at once."""
         ...
 
 
@@ -143,8 +117,7 @@ class CheckedFunction(ABC, Generic[Asked]):
 
     thread_safe = False
 
-    # What one of the things is called that the function is asked about.
-    one: ClassVar[str] = "row"
+    unit: ClassVar[str] = "row"  # What the function is asked about.
 
     def __init__(
         self,
@@ -209,71 +182,74 @@ class CheckedFunction(ABC, Generic[Asked]):
         )
 
     @abstractmethod
-    def decisions(self, asked: Asked) -> NDArray[np.bool_]:
-        """Return for each thing whether it gets the favourable label."""
+    def given(self, asked: Any) -> Asked:
+        """Return what the function takes of some rows or texts."""
 
     @abstractmethod
-    def scores(self, asked: Asked) -> NDArray[np.float64] | None:
-        """Return each thing a number that is larger the nearer it is to the favourable label."""
+    def _takes(self, given: Asked) -> str:
+        """Return in words what the function must accept."""
 
-    def _decide(self, asked: Asked, count: int, *, takes: str) -> NDArray[np.bool_]:
-        """Call the function with a copy of `count` things, and read its answers.
-
-        `takes` says in words what the function must accept.
-        """
-        answers = self._answers(asked, count, takes)
+    def decisions(self, asked: Any) -> NDArray[np.bool_]:
+        """Return for each row or text whether the model gives it the favourable label."""
+        if len(asked) == 0:
+            return np.zeros(0, dtype=bool)
+        answers = self._answers(self._function, asked)
         if self._output is None:
             self._output = self._recognise(answers)
         return (
             self._from_scores(answers) if self._output == "scores" else self._from_labels(answers)
         )
 
-    def _score(self, asked: Asked, count: int, *, takes: str) -> NDArray[np.float64] | None:
-        """Return scores of a copy of `count` things, None if the function tells labels only.
+    def scores(self, asked: Any) -> NDArray[np.float64] | None:
+        """Return for each row or text a number, larger the nearer it is to the favourable label.
 
-        What it returns must have been recognised before.
+        The function's scores, or what an estimator computes before it says a label; None if only
+        labels are to be had. The model must have decided about others before.
         """
-        if self._output == "scores":
-            return self._answers(asked, count, takes).astype(np.float64)
-        meanings = self._meanings if self.read_as else {}
-        function = decision_scores(self._function, self._label.favourable, meanings)
-        if function is None:
-            return None
-        return self.reading(function)._answers(asked, count, takes).astype(np.float64)
+        if len(asked) == 0:
+            return np.zeros(0)
+        function: Callable[[Any], Any] | None = self._function
+        if self._output != "scores":
+            meanings = self._meanings if self.read_as else {}
+            function = decision_scores(self._function, self._label.favourable, meanings)
+        return None if function is None else self._answers(function, asked).astype(np.float64)
 
-    def _answers(self, asked: Asked, count: int, takes: str) -> NDArray[Any]:
-        one = self.one
+    def _answers(self, function: Callable[[Asked], Any], asked: Any) -> NDArray[Any]:
+        unit = self.unit
+        given: Any = self.given(asked)
         try:
-            answers = self._function(asked)
+            # Copied whole: a shallow copy of a frame shares cells with ours, which even pandas 3
+            # lets `frame["age"].array[0] = 1` write to.
+            answers = function(given.copy())
         except TestSGDError:
             raise
         except (Exception, SystemExit) as error:
             # SystemExit too: a model that leaves must not choose the exit code of the audit.
             raise self._error(
-                f"the model raised {type(error).__name__}: {error}", f"make it accept {takes}"
+                f"the model raised {type(error).__name__}: {error}",
+                f"make it accept {self._takes(given)}",
             ) from error
         try:
             array = np.asarray(answers)
         except ValueError as error:
             raise self._error(
-                f"the model did not return one answer a {one}", "return n labels or n scores"
+                f"the model did not return one answer a {unit}", "return n labels or n scores"
             ) from error
         if array.ndim == 2 and array.shape[1] == 1:
             array = array[:, 0]
-        if array.ndim != 1 or len(array) != count:
-            hint = (
-                "return the column of the favourable label"
-                if array.ndim == 2
-                else f"return one label or score a {one}"
-            )
+        if array.ndim != 1 or len(array) != len(asked):
+            hint = f"return one label or score a {unit}"
+            if array.ndim == 2:
+                hint = "return the column of the favourable label"
             raise self._error(
-                f"the model returned an array of shape {array.shape} for {count} {one}s", hint
+                f"the model returned an array of shape {array.shape} for {len(asked)} {unit}s",
+                hint,
             )
         if pd.isna(array).any():
             index = int(np.flatnonzero(pd.isna(array))[0])
             raise self._error(
-                f"the model returned no number or label (NaN) for {one} {index}",
-                f"make it answer for every {one}",
+                f"the model returned no number or label (NaN) for {unit} {index}",
+                f"make it answer for every {unit}",
             )
         if array.dtype == object and pd.api.types.infer_dtype(array) in _OBJECT_SCORES:
             return array.astype(np.float64)
@@ -285,19 +261,16 @@ class CheckedFunction(ABC, Generic[Asked]):
             codes, uniques = pd.factorize(answers)
         except TypeError as error:
             raise self._error(
-                f"the model returned a {type(answers[0]).__name__} for {self.one} 0",
-                f"return one label or score a {self.one}",
+                f"the model returned a {type(answers[0]).__name__} for {self.unit} 0",
+                f"return one label or score a {self.unit}",
             ) from error
         return codes, [category_text(value) for value in uniques]
 
     def _recognise(self, answers: NDArray[Any]) -> Output:
         """Find out at the first call whether the answers are labels or scores; then it is fixed."""
-        known = set(self._label.values or [self._label.favourable])
-        if set(self._distinct(answers)[1]) <= known:
-            return "labels"
-        if np.issubdtype(answers.dtype, np.floating):
-            return "scores"
-        return "labels"
+        declared = set(self._label.values or [self._label.favourable])
+        floats = np.issubdtype(answers.dtype, np.floating)
+        return "scores" if floats and not set(self._distinct(answers)[1]) <= declared else "labels"
 
     def _from_scores(self, answers: NDArray[Any]) -> NDArray[np.bool_]:
         if not np.issubdtype(answers.dtype, np.number):
@@ -310,7 +283,7 @@ class CheckedFunction(ABC, Generic[Asked]):
         if outside.any():
             index = int(np.flatnonzero(outside)[0])
             raise self._error(
-                f"the model returned the score {scores[index]:g} for {self.one} {index}, outside "
+                f"the model returned the score {scores[index]:g} for {self.unit} {index}, outside "
                 "[0, 1]",
                 "return the probability of the favourable label",
             )
@@ -319,10 +292,8 @@ class CheckedFunction(ABC, Generic[Asked]):
     def _from_labels(self, answers: NDArray[Any]) -> NDArray[np.bool_]:
         codes, texts = self._distinct(answers)
         self._check_labels(texts)
-        meanings = self.read_as
-        favourable = np.array(
-            [meanings.get(text, text) == self._label.favourable for text in texts], dtype=bool
-        )
+        labels = [self.read_as.get(text, text) for text in texts]
+        favourable = np.array([label == self._label.favourable for label in labels], dtype=bool)
         decided: NDArray[np.bool_] = favourable[codes]
         return decided
 
@@ -333,26 +304,25 @@ class CheckedFunction(ABC, Generic[Asked]):
             return
         seen = sorted(self._seen)
         declared, favourable = self._label.values, self._label.favourable
-        known = favourable in seen
+        favourable_seen = favourable in seen
         unknown = [text for text in seen if declared is not None and text not in declared]
         # Several labels are the favourable one and the rest, however many the data have of them.
         # One of two that is unknown may be a slip of the pen, unless the user named the other.
         numbers = any(set(unknown) & set(pair) for pair in ZERO_ONE)
         several = len(seen) > 2 and not numbers and not any(map(_is_fraction, unknown))
-        if unknown and not (known and (several or self._favourable_given)):
+        if unknown and not (favourable_seen and (several or self._favourable_given)):
+            remedy = "name the label with --favorable"
+            if numbers:
+                remedy = "put the favourable one last in label.values"
             raise self._error(
                 f"the model returned {unknown[0]!r}, which is not among the labels "
                 f"{', '.join(declared or [])}",
-                "return those labels, or scores in [0, 1] as floats, or "
-                + (
-                    "put the favourable one last in label.values"
-                    if numbers
-                    else "name the label with --favorable"
-                ),
+                f"return those labels, or scores in [0, 1] as floats, or {remedy}",
             )
-        if declared is None and len(seen) > 1 and not known and not self._favourable_given:
+        strange = declared is None and len(seen) > 1 and not favourable_seen
+        if strange and not self._favourable_given:
             # Only where no labels are declared; taken for "never favourable", it would look fair.
-            few = " and ".join(map(repr, seen)) if len(seen) == 2 else f"{', '.join(seen[:6])}"
+            few = " and ".join(map(repr, seen)) if len(seen) == 2 else ", ".join(seen[:6])
             raise self._error(
                 f"the model returned the labels {few}, none of which is the favourable label "
                 f"{favourable!r}",

@@ -75,9 +75,7 @@ class PlainRows:
             return np.zeros(0, dtype=bool)
         if feature not in self._frame:
             # What the model does not see cannot change its answer.
-            if self._decided is None:
-                self._decided = self.decisions()
-            return self._decided[rows]
+            return (self.decisions() if self._decided is None else self._decided)[rows]
         if 2 * rows.sum() > len(rows):
             # To replace one column copies nothing else; to pick rows copies every column.
             return self._ask(self._frame.assign(**{feature: column}))[rows]
@@ -94,12 +92,11 @@ class CallableModel(CheckedFunction[pd.DataFrame]):
     Parameters
     ----------
     function : callable
-        Takes a pandas DataFrame of n rows, returns n labels, or n scores in [0, 1] of the
-        favourable label.
+        As for :class:`CheckedFunction`, of a pandas DataFrame.
     columns : tuple of str, optional
         The columns that the frame has, in this order; if not given, those of the rows as they come.
     **options
-        As for :class:`testsgd.models.answers.CheckedFunction`.
+        As for :class:`CheckedFunction`.
 
     Examples
     --------
@@ -126,47 +123,24 @@ class CallableModel(CheckedFunction[pd.DataFrame]):
         model.columns = self.columns
         return model
 
-    def given(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the columns that the function takes, in its order.
-
-        Raises
-        ------
-        ModelError
-            If there is no such column.
-        """
-        if self.columns is None or list(frame.columns) == list(self.columns):
-            return frame
+    def given(self, asked: pd.DataFrame) -> pd.DataFrame:
+        """Return the columns that the function takes, in its order."""
+        if self.columns is None or list(asked.columns) == list(self.columns):
+            return asked
         for name in self.columns:
-            if name not in frame:
+            if name not in asked:
                 raise self._error(
                     f"the model needs the column {name!r}, which the rows do not have",
                     "add it to the data, or describe it",
                 )
-        return frame[list(self.columns)]
+        return asked[list(self.columns)]
 
-    def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Return for each row whether the model gives it the favourable label."""
-        # Copied whole: a shallow copy shares cells with ours, which even pandas 3 lets
-        # `frame["age"].array[0] = 1` write to.
-        asked = self.given(frame)
-        return self._decide(asked.copy(), len(frame), takes=_takes(asked))
-
-    def scores(self, frame: pd.DataFrame) -> NDArray[np.float64] | None:
-        """Return for each row a number that is larger the nearer it is to the favourable label.
-
-        The function's scores, or what an estimator computes before it says a label; None if only
-        labels are to be had. The model must have decided about rows before.
-        """
-        asked = self.given(frame)
-        return self._score(asked.copy(), len(frame), takes=_takes(asked))
+    def _takes(self, given: pd.DataFrame) -> str:
+        return f"a data frame with the columns {', '.join(map(str, given.columns))}"
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
         """Get ready to decide on variants of `frame` that differ in one column."""
         return PlainRows(self, self.given(frame))
-
-
-def _takes(frame: pd.DataFrame) -> str:
-    return f"a data frame with the columns {', '.join(map(str, frame.columns))}"
 
 
 _Parameter = inspect.Parameter
@@ -174,16 +148,7 @@ _Parameter = inspect.Parameter
 
 @dataclass(frozen=True)
 class ColumnFunction:
-    """A function of columns as one of a data frame.
-
-    Examples
-    --------
-    >>> def rich(income, debt):
-    ...     return income > 2 * debt
-    >>> function = ColumnFunction(rich, ("income", "debt"))
-    >>> function(pd.DataFrame({"debt": [10, 20], "income": [30, 30]})).tolist()
-    [True, False]
-    """
+    """A function of columns as one of a data frame."""
 
     function: Callable[..., Any]
     columns: tuple[str, ...]
@@ -192,24 +157,12 @@ class ColumnFunction:
         """Return what the function says of a frame's columns."""
         kinds = {item.name: item.kind for item in _parameters(self.function)}
         first = [name for name in self.columns if kinds[name] is _Parameter.POSITIONAL_ONLY]
-        return self.function(
-            *(frame[name] for name in first),
-            **{name: frame[name] for name in self.columns if name not in first},
-        )
+        others = {name: frame[name] for name in self.columns if name not in first}
+        return self.function(*(frame[name] for name in first), **others)
 
 
 def named_columns(source: Any) -> tuple[str, ...] | None:
-    """Return the columns that a model names in ``feature_names_in_``, None if it names none.
-
-    `source`: an estimator, a function, or a method of either.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LinearRegression
-    >>> fitted = LinearRegression().fit(pd.DataFrame({"age": [1, 2], "wage": [1, 3]}), [0, 1])
-    >>> named_columns(fitted), named_columns(fitted.predict), named_columns(len)
-    (('age', 'wage'), ('age', 'wage'), None)
-    """
+    """Return the columns that a model, or its method, names in ``feature_names_in_``, or None."""
     for owner in (source, getattr(source, "__self__", None)):
         # A property of a foreign class may raise anything where it has nothing to tell.
         with contextlib.suppress(Exception):
@@ -224,21 +177,9 @@ def parameter_columns(function: Callable[..., Any], inputs: Sequence[str]) -> tu
 
     A function takes columns if it must be given several things, or one by its name. Parameters
     with a default are columns too if they are called as an input is.
-
-    `inputs`: the features that a model may be given.
-
-    Examples
-    --------
-    >>> parameter_columns(lambda income, debt, limit=3, age=None: 0, ["income", "age"])
-    ('income', 'debt', 'age')
-    >>> parameter_columns(lambda frame, limit=3: 0, ["income", "age"])
-    ()
     """
-    usable = [
-        item
-        for item in _parameters(function)
-        if item.kind not in (_Parameter.VAR_POSITIONAL, _Parameter.VAR_KEYWORD)
-    ]
+    variable = (_Parameter.VAR_POSITIONAL, _Parameter.VAR_KEYWORD)
+    usable = [item for item in _parameters(function) if item.kind not in variable]
     needed = [item for item in usable if item.default is _Parameter.empty]
     if len(needed) < 2 and not any(item.kind is _Parameter.KEYWORD_ONLY for item in needed):
         return ()
@@ -248,28 +189,19 @@ def parameter_columns(function: Callable[..., Any], inputs: Sequence[str]) -> tu
 def compare_columns(
     named: tuple[str, ...], specification: DatasetSpecification, *, model: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Compare the columns that a model takes with a description.
-
-    Result: the features that are not among them, and those that the description does not have.
-    """
+    """Return the features that a model does not take, and what it takes besides the features."""
     features = specification.features
     columns = {specification.column_of(name): name for name in features}
     for name in named:
         if name in features and not features[name].input:
-            what, remedy = (
-                f"the model takes the feature {name!r}, which is no input by the description",
-                "set `input = true`, or give a model that does not take it",
-            )
+            what = f"the model takes the feature {name!r}, which is no input by the description"
+            remedy = "set `input = true`, or give a model that does not take it"
         elif name == specification.label.column and name not in features:
-            what, remedy = (
-                f"the model takes {name!r}, which is the label column",
-                "give a model that does not take it",
-            )
+            what = f"the model takes {name!r}, which is the label column"
+            remedy = "give a model that does not take it"
         elif name in columns and name not in features:
-            what, remedy = (
-                f"the model takes {name!r}, which the description calls {columns[name]!r}",
-                "call the feature as the model does",
-            )
+            what = f"the model takes {name!r}, which the description calls {columns[name]!r}"
+            remedy = "call the feature as the model does"
         else:
             continue
         raise ModelError(what, where=f"model {model!r}", remedy=remedy, model=model, column=name)
@@ -321,11 +253,5 @@ def is_keras_model(source: Any) -> bool:
 
 
 def float_inputs(frame: pd.DataFrame) -> NDArray[np.float32]:
-    """Return a data frame of numbers as an array, NaN where missing.
-
-    Examples
-    --------
-    >>> float_inputs(pd.DataFrame({"age": [30, 40], "income": [1.5, None]})).tolist()
-    [[30.0, 1.5], [40.0, nan]]
-    """
+    """Return a data frame of numbers as an array, NaN where missing."""
     return np.asarray(frame.to_numpy(dtype=np.float32, na_value=np.nan))

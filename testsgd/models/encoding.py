@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,7 @@ class NumberEncoding:
     mean: float
     scale: float
 
-    @property
-    def width(self) -> int:
-        """How many inputs the feature takes."""
-        return 2
+    width = 2  # How many inputs the feature takes.
 
     def fill(self, column: pd.Series[Any], out: NDArray[np.float32]) -> None:
         """Write the encoded column into `out`, shape (n, width), which holds zeros."""
@@ -49,15 +47,10 @@ class CategoryEncoding:
         """How many inputs the feature takes."""
         return len(self.values) + 1
 
-    def positions(self, column: pd.Series[Any]) -> NDArray[np.intp]:
-        """Return which of the feature's inputs is 1, for each row."""
-        # Python counts from the end: code -1 (missing) is the last input.
-        codes = category_codes(column, self.values, feature=self.name)
-        return codes.astype(np.intp) % self.width
-
     def fill(self, column: pd.Series[Any], out: NDArray[np.float32]) -> None:
         """Write the encoded column into `out`, shape (n, width), which holds zeros."""
-        out[np.arange(len(column)), self.positions(column)] = 1.0
+        # Python counts from the end: code -1 (missing) is the last input.
+        out[np.arange(len(column)), category_codes(column, self.values, feature=self.name)] = 1.0
 
 
 FeatureEncoding = NumberEncoding | CategoryEncoding
@@ -65,16 +58,7 @@ FeatureEncoding = NumberEncoding | CategoryEncoding
 
 @dataclass(frozen=True)
 class Encoding:
-    """How every feature becomes inputs of a network, in order.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"age": [20.0, 40.0], "gender": ["male", None]})
-    >>> encoding = Encoding((NumberEncoding("age", 30.0, 10.0),
-    ...                      CategoryEncoding("gender", ("female", "male"))))
-    >>> encoding.encode(frame).tolist()
-    [[-1.0, 0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0, 1.0]]
-    """
+    """How every feature becomes inputs of a network, in order."""
 
     features: tuple[FeatureEncoding, ...]
 
@@ -83,66 +67,60 @@ class Encoding:
         """How many inputs there are in all."""
         return sum(feature.width for feature in self.features)
 
-    def offset(self, name: str) -> int:
-        """Return the first input of a feature."""
-        offset = 0
-        for feature in self.features:
-            if feature.name == name:
-                return offset
-            offset += feature.width
-        raise KeyError(name)
+    @cached_property
+    def _by_name(self) -> dict[str, tuple[FeatureEncoding, slice]]:
+        stops = np.cumsum([feature.width for feature in self.features]).tolist()
+        return {
+            feature.name: (feature, slice(stop - feature.width, stop))
+            for feature, stop in zip(self.features, stops, strict=True)
+        }
 
     def takes(self, name: str) -> bool:
         """Return whether a feature is among the inputs."""
-        return any(feature.name == name for feature in self.features)
+        return name in self._by_name
 
     def of(self, name: str) -> FeatureEncoding:
         """Return the encoding of one feature."""
-        return next(feature for feature in self.features if feature.name == name)
+        return self._by_name[name][0]
+
+    def offset(self, name: str) -> int:
+        """Return the first input of a feature."""
+        return int(self._by_name[name][1].start)
 
     def encode(self, frame: pd.DataFrame) -> NDArray[np.float32]:
         """Encode rows with a column a feature, shape (n, width)."""
         out = np.zeros((len(frame), self.width), dtype=np.float32)
-        offset = 0
-        for feature in self.features:
-            if feature.name not in frame:
-                raise ModelError(
-                    f"the network takes the feature {feature.name!r}, which the data lack",
-                    where="model",
-                    remedy="audit it with the data set it was trained on",
-                )
+        remedy = "audit it with the data set it was trained on"
+        for name, (feature, inputs) in self._by_name.items():
+            if name not in frame:
+                what = f"the network takes the feature {name!r}, which the data lack"
+                raise ModelError(what, where="model", remedy=remedy)
             try:
-                feature.fill(frame[feature.name], out[:, offset : offset + feature.width])
+                feature.fill(frame[name], out[:, inputs])
             except (TypeError, ValueError) as error:
                 raise ModelError(
-                    f"the network takes {feature.name!r} as a number, but the column holds "
-                    f"{frame[feature.name].dtype} values",
+                    f"the network takes {name!r} as a number, but the column holds "
+                    f"{frame[name].dtype} values",
                     where="model",
-                    remedy="audit it with the data set it was trained on",
+                    remedy=remedy,
                 ) from error
-            offset += feature.width
         return out
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the encoding as JSON-able data."""
-        return [
-            {"name": item.name, "mean": item.mean, "scale": item.scale}
-            if isinstance(item, NumberEncoding)
-            else {"name": item.name, "values": list(item.values)}
-            for item in self.features
-        ]
+        return [asdict(feature) for feature in self.features]
 
     @classmethod
     def from_json(cls, items: list[dict[str, Any]]) -> Encoding:
         """Read what :meth:`to_json` gave."""
-        return cls(
-            tuple(
-                CategoryEncoding(str(item["name"]), tuple(item["values"]))
-                if "values" in item
-                else NumberEncoding(str(item["name"]), float(item["mean"]), float(item["scale"]))
-                for item in items
-            )
-        )
+        features: list[FeatureEncoding] = []
+        for item in items:
+            name = str(item["name"])
+            if "values" in item:
+                features.append(CategoryEncoding(name, tuple(item["values"])))
+            else:
+                features.append(NumberEncoding(name, float(item["mean"]), float(item["scale"])))
+        return cls(tuple(features))
 
 
 def fit_encoding(table: Table, rows: NDArray[np.intp]) -> Encoding:
@@ -155,8 +133,8 @@ def fit_encoding(table: Table, rows: NDArray[np.intp]) -> Encoding:
             features.append(CategoryEncoding(name, tuple(feature.values or ())))
             continue
         numbers = table.numbers(name)[rows]
-        known = numbers[~np.isnan(numbers)]
-        mean = float(known.mean()) if len(known) else 0.0
-        scale = float(known.std()) if len(known) else 1.0
+        present = numbers[~np.isnan(numbers)]
+        mean = float(present.mean()) if len(present) else 0.0
+        scale = float(present.std()) if len(present) else 1.0
         features.append(NumberEncoding(name, mean, scale if scale > 0 else 1.0))
     return Encoding(tuple(features))

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd._files import write_text
@@ -29,10 +28,7 @@ MODEL_FILE = "model.keras"
 PREPROCESSING_FILE = "preprocessing.json"
 CARD_FILE = "card.json"
 
-_FORMATS = {
-    "testsgd.preprocessing/1": "tables",
-    "testsgd.text-preprocessing/1": "texts",
-}
+_FORMATS = {"testsgd.preprocessing/1": "tables", "testsgd.text-preprocessing/1": "texts"}
 
 Read = TypeVar("Read")
 
@@ -70,11 +66,9 @@ def read_preprocessing(
     file = path.parent / PREPROCESSING_FILE
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
-        found = _FORMATS[document["format"]]
-        labels = Labels(
-            str(document["output"]["positive_label"]), str(document["output"]["negative_label"])
-        )
-        content = read(document) if found == subject else None
+        described, output = _FORMATS[document["format"]], document["output"]
+        labels = Labels(str(output["positive_label"]), str(output["negative_label"]))
+        content = read(document) if described == subject else None
     except FileNotFoundError as error:
         raise ModelError(
             f"the file {PREPROCESSING_FILE} is missing beside the network",
@@ -88,7 +82,7 @@ def read_preprocessing(
         ) from error
     if content is None:
         raise ModelError(
-            f"the network is of {found}, the data set of {subject}",
+            f"the network is of {described}, the data set of {subject}",
             where=str(path),
             remedy="audit it with the data set it was trained on",
         )
@@ -110,33 +104,26 @@ def read_layers(
 ) -> Read:
     """Read the layers of a ``.keras`` file.
 
-    `read`: makes a network of the layers' configurations, in order, each with its class under
-    ``"class"``, and of a function from a place in the file of weights, such as ``"dense/vars"``, to
-    the arrays there. It raises :class:`WrongLayersError` if the layers are not those it knows, and
-    anything else if they do not fit together. `kind`: the layers that `read` knows, in words.
+    `read`: makes a network of the layers' configurations, each with its class under ``"class"``,
+    and of a function from a key of the file of weights, such as ``"dense/vars"``, to the arrays
+    there. It raises :class:`WrongLayersError` if the layers are not those it knows, and anything
+    else if they do not fit together. `kind`: the layers that `read` knows, in words.
     """
     import h5py
 
     try:
         with zipfile.ZipFile(path) as archive:
-            configuration = json.loads(archive.read("config.json"))
-            weights = io.BytesIO(archive.read("model.weights.h5"))
-        layers = [
-            {"class": layer["class_name"], **layer["config"]}
-            for layer in configuration["config"]["layers"]
-            if layer["class_name"] != "InputLayer"
-        ]
-        if configuration["class_name"] != "Sequential":
-            raise WrongLayersError
+            layers = _configured_layers(archive)
+            weights = io.BytesIO(archive.read(_WEIGHTS))
         with h5py.File(weights, "r") as file:
             stored = file["layers"]
 
             def arrays(key: str) -> list[NDArray[np.float32]]:
                 group = stored[key]
-                found = [np.asarray(group[str(n)], dtype=np.float32) for n in range(len(group))]
-                if not all(np.isfinite(array).all() for array in found):
+                read = [np.asarray(group[str(n)], dtype=np.float32) for n in range(len(group))]
+                if not all(np.isfinite(array).all() for array in read):
                     raise ValueError("not a number")
-                return found
+                return read
 
             return read(layers, arrays)
     except WrongLayersError as error:
@@ -152,6 +139,16 @@ def read_layers(
             where=str(path),
             remedy="give a network that `testsgd train` wrote, or package.module:callable",
         ) from error
+
+
+def _configured_layers(archive: zipfile.ZipFile) -> list[dict[str, Any]]:
+    """Return what is set in each layer but the input, with its class under ``"class"``."""
+    configuration = json.loads(archive.read("config.json"))
+    layers = configuration["config"]["layers"]
+    if configuration["class_name"] != "Sequential":
+        raise WrongLayersError
+    layers = [{"class": layer["class_name"], **layer["config"]} for layer in layers]
+    return [layer for layer in layers if layer["class"] != "InputLayer"]
 
 
 class WrongLayersError(Exception):
@@ -175,16 +172,10 @@ def read_card(folder: Path) -> dict[str, Any]:
 class SigmoidOutput:
     """The output of a network with one sigmoid unit, read for the label that is compared.
 
-    `favourable`: the label whose rate the audit compares. If it is not the positive one, it is
-    decided wherever the positive one is not, its score being one minus the other's. `threshold`:
-    scores of the favourable label above it, in [0, 1), count as favourable. `decision_threshold`:
-    the output's sum, before the sigmoid, at which the decision turns; 0 is a score of one half.
-
-    Examples
-    --------
-    >>> output = SigmoidOutput(Labels("yes", "no"), "no", 0.25)
-    >>> output.decide(np.array([1.0, 2.0])).tolist(), output.scores(np.array([0.0])).tolist()
-    ([True, False], [0.5])
+    If `favourable` is not the positive label, it is decided wherever the positive one is not, its
+    score being one minus the other's. `threshold`: scores of the favourable label above it, in
+    [0, 1), count as favourable. `decision_threshold`: the output's sum, before the sigmoid, at
+    which the decision turns; 0 is a score of one half.
     """
 
     def __init__(self, labels: Labels, favourable: str, threshold: float) -> None:
@@ -207,31 +198,19 @@ class SigmoidOutput:
         return positive if self._favours_positive else ~positive
 
 
-_CONFIGURATION = "config.json"
 _WEIGHTS = "model.weights.h5"
 
 
 class KerasArchive:
-    """A ``.keras`` file of layers one after another, as :mod:`testsgd.models.files` reads it.
-
-    `layer_names`: of the layers in order, without the input.
-    """
+    """A ``.keras`` file of layers one after another, to be written again with other weights."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            configuration = json.loads(archive.read(_CONFIGURATION))
-        self.layer_names: list[str] = [
-            layer["config"]["name"]
-            for layer in configuration["config"]["layers"]
-            if layer["class_name"] != "InputLayer"
-        ]
+            self.layer_names = [layer["name"] for layer in _configured_layers(archive)]
 
     def with_arrays(self, arrays: Mapping[str, Sequence[NDArray[np.float32]]]) -> bytes:
-        """Return the file's content with other weights of the same shapes.
-
-        `arrays`: from a place among the weights, such as ``"dense/vars"``, to the arrays there.
-        """
+        """Return the file's content with other arrays of the same shapes, by their keys in it."""
         out = io.BytesIO()
         with (
             zipfile.ZipFile(io.BytesIO(self._content)) as archive,
@@ -278,8 +257,8 @@ def write_card(folder: Path, about: Mapping[str, Any], report: TrainingReport) -
     """Write a model card: what is told of the data and the network, the figures, the versions."""
     figures = asdict(report)
     del figures["folder"]
-    named = {key.replace("_", " "): value for key, value in figures.items()}
-    _write(folder, {**about, **named}, ("tensorflow", "keras"))
+    shown = {key.replace("_", " "): value for key, value in figures.items()}
+    _write(folder, {**about, **shown}, ("tensorflow", "keras"))
 
 
 def write_retrained_card(
@@ -291,10 +270,9 @@ def write_retrained_card(
 ) -> None:
     """Write the card of a model that was trained again.
 
-    `original`: the original's card. What it says of the data, the split and the network still holds
-    and is kept; the figures of its training are left out. `about`: what is told of the new
-    training; comes before the same entries of the original. `packages`: what the model was trained
-    with, besides numpy and pandas.
+    What the `original` card says of the data, the split and the network still holds and is kept;
+    the figures of its training are left out. `packages`: what the model was trained with, besides
+    numpy and pandas.
     """
     kept = {key: value for key, value in original.items() if key not in _FIGURES}
     _write(folder, {**kept, **about}, packages)
@@ -307,12 +285,7 @@ _FIGURES = frozenset(
 
 
 def _write(folder: Path, entries: Mapping[str, Any], packages: Sequence[str]) -> None:
-    versions = [
-        ("testsgd", __version__),
-        *((name, version(name)) for name in packages),
-        ("numpy", np.__version__),
-        ("pandas", pd.__version__),
-        ("python", platform.python_version()),
-    ]
-    card = {**entries, "versions": ", ".join(f"{name} {found}" for name, found in versions)}
+    versions = [f"testsgd {__version__}"]
+    versions += [f"{name} {version(name)}" for name in (*packages, "numpy", "pandas")]
+    card = {**entries, "versions": ", ".join([*versions, f"python {platform.python_version()}"])}
     write_text(Path(folder) / CARD_FILE, json.dumps(card, indent=1) + "\n")

@@ -32,17 +32,8 @@ def single_threaded_products() -> AbstractContextManager[Any]:
     """Let numpy's matrix products use one thread while a ``with`` block lasts.
 
     For many small products: the threads of a library of linear algebra wait for one another at the
-    end of each, which on a busy machine takes twenty times as long as the product itself.
-
-    The setting is the whole process's. Who asks for it from several threads sets it around them
-    all, as the audit does; what is done here then changes nothing.
-
-    Examples
-    --------
-    >>> from threadpoolctl import threadpool_info
-    >>> with single_threaded_products():
-    ...     {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} <= {1}
-    True
+    end of each, which on a busy machine takes twenty times as long as the product itself. The
+    setting is the whole process's: who asks for it from several threads sets it around them all.
     """
     limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limits
@@ -93,6 +84,10 @@ class SigmoidNetwork(ABC, Generic[Asked]):
         self.sigmoid = sigmoid
         self.threshold: float | None = sigmoid.threshold
 
+    def decisions(self, asked: Asked) -> NDArray[np.bool_]:
+        """Return for each row or text whether the network gives it the favourable label."""
+        return self.sigmoid.decide(self._sums(asked))
+
     def scores(self, asked: Asked) -> NDArray[np.float64]:
         """Return the probability of the favourable label for each row or text."""
         return self.sigmoid.scores(self._sums(asked))
@@ -130,10 +125,6 @@ class NetworkModel(SigmoidNetwork[pd.DataFrame]):
     def columns(self) -> tuple[str, ...]:
         """The features that the network takes."""
         return tuple(feature.name for feature in self.encoding.features)
-
-    def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Return for each row whether the network gives it the favourable label."""
-        return self.sigmoid.decide(self._sums(frame))
 
     def _sums(self, asked: pd.DataFrame) -> Floats:
         return self.output_sums(self.encoding.encode(asked))
@@ -177,13 +168,9 @@ class PreparedNetworkRows:
     def decisions(self) -> NDArray[np.bool_]:
         """Decide on the rows as they are."""
         self.asked += len(self._first)
-        sums = np.concatenate(
-            [
-                self._model.after_first(self._first[rows].copy())
-                for rows in _blocks(len(self._first))
-            ]
-        )
-        return self._model.sigmoid.decide(sums)
+        blocks = _blocks(len(self._first))
+        sums = [self._model.after_first(self._first[rows].copy()) for rows in blocks]
+        return self._model.sigmoid.decide(np.concatenate(sums))
 
     def decisions_with(
         self, feature: str, column: pd.Series[Any], rows: NDArray[np.bool_]
@@ -191,8 +178,7 @@ class PreparedNetworkRows:
         """Decide on the marked rows with one column replaced."""
         if not self._model.encoding.takes(feature):
             return self.decisions()[rows]
-        encoding = self._model.encoding.of(feature)
-        offset = self._model.encoding.offset(feature)
+        encoding, offset = self._model.encoding.of(feature), self._model.encoding.offset(feature)
         inputs = slice(offset, offset + encoding.width)
         weights = self._model.layers[0].weights[inputs]
         marked = np.flatnonzero(rows)
@@ -206,9 +192,8 @@ class PreparedNetworkRows:
             first = self._first[chosen]
             first += (changed[block] - self._inputs[chosen, inputs]) @ weights
             sums[block] = self._model.after_first(first)
-        near = np.flatnonzero(
-            np.abs(sums - self._model.sigmoid.decision_threshold) < _NEAR_THRESHOLD
-        )
+        distances = np.abs(sums - self._model.sigmoid.decision_threshold)
+        near = np.flatnonzero(distances < _NEAR_THRESHOLD)
         if len(near):
             again = self._inputs[marked[near]]
             again[:, inputs] = changed[near]
@@ -217,38 +202,19 @@ class PreparedNetworkRows:
 
 
 def read_network(path: Path, *, favourable: str, name: str, threshold: float = 0.5) -> NetworkModel:
-    """Read a network of rows that ``testsgd train`` wrote.
+    """Read a network of rows that ``testsgd train`` wrote, with its preprocessing beside it.
 
-    Parameters
-    ----------
-    path : path-like
-        The ``.keras`` file; its preprocessing is looked for beside it.
-    favourable : str
-        The label whose rate is compared.
-    name : str
-        What to call the network.
-    threshold : float
-        Scores of the favourable label above it count as favourable.
-
-    Returns
-    -------
-    NetworkModel
-
-    Raises
-    ------
-    ModelError
-        If a file is missing or is not what it should be, or the network is of another kind.
+    Scores of the favourable label above `threshold` count as favourable. A :class:`ModelError` is
+    raised if a file is missing or is not what it should be, or the network is of another kind.
     """
     path = Path(path)
-    labels, encoding = read_preprocessing(
-        path,
-        "tables",
-        favourable=favourable,
-        read=lambda document: Encoding.from_json(document["features"]),
-    )
-    layers = read_layers(
-        path, _dense_layers, kind="of fully connected ReLU layers with one sigmoid output"
-    )
+
+    def read(document: dict[str, Any]) -> Encoding:
+        return Encoding.from_json(document["features"])
+
+    labels, encoding = read_preprocessing(path, "tables", favourable=favourable, read=read)
+    kind = "of fully connected ReLU layers with one sigmoid output"
+    layers = read_layers(path, _dense_layers, kind=kind)
     width = layers[0].weights.shape[0]
     if width != encoding.width:
         raise ModelError(

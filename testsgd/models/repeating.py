@@ -4,13 +4,10 @@ The first rows or texts are asked about again, in another order and with another
 that draws its answers is found out by this, and so is one whose answer about a row depends on the
 other rows of the call, or on their order.
 
-A network may round differently in a batch of another size, and what lies within rounding of its
-threshold is then decided otherwise though the model is as it was. That is no reason to refuse it:
-
-- of a model that gives scores, a row counts as answered alike if its score is within 0.001 of the
-  threshold;
-- of one that gives labels, one row may be answered otherwise, if the very same question as at
-  first gets the very same answers.
+A network may round differently in a batch of another size, which is no reason to refuse it: of a
+model that gives scores, a row counts as answered alike if its score is within 0.001 of the
+threshold; of one that gives labels, one row may be answered otherwise, if the very same question as
+at first gets the very same answers.
 """
 
 from __future__ import annotations
@@ -47,37 +44,31 @@ def ask_again(
     """Ask a model again, in another order and with another batch size, and compare.
 
     A network of testsgd's own computes the same each time, and is not asked. `take`: gives the rows
-    or texts at some places. `first`: what the model said of the first ones, in order. `most`: most
-    to ask about; fewer are compared if it is less than there are. `at_random`: the model is known
-    to answer differently: it is not refused. Else a :class:`ModelError` is raised if the answers
-    differ by more than rounding explains.
+    or texts at some positions. `first`: what the model said of the first ones. `most`: most to ask
+    about. A :class:`ModelError` is raised if the answers differ by more than rounding explains,
+    unless `at_random` says that the model is known for it.
     """
-    if not isinstance(model, CheckedFunction):
-        return Repetition()
     first = first[: max(0, most)]
-    if not len(first):
+    if not isinstance(model, CheckedFunction) or not len(first):
         return Repetition()
     answers = np.zeros(len(first), dtype=bool)
     for piece in np.array_split(np.arange(len(first))[::-1], _PIECES):
-        if len(piece):
-            answers[piece] = model.decisions(take(piece))
+        answers[piece] = model.decisions(take(piece))
     different = np.flatnonzero(answers != first)
-    found = Repetition(len(different) / len(first), len(first))
     if at_random or not len(different):
-        return found
-    more = _asked_about_rounding(model, take, first, different, most - found.asked)
+        return Repetition(len(different) / len(first), len(first))
+    more = _asked_about_rounding(model, take, first, different, most - len(first))
     if more is None:
-        one = model.one
         raise ModelError(
             f"the model answered differently about {len(different):,} of the first "
-            f"{len(first):,} {one}s when asked about them again, in another order",
+            f"{len(first):,} {model.unit}s when asked about them again, in another order",
             where=f"model {model.name!r}",
-            remedy=f"make its answer about a {one} the same at every call, whatever else is in "
-            "it, or audit means over several answers with --nondeterministic",
+            remedy=f"make its answer about a {model.unit} the same at every call, whatever else is "
+            "in it, or audit means over several answers with --nondeterministic",
             model=model.name,
             differing=len(different),
         )
-    return Repetition(0.0, found.asked + more)
+    return Repetition(0.0, len(first) + more)
 
 
 def _asked_about_rounding(

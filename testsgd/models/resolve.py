@@ -15,18 +15,10 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from testsgd._files import sha256_of_file
-from testsgd.data import DatasetSpecification, Label, TextSpecification, bundled_folder
+from testsgd.data import DatasetSpecification, Specification, TextSpecification, bundled_folder
 from testsgd.errors import ModelError, ParameterError
-from testsgd.models.blackbox import (
-    CallableModel,
-    ColumnFunction,
-    KerasFunction,
-    Model,
-    compare_columns,
-    is_keras_model,
-    named_columns,
-    parameter_columns,
-)
+from testsgd.models import blackbox
+from testsgd.models.blackbox import CallableModel, Model
 from testsgd.models.files import MODEL_FILE, read_card
 from testsgd.models.network import NetworkModel, read_network
 from testsgd.models.skops_files import read_skops
@@ -99,27 +91,22 @@ def load_model(
     ParameterError
         If the threshold is not in [0, 1).
     """
-    reading = _reading(specification.label, favourable_given, threshold)
-    favourable = specification.label.favourable
     withheld = len(specification.inputs) < len(specification.features)
 
-    def network(path: Path, name: str) -> NetworkModel:
-        return read_network(path, favourable=favourable, name=name, threshold=threshold)
-
-    def function(called: Callable[..., Any], name: str, kind: str, origin: Any) -> CallableModel:
-        columns = named_columns(origin)
+    def function(called: Callable[..., Any], origin: Any, **options: Any) -> CallableModel:
+        columns = blackbox.named_columns(origin)
         if columns is None and called is origin:
-            columns = parameter_columns(called, specification.inputs)
-            called = ColumnFunction(called, columns) if columns else called
+            columns = blackbox.parameter_columns(called, specification.inputs)
+            called = blackbox.ColumnFunction(called, columns) if columns else called
         taken = columns or (specification.inputs if withheld else None)
-        return CallableModel(called, columns=taken, name=name, kind=kind, **reading)
+        return CallableModel(called, columns=taken, **options)
 
     loaded: LoadedModel[NetworkModel | CallableModel] = _load(
-        source, specification.name, network, function, takes="a data frame"
+        source, specification, read_network, function, favourable_given, threshold
     )
     model = loaded.model
     taken = model.columns or specification.inputs
-    not_given, passed = compare_columns(taken, specification, model=model.name)
+    not_given, passed = blackbox.compare_columns(taken, specification, model=model.name)
     # A network of testsgd's own belongs to the description that it was trained with.
     passed = passed if isinstance(model, CallableModel) else ()
     return replace(loaded, not_given=not_given, passed=passed)
@@ -164,47 +151,39 @@ def load_text_model(
     >>> load_text_model(shouts, specification).model.decisions(["Hello", "HELLO"]).tolist()
     [False, True]
     """
-    reading = _reading(specification.label, favourable_given, threshold)
-    favourable = specification.label.favourable
 
-    def network(path: Path, name: str) -> TextModel:
-        return read_text_network(path, favourable=favourable, name=name, threshold=threshold)
+    def function(called: Callable[..., Any], _: Any, **options: Any) -> TextModel:
+        return CallableTextModel(called, **options)
 
-    def function(called: Callable[..., Any], name: str, kind: str, origin: Any) -> TextModel:
-        return CallableTextModel(called, name=name, kind=kind, **reading)
-
-    return _load(source, specification.name, network, function, takes="a list of strings")
+    return _load(source, specification, read_text_network, function, favourable_given, threshold)
 
 
-def _reading(label: Label, favourable_given: bool, threshold: float) -> dict[str, Any]:
-    """Return how a function's answers are read, the threshold checked."""
+def _load(
+    source: Any,
+    specification: Specification,
+    read: Callable[..., M],
+    function: Callable[..., M],
+    favourable_given: bool,
+    threshold: float,
+) -> LoadedModel[M]:
+    """Find a model; `read` reads a network's file, and `function` wraps a callable."""
     if not isinstance(threshold, Real) or not 0 <= threshold < 1:
         raise ParameterError(
             f"{threshold} is not at least 0 and below 1",
             where="threshold",
             remedy="give a score such as 0.5",
         )
-    return {"label": label, "favourable_given": favourable_given, "threshold": threshold}
-
-
-def _load(
-    source: Any,
-    data_set: str,
-    network: Callable[[Path, str], M],
-    function: Callable[[Callable[..., Any], str, str, Any], M],
-    *,
-    takes: str,
-) -> LoadedModel[M]:
-    """Find a model; `network` reads a file, and `function` wraps a callable."""
+    label, data_set = specification.label, specification.name
+    takes = "a list of strings" if isinstance(specification, TextSpecification) else "a data frame"
 
     def from_network(path: Path, name: str) -> LoadedModel[M]:
-        return LoadedModel(
-            network(path, name), sha256_of_file(path), read_card(path.parent), origin=path
-        )
+        model = read(path, favourable=label.favourable, name=name, threshold=threshold)
+        return LoadedModel(model, sha256_of_file(path), read_card(path.parent), origin=path)
 
     def from_object(target: Any, name: str) -> LoadedModel[M]:
         called, kind = _callable(target, takes)
-        return LoadedModel(function(called, name, kind, target), origin=target)
+        read_as = {"label": label, "favourable_given": favourable_given, "threshold": threshold}
+        return LoadedModel(function(called, target, name=name, kind=kind, **read_as), origin=target)
 
     if source is None:
         trained = trained_network(data_set)
@@ -216,19 +195,18 @@ def _load(
             )
         return from_network(*trained)
     if not isinstance(source, (str, Path)):
-        return from_object(
-            source, str(getattr(source, "__qualname__", None) or type(source).__name__)
-        )
+        name = getattr(source, "__qualname__", None) or type(source).__name__
+        return from_object(source, str(name))
     text, path = str(source), Path(source)
     folder_name = path.parent.name or text
     if text.endswith(_NETWORK_FILE):
         return from_network(path, folder_name)
-    if (read := _file_reader(path.suffix)) is not None:
-        return replace(
-            from_object(read(path), folder_name),
-            file_sha256=sha256_of_file(path),
-            card=read_card(path.parent),
-        )
+    read_object = MODEL_FILES.get(path.suffix)
+    if read_object is None and path.suffix and ":" not in path.suffix:
+        read_object = load_plugin(PLUGINS, path.suffix.removeprefix("."))
+    if read_object is not None:
+        loaded = from_object(read_object(path), folder_name)
+        return replace(loaded, file_sha256=sha256_of_file(path), card=read_card(path.parent))
     if ":" in text:
         return from_object(import_object(text), text)
     bundled = bundled_folder("models") / text / MODEL_FILE
@@ -244,23 +222,14 @@ def _load(
     )
 
 
-def _file_reader(suffix: str) -> Callable[[Path], Any] | None:
-    """Return what reads a type of files: one of ours, or a plugin's."""
-    read = MODEL_FILES.get(suffix)
-    if read is None and suffix and ":" not in suffix:
-        read = load_plugin(PLUGINS, suffix.removeprefix("."))
-    return read
-
-
 def trained_network(data_set: str) -> tuple[Path, str] | None:
     """Return the network trained for a data set, and its name; one of the user's comes first.
 
     One that takes the place of another that is shipped goes by its file, so that no report leaves
     open which of the two it is of.
     """
-    own, shipped = (
-        folder / data_set / MODEL_FILE for folder in (Path("models"), bundled_folder("models"))
-    )
+    own = Path("models") / data_set / MODEL_FILE
+    shipped = bundled_folder("models") / data_set / MODEL_FILE
     if own.is_file():
         shadows = shipped.is_file() and sha256_of_file(own) != sha256_of_file(shipped)
         return own, str(own) if shadows else data_set
@@ -350,8 +319,8 @@ class _FolderFinder(MetaPathFinder):
 
 
 def _callable(source: Any, takes: str) -> tuple[Callable[..., Any], str]:
-    if is_keras_model(source):
-        return KerasFunction(source), f"Keras model {type(source).__name__}"
+    if blackbox.is_keras_model(source):
+        return blackbox.KerasFunction(source), f"Keras model {type(source).__name__}"
     predict = getattr(source, "predict", None)
     if callable(predict):
         return predict, f"estimator {type(source).__name__}"

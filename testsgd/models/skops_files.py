@@ -18,24 +18,11 @@ from numpy.typing import NDArray
 from testsgd._files import atomic_path
 from testsgd.errors import MissingExtraError, ModelError
 
-# The types that skops trusts only by name; they are looked over here.
-TREE_TYPES = frozenset(
-    (
-        "sklearn.tree._tree.Tree",
-        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    )
-)
-
 
 def check_trees(estimator: Any) -> None:
     """Check that the nodes of all decision trees point into their tree and at features it is given.
 
-    `estimator`: whatever a file held; the trees are looked for in all that it is made of.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> check_trees(DecisionTreeClassifier().fit([[0, 1], [1, 0]], [0, 1]))
+    The trees are looked for in all that the object is made of.
     """
     from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
     from sklearn.tree._tree import Tree
@@ -48,13 +35,8 @@ def check_trees(estimator: Any) -> None:
         elif isinstance(part, TreePredictor):
             nodes = part.nodes
             leaves = nodes["is_leaf"].astype(bool)
-            _check_nodes(
-                nodes["left"],
-                nodes["right"],
-                nodes["feature_idx"],
-                leaves=leaves,
-                features=features,
-            )
+            left, right, feature = nodes["left"], nodes["right"], nodes["feature_idx"]
+            _check_nodes(left, right, feature, leaves=leaves, features=features)
             sets = nodes["bitset_idx"][~leaves & nodes["is_categorical"].astype(bool)]
             if (sets >= len(part.raw_left_cat_bitsets)).any():
                 raise ValueError("a set of categories that is not there")
@@ -68,17 +50,11 @@ def _check_nodes(
     leaves: NDArray[np.bool_],
     features: int,
 ) -> None:
-    places = np.arange(len(left))
     # Children come after their parent, so that no way through the tree is without end.
-    inside = (
-        (left > places)
-        & (right > places)
-        & (left < len(left))
-        & (right < len(left))
-        & (feature >= 0)
-        & (feature < features)
-    )
-    if not len(left) or not (inside | leaves).all():
+    children = np.array([left, right])
+    inside = ((children > np.arange(len(left))) & (children < len(left))).all(axis=0)
+    sound = (inside & (feature >= 0) & (feature < features)) | leaves
+    if not len(left) or not sound.all():
         raise ValueError("a decision tree has a node that points outside of it")
 
 
@@ -119,7 +95,9 @@ SKOPS_FILE = "model.skops"
 
 # What scikit-learn's estimators hold besides what skops trusts: classes written in Python that
 # compute and do nothing else, and trees, which are looked over.
-_TRUSTED = TREE_TYPES | {
+_TRUSTED = {
+    "sklearn.tree._tree.Tree",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
     "sklearn.compose._column_transformer.make_column_selector",
@@ -151,18 +129,15 @@ def write_skops(estimator: Any, target: Path) -> None:
 
 
 def read_skops(path: Path) -> Any:
-    """Read an estimator; types that neither skops nor testsgd knows are never trusted.
-
-    Result: as it was written.
-    """
+    """Read an estimator; types that neither skops nor testsgd knows are never trusted."""
     skops = _skops()
     path = Path(path)
     if not path.is_file():
         raise ModelError("there is no such file", where=str(path), remedy="check the path")
     try:
-        found = set(skops.get_untrusted_types(file=path))
-        unknown = sorted(found - _TRUSTED)
-        estimator = None if unknown else skops.load(path, trusted=sorted(found))
+        types = set(skops.get_untrusted_types(file=path))
+        unknown = sorted(types - _TRUSTED)
+        estimator = None if unknown else skops.load(path, trusted=sorted(types))
         check_trees(estimator)
     except Exception as error:
         # Whatever the parsers raise at bytes that are damaged.

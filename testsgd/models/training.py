@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd._files import atomic_path
-from testsgd.data import Description, Table, table_fingerprint
+from testsgd.data import Description, Table, check_count, table_fingerprint
 from testsgd.errors import MissingExtraError, ParameterError
 from testsgd.models.encoding import fit_encoding
 from testsgd.models.files import MODEL_FILE, TrainingReport, write_card, write_preprocessing
@@ -26,10 +26,7 @@ def check_training(*, seed: int, epochs: int) -> None:
         raise ParameterError(
             f"{seed} is not between 0 and {2**32 - 1}", where="seed", remedy="give a whole number"
         )
-    if epochs < 1:
-        raise ParameterError(
-            f"{epochs} is not at least 1", where="epochs", remedy="give a whole number"
-        )
+    check_count("epochs", epochs, 1)
 
 
 def seeded_keras(seed: int) -> Any:
@@ -66,19 +63,17 @@ def fit(
     """Train a network with two answers, and write it as it was when its validation loss was least.
 
     `data`: what Keras' ``fit`` is to know of the data. `patience`: passes without a smaller
-    validation loss after which the training ends. `progress`: called with the epochs done and the
-    most there can be. Result: for a report, the passes made and the wall-clock time.
+    validation loss after which the training ends. Returns the passes made and the seconds.
     """
     network.compile(optimizer=keras.optimizers.Adam(1e-3), loss="binary_crossentropy")
     callbacks = [
         keras.callbacks.EarlyStopping("val_loss", patience=patience, restore_best_weights=True),
     ]
     if progress is not None:
-        callbacks.append(
-            keras.callbacks.LambdaCallback(
-                on_epoch_end=lambda epoch, logs: progress(epoch + 1, epochs)
-            )
+        told = keras.callbacks.LambdaCallback(
+            on_epoch_end=lambda epoch, logs: progress(epoch + 1, epochs)
         )
+        callbacks.append(told)
     started = time.perf_counter()
     history = network.fit(**data, epochs=epochs, callbacks=callbacks, verbose=0)
     seconds = round(time.perf_counter() - started, 1)
@@ -110,8 +105,7 @@ class Passes:
     ) -> Iterator[list[NDArray[Any]]]:
         """Train from some weights; give those after each pass.
 
-        `data`: from the number of a pass, counted from 0, to what Keras' ``fit`` is to know of the
-        data.
+        `data`: from the number of a pass, from 0, to what Keras' ``fit`` is to know of the data.
         """
         network = self._network
         generator = np.random.default_rng(seed)
@@ -150,12 +144,9 @@ def accuracies(
 def _bare(keras: Any, network: Any) -> Any:
     """Copy a network without its optimiser's state, which would triple the file, and dropout."""
     layers = [layer for layer in network.layers if "Dropout" not in type(layer).__name__]
-    bare = keras.Sequential(
-        [
-            keras.layers.Input(network.input_shape[1:], dtype=network.inputs[0].dtype),
-            *(type(layer).from_config(layer.get_config()) for layer in layers),
-        ]
-    )
+    given = keras.layers.Input(network.input_shape[1:], dtype=network.inputs[0].dtype)
+    copies = [type(layer).from_config(layer.get_config()) for layer in layers]
+    bare = keras.Sequential([given, *copies])
     for copy, layer in zip(bare.layers, layers, strict=True):
         copy.set_weights(layer.get_weights())
     return bare
@@ -163,8 +154,6 @@ def _bare(keras: Any, network: Any) -> Any:
 
 # The six layers of the paper's networks for tables; the sixth is the output.
 HIDDEN_UNITS = (64, 32, 16, 8, 4)
-
-_PATIENCE = 5
 
 
 def train_network(
@@ -221,17 +210,12 @@ def train_network(
     inputs = encoding.encode(table.frame)
 
     keras = seeded_keras(seed)
-    network = keras.Sequential(
-        [
-            keras.layers.Input((inputs.shape[1],)),
-            # Named as the weights' file names them, so that they are found again without Keras.
-            *(
-                keras.layers.Dense(units, "relu", name=f"dense_{index}" if index else "dense")
-                for index, units in enumerate(HIDDEN_UNITS)
-            ),
-            keras.layers.Dense(1, "sigmoid", name=f"dense_{len(HIDDEN_UNITS)}"),
-        ]
-    )
+    network = keras.Sequential([keras.layers.Input((inputs.shape[1],))])
+    for index, units in enumerate((*HIDDEN_UNITS, 1)):
+        # Named as the weights' file names them, so that they are found again without Keras.
+        name = f"dense_{index}" if index else "dense"
+        activation = "relu" if index < len(HIDDEN_UNITS) else "sigmoid"
+        network.add(keras.layers.Dense(units, activation, name=name))
     data = {
         "x": inputs[parts.train],
         "y": labels[parts.train],
@@ -239,7 +223,7 @@ def train_network(
         "batch_size": batch_size,
     }
     path = folder / MODEL_FILE
-    trained = fit(keras, network, data, path, epochs=epochs, patience=_PATIENCE, progress=progress)
+    trained = fit(keras, network, data, path, epochs=epochs, patience=5, progress=progress)
     features = {"features": encoding.to_json()}
     write_preprocessing(folder, "tables", output_labels(table), features)
     # What is reported is measured on the network as it will be audited, read back from its files.

@@ -24,7 +24,7 @@ def binary_labels(
 ) -> NDArray[np.float32]:
     """Return 1 for the favourable label and 0 for any other; a :class:`DataError` if some lack one.
 
-    `one` is what has a label, ``"row"`` or ``"text"``, `source` what to call the data in a message.
+    `one` is what has a label, ``"row"`` or ``"text"``.
     """
     if labels is None:
         raise DataError(
@@ -43,28 +43,22 @@ def binary_labels(
 
 def data_labels(data: Table | Texts) -> NDArray[np.float32]:
     """Return 1 for the rows or texts with the favourable label and 0 for any other."""
-    known = None if data.labels is None else np.asarray(data.labels, dtype=object)
+    labels = None if data.labels is None else np.asarray(data.labels, dtype=object)
     label, source = data.specification.label, data.source or "the data"
-    return binary_labels(known, label, one=unit_of(data), source=source)
+    return binary_labels(labels, label, one=data.unit, source=source)
 
 
 def unit_of(data: Table | Texts) -> str:
     """Return what the data consist of, for messages."""
-    return "text" if isinstance(data, Texts) else "row"
+    return data.unit
 
 
 def split_data(data: Table | Texts, labels: NDArray[np.float32], seed: int) -> Split:
     """Split rows or texts by :func:`split_examples`, as the data say that they belong together."""
-    texts = data if isinstance(data, Texts) else None
-    return split_examples(
-        labels,
-        seed,
-        one=unit_of(data),
-        source=data.source or "the data",
-        parts=None if texts is None else texts.parts,
-        clusters=data.clusters,
-        training_only=None if texts is None else texts.training_only,
-    )
+    told: dict[str, Any] = {"unit": data.unit, "source": data.source or "the data"}
+    if isinstance(data, Texts):
+        told |= {"parts": data.parts, "training_only": data.training_only}
+    return split_examples(labels, seed, clusters=data.clusters, **told)
 
 
 def output_labels(data: Table | Texts) -> Labels:
@@ -95,7 +89,7 @@ def split_examples(
     labels: NDArray[np.float32],
     seed: int,
     *,
-    one: str,
+    unit: str,
     source: str,
     parts: NDArray[np.object_] | None = None,
     clusters: NDArray[np.integer] | None = None,
@@ -103,11 +97,10 @@ def split_examples(
 ) -> Split:
     """Split rows or texts by chance, the labels' shares kept.
 
-    `labels`: 0 or 1 for each. `parts`: ``"train"`` or ``"test"``, or None for those that the split
-    decides on. If any is ``"test"``, the test is of just those; else 20% are for the test. Of the
-    rest 10% choose when to stop. `clusters`: those of one number stay together; they are split by
-    the label of the first of them. `training_only`: these are never tested, and are no reason to
-    test a cluster or to stop. Raises a :class:`DataError` if there are too few.
+    `parts`: ``"train"`` or ``"test"``, or None for those that the split decides on. If any is
+    ``"test"``, the test is of just those; else 20% are for the test. Of the rest 10% choose when to
+    stop. `clusters`: those of one number stay together; they are split by the label of the first of
+    them. `training_only`: these are never tested, and are no reason to test a cluster or to stop.
     """
     rows = np.arange(len(labels))
     groups = rows if clusters is None else np.unique(clusters, return_inverse=True)[1]
@@ -127,17 +120,16 @@ def split_examples(
             rest = np.concatenate([rest, _first(groups, fixed)])
         _, drawn = _draw(rest, labels, VALIDATION_SHARE, seed)
         checked = _with(groups, drawn)
-        found = Split(rows[~tested & ~checked], rows[checked], rows[tested & testable])
-        if not len(found.test):
+        if not (tested & testable).any():
             raise ValueError("no test")
     except ValueError as error:
         raise DataError(
-            f"{len(labels)} {one}(s), {int(labels.sum())} of them with the favourable label, are "
+            f"{len(labels)} {unit}(s), {int(labels.sum())} of them with the favourable label, are "
             "too few to be split for training and testing",
             where=source,
-            remedy=f"give more {one}s of each label",
+            remedy=f"give more {unit}s of each label",
         ) from error
-    return found
+    return Split(rows[~tested & ~checked], rows[checked], rows[tested & testable])
 
 
 def _first(groups: Rows, rows: Rows) -> Rows:
@@ -145,12 +137,13 @@ def _first(groups: Rows, rows: Rows) -> Rows:
     return np.sort(rows[np.unique(groups[rows], return_index=True)[1]])
 
 
-def _draw(rows: Rows, labels: NDArray[np.float32], share: float, seed: int) -> tuple[Rows, Rows]:
+def _draw(rows: Rows, labels: NDArray[np.float32], share: float, seed: int) -> list[Rows]:
     """Split rows into those left and a share drawn, the labels' shares kept."""
     from sklearn.model_selection import train_test_split
 
-    left, drawn = train_test_split(rows, test_size=share, stratify=labels[rows], random_state=seed)
-    return left, drawn
+    options: dict[str, Any] = {"stratify": labels[rows], "random_state": seed}
+    parts: list[Rows] = train_test_split(rows, test_size=share, **options)
+    return parts
 
 
 def _with(groups: Rows, rows: Rows) -> NDArray[np.bool_]:

@@ -13,17 +13,10 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from testsgd.errors import (
-    ConfigurationError,
-    HorizonEndedError,
-    JournalError,
-    LabelError,
-    MissingExtraError,
-    TestSGDError,
-    UnknownGroupError,
-)
+from testsgd import errors
 from testsgd.serving.messages import decision_answer, label_answer, parsed, refusal, shield_state
 from testsgd.shielding import Shield
 
@@ -35,6 +28,8 @@ if TYPE_CHECKING:
 # An event has less than a hundred characters, unless its id is long.
 MOST_BYTES = 65_536
 _PURPOSE = "serving a shield over HTTP"
+
+_Answer = Callable[[Shield, dict[str, Any]], dict[str, Any]]
 
 
 def shield_app(shield: Shield) -> Starlette:
@@ -64,37 +59,32 @@ def shield_app(shield: Shield) -> Starlette:
         from starlette.responses import Response
         from starlette.routing import Route
     except ImportError as error:
-        raise MissingExtraError("starlette", extra="serve", purpose=_PURPOSE) from error
+        raise errors.MissingExtraError("starlette", extra="serve", purpose=_PURPOSE) from error
     lock = threading.Lock()
 
     def reply(content: dict[str, Any], status: int = 200) -> Response:
         body = json.dumps(content, allow_nan=False, separators=(",", ":"))
         return Response(body + "\n", status_code=status, media_type="application/json")
 
-    def event(
-        answer: Callable[[Shield, dict[str, Any]], dict[str, Any]],
-    ) -> Callable[[Request], Any]:
-        async def handle(request: Request) -> Response:
-            body = await _body(request)
-            if body is None:
-                told = {"error": f"the request is longer than {MOST_BYTES} bytes"}
-                return reply(told | {"kind": "ParameterError"}, 413)
-            try:
-                read = parsed(body)
-                with lock:
-                    answered = reply(answer(shield, read))
-                    ended = shield.step == shield.specification.horizon.length
-            except TestSGDError as error:
-                return reply(refusal(error), _status(error))
-            if ended:
-                answered.background = BackgroundTask(prepare)
-            return answered
-
-        return handle
+    async def handle(answer: _Answer, request: Request) -> Response:
+        body = await _body(request)
+        if body is None:
+            what = f"the request is longer than {MOST_BYTES} bytes"
+            return reply(refusal(errors.ParameterError(what)), 413)
+        try:
+            event = parsed(body)
+            with lock:
+                answered = reply(answer(shield, event))
+                ended = shield.step == shield.specification.horizon.length
+        except errors.TestSGDError as error:
+            return reply(refusal(error), _status(error))
+        if ended:
+            answered.background = BackgroundTask(prepare)
+        return answered
 
     def prepare() -> None:
         # What goes wrong here is said when the next decision is asked for.
-        with lock, suppress(TestSGDError):
+        with lock, suppress(errors.TestSGDError):
             shield.prepare()
 
     async def state(_: Request) -> Response:
@@ -110,8 +100,8 @@ def shield_app(shield: Shield) -> Starlette:
 
     return Starlette(
         routes=[
-            Route("/decide", event(decision_answer), methods=["POST"]),
-            Route("/observe", event(label_answer), methods=["POST"]),
+            Route("/decide", partial(handle, decision_answer), methods=["POST"]),
+            Route("/observe", partial(handle, label_answer), methods=["POST"]),
             Route("/state", state, methods=["GET"]),
             Route("/healthz", healthy, methods=["GET"]),
         ],
@@ -149,18 +139,12 @@ def serve(
     try:
         import uvicorn
     except ImportError as error:
-        raise MissingExtraError("uvicorn", extra="serve", purpose=_PURPOSE) from error
-    app = shield_app(shield)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            lifespan="off",
-            server_header=False,
-            timeout_graceful_shutdown=5,
-        )
+        raise errors.MissingExtraError("uvicorn", extra="serve", purpose=_PURPOSE) from error
+    quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
+    config = uvicorn.Config(
+        shield_app(shield), lifespan="off", timeout_graceful_shutdown=5, **quiet
     )
+    server = uvicorn.Server(config)
     with _listening(host, port) as listener:
         if announce is not None:
             address = f"[{host}]" if ":" in host else host
@@ -179,12 +163,12 @@ async def _body(request: Request) -> bytes | None:
     return b"".join(parts)
 
 
-def _status(error: TestSGDError) -> int:
-    if isinstance(error, UnknownGroupError):
+def _status(error: errors.TestSGDError) -> int:
+    if isinstance(error, errors.UnknownGroupError):
         return 422
-    if isinstance(error, LabelError | HorizonEndedError):
+    if isinstance(error, errors.LabelError | errors.HorizonEndedError):
         return 409
-    return 503 if isinstance(error, JournalError) else 400
+    return 503 if isinstance(error, errors.JournalError) else 400
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -200,7 +184,7 @@ def _listening(host: str, port: int) -> socket.socket:
         listener.listen(128)
     except (OSError, OverflowError) as error:
         listener.close()
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"cannot listen there ({getattr(error, 'strerror', None) or error})",
             where=f"{host}:{port}",
             remedy="choose another port with --port, or another address with --host",

@@ -18,21 +18,11 @@ from testsgd.shielding import Shield
 
 _DECISION_KEYS = ("group", "recommendation", "cost", "id")
 _LABEL_KEYS = ("label", "id")
+_ID_REMEDY = "give it in quotation marks, or leave it out"
 
 
 def shield_state(shield: Shield) -> dict[str, Any]:
-    """Describe what a shield keeps and where it stands.
-
-    Parameters
-    ----------
-    shield : Shield
-        It is not changed.
-
-    Returns
-    -------
-    dict
-        JSON-able. The bound and all biases are exact: fractions in a text such as ``"1/10"``.
-    """
+    """Describe what a shield keeps and where it stands; fractions are texts such as ``"1/10"``."""
     specification = shield.specification
     return {
         "name": specification.name,
@@ -78,53 +68,36 @@ def answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
     shield : Shield
         What decides; its state changes.
     event : mapping
-        A recommendation or a label.
+        A recommendation, with the keys ``group`` and ``recommendation``, and perhaps ``cost`` and
+        ``id``; or a label, with ``label`` and perhaps ``id``.
 
     Returns
     -------
     dict
-        See :func:`decision_answer` and :func:`label_answer`.
+        Of a recommendation its ``group``, the ``decision`` and whether it is ``changed``;
+        ``counted`` is false if the group is unknown and was passed through. Of a label the
+        ``label``, and the same as ``observed``. Of both the ``period``, the ``step`` within it and
+        whether a label is ``pending``, all after the event, and the ``id`` if one came or if the
+        decision that a label belongs to had one.
 
     Raises
     ------
     TestSGDError
         If the event is wrong, or the shield refuses it. Its state is then as it was.
     """
-    if "label" in event:
-        return label_answer(shield, event)
-    return decision_answer(shield, event)
+    return (label_answer if "label" in event else decision_answer)(shield, event)
 
 
 def decision_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Let a shield decide about a recommendation.
-
-    Parameters
-    ----------
-    shield : Shield
-        What decides.
-    event : mapping
-        With the keys ``group`` and ``recommendation``, and perhaps ``cost`` and ``id``.
-
-    Returns
-    -------
-    dict
-        The ``group``, the ``decision``, whether it is ``changed`` from the recommendation, and
-        after it the ``period``, the ``step`` within it and whether a label is ``pending``; the
-        ``id`` if one came. ``counted`` is false if the group is unknown and was passed through.
-
-    Raises
-    ------
-    TestSGDError
-        If the event is wrong, or the shield refuses it.
-    """
+    """Let a shield decide about a recommendation."""
     _check_keys(event, _DECISION_KEYS, needed=("group", "recommendation"))
     group, recommendation = event["group"], event["recommendation"]
     cost, name = event.get("cost"), event.get("id")
-    if not isinstance(group, str):
-        raise _wrong_kind("group", group, "text", "give its name in quotation marks")
+    _check_text(group, "group", "give its name in quotation marks")
     _check_binary(recommendation, "recommendation")
     price = None if cost is None else _number(cost)
-    _check_name(name)
+    if name is not None:
+        _check_text(name, "id", _ID_REMEDY)
     decision = shield.decide(group, recommendation, price, event=name)
     return {
         "group": group,
@@ -136,30 +109,12 @@ def decision_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def label_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Tell a shield the true label of a decision.
-
-    Parameters
-    ----------
-    shield : Shield
-        Which learns it.
-    event : mapping
-        With the key ``label``, and perhaps ``id``.
-
-    Returns
-    -------
-    dict
-        The ``label``, and the same as ``observed``; ``period``, ``step`` and ``pending`` as with
-        decisions; the ``id`` if one came, or if the decision that the label belongs to had one.
-
-    Raises
-    ------
-    TestSGDError
-        If the event is wrong, or no decision waits for a label.
-    """
+    """Tell a shield the true label of a decision."""
     _check_keys(event, _LABEL_KEYS, needed=("label",))
     label, name = event["label"], event.get("id")
     _check_binary(label, "label")
-    _check_name(name)
+    if name is not None:
+        _check_text(name, "id", _ID_REMEDY)
     shield.observe(label, event=name)
     # A label without an id belongs to the last decision.
     name = shield.last_event if name is None else name
@@ -183,21 +138,13 @@ def refusal(error: Exception) -> dict[str, Any]:
     return {"error": " ".join(str(error).split()), "kind": type(error).__name__}
 
 
-def _check_keys(event: Mapping[str, Any], known: Sequence[str], needed: Sequence[str]) -> None:
-    for key in needed:
-        if key not in event:
-            raise ParameterError(
-                f"the event has no {key!r}",
-                remedy=f"an event has the keys {', '.join(known)}",
-                key=key,
-            )
-    for key in event:
-        if key not in known:
-            raise ParameterError(
-                f"the event has an unknown key {str(key)[:80]!r}",
-                remedy=f"its keys are {', '.join(known)}",
-                key=key,
-            )
+def _check_keys(event: Mapping[str, Any], keys: Sequence[str], needed: Sequence[str]) -> None:
+    lacking = [key for key in needed if key not in event]
+    unknown = [key for key in event if key not in keys]
+    for key in [*lacking, *unknown]:
+        what = f"no {key!r}" if key in lacking else f"an unknown key {str(key)[:80]!r}"
+        remedy = f"an event of this kind has the keys {', '.join(keys)}"
+        raise ParameterError(f"the event has {what}", remedy=remedy, key=key)
 
 
 def _check_binary(value: object, name: str) -> None:
@@ -219,9 +166,9 @@ def _number(cost: object) -> float:
         ) from error
 
 
-def _check_name(name: object) -> None:
-    if name is not None and not isinstance(name, str):
-        raise _wrong_kind("id", name, "text", "give it in quotation marks, or leave it out")
+def _check_text(value: object, key: str, remedy: str) -> None:
+    if not isinstance(value, str):
+        raise _wrong_kind(key, value, "text", remedy)
 
 
 def _wrong_kind(key: str, value: object, wanted: str, remedy: str) -> ParameterError:

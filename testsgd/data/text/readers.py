@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd.data.categories import check_cells
 from testsgd.data.cells import (
     check_complete,
     label_texts,
@@ -22,34 +23,23 @@ from testsgd.data.cells import (
     parsed_numbers,
     read_cells,
 )
+from testsgd.data.sampling import cluster_numbers
 from testsgd.data.text.schema import TextFile, TextSpecification
 from testsgd.errors import DataError
 
 
 @dataclass(frozen=True)
 class TextRows:
-    """The texts of one file, in their order.
-
-    `labels`: the label of each text, after the description's `map` or `above`.
-    """
+    """The texts of one file, in their order, with the labels that the description asks for."""
 
     texts: list[Any]
     labels: pd.Series[Any] | None = None
     keys: pd.Series[Any] | None = None
     parts: NDArray[np.object_] | None = None
 
-    def __len__(self) -> int:
-        return len(self.texts)
 
-
-def plain_keys(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return the keys of texts as texts; a whole number is the same with and without ``.0``.
-
-    Examples
-    --------
-    >>> plain_keys(pd.Series(["12.0", " 12", "a.0b"])).tolist()
-    ['12', '12', 'a.0b']
-    """
+def _plain_keys(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return the keys of texts as texts; a whole number is the same with and without ``.0``."""
     return column.str.strip().str.replace(r"^(-?\d+)\.0+$", r"\1", regex=True)
 
 
@@ -57,26 +47,12 @@ def clusters_of(rows: Sequence[TextRows]) -> NDArray[np.int64] | None:
     """Return a number for each text, the same for those of one key; None if all keys differ.
 
     A text without a key is a cluster of its own.
-
-    Examples
-    --------
-    >>> first = TextRows(["a", "b"], keys=pd.Series(["7", "8"]))
-    >>> second, third = TextRows(["c"], keys=pd.Series(["7"])), TextRows(["d"])
-    >>> clusters_of([first, second, third]).tolist()
-    [0, 1, 0, 2]
-    >>> clusters_of([first, third]) is None
-    True
     """
     keys: list[Any] = []
     for item in rows:
-        keys.extend([None] * len(item) if item.keys is None else item.keys)
-    codes, uniques = pd.factorize(pd.Series(keys, dtype=object), use_na_sentinel=True)
-    clusters = np.asarray(codes, dtype=np.int64)
-    alone = clusters < 0
-    if len(uniques) + np.count_nonzero(alone) == len(keys):
-        return None
-    clusters[alone] = len(uniques) + np.arange(np.count_nonzero(alone))
-    return clusters
+        keys.extend([None] * len(item.texts) if item.keys is None else item.keys)
+    clusters = cluster_numbers(pd.Series(keys, dtype=object))
+    return None if len(np.unique(clusters)) == len(keys) else clusters
 
 
 # What data sets call their parts, and what the parts are for.
@@ -90,25 +66,22 @@ def read_columns(
     *,
     annotations: tuple[Path, TextFile] | None = None,
 ) -> TextRows:
-    """Read texts from a file with a row a text.
+    """Read texts letter by letter from a file with a row a text.
 
-    `file`: what the description says of the file. `annotations`: a file with a row for each label
-    that somebody gave to a text. A text's label is then the mean of its annotations, cut at
-    ``label.above``, so that a tie is not above 0.5. Result: the texts letter by letter, except for
-    the description's escapes. No labels, if neither a column nor annotations have them.
+    `annotations`: a file with a row for each label that somebody gave to a text. A text's label is
+    then the mean of its annotations, cut at ``label.above``, so that a tie is not above 0.5.
     """
     cells = read_cells(path, specification.parse, blanks=True)
     columns = file.columns
     texts = _column(cells, columns.text or specification.text.column, path)
     for written, meant in specification.text.escapes.items():
         texts = texts.str.replace(written, meant, regex=False)
-    keys = None if columns.key is None else plain_keys(_column(cells, columns.key, path))
-    labels = (
-        _labels(cells, specification, file, path)
-        if annotations is None or keys is None
-        else _annotated(keys, *annotations, specification)
-    )
-    return TextRows(texts=texts.tolist(), labels=labels, keys=keys, parts=_parts(cells, file, path))
+    keys = None if columns.key is None else _plain_keys(_column(cells, columns.key, path))
+    if annotations is None or keys is None:
+        labels = _labels(cells, specification, file, path)
+    else:
+        labels = _annotated(keys, *annotations, specification)
+    return TextRows(texts.tolist(), labels, keys, _parts(cells, file, path))
 
 
 def _column(cells: pd.DataFrame, name: str, path: Path) -> pd.Series[Any]:
@@ -120,12 +93,10 @@ def _column(cells: pd.DataFrame, name: str, path: Path) -> pd.Series[Any]:
 def _labels(
     cells: pd.DataFrame, specification: TextSpecification, file: TextFile, path: Path
 ) -> pd.Series[Any] | None:
-    name = file.columns.label
-    if name is None and specification.label.column not in cells:
+    name = file.columns.label or specification.label.column
+    if file.columns.label is None and name not in cells:
         return None
-    name = name or specification.label.column
-    column = _column(cells, name, path).str.strip()
-    column = column.mask(column == "")
+    column = _column(cells, name, path).str.strip().replace("", None)
     location = f"{path}, label column {name!r}"
     check_complete(column, location)
     return label_texts(column, specification.label, location=location)
@@ -137,16 +108,13 @@ def _parts(cells: pd.DataFrame, file: TextFile, path: Path) -> NDArray[np.object
     if file.columns.part is None:
         return None
     column = _column(cells, file.columns.part, path)
-    unknown = np.flatnonzero(~column.isin(_PARTS))
-    if len(unknown):
-        row = int(unknown[0])
-        raise DataError(
-            f"the part in row {row} is {column.iloc[row]!r}",
-            where=f"{path}, column {file.columns.part!r}",
-            remedy=f"the parts are {', '.join(_PARTS)}; correct the file or `columns.part`",
-            row=row,
-            value=column.iloc[row],
-        )
+    check_cells(
+        column,
+        ~column.isin(_PARTS),
+        lambda row, part: f"the part in row {row} is {part!r}",
+        where=f"{path}, column {file.columns.part!r}",
+        remedy=f"the parts are {', '.join(_PARTS)}; correct the file or `columns.part`",
+    )
     return column.map(_PARTS).to_numpy(dtype=object)
 
 
@@ -157,29 +125,26 @@ def _annotated(
     cells = read_cells(path, specification.parse)
     name = file.columns.label or specification.label.column
     location = f"{path}, label column {name!r}"
-    marks = parsed_numbers(_column(cells, name, path))
-    if len(bad := np.flatnonzero(marks.isna())):
-        row = int(bad[0])
-        raise DataError(
-            f"the annotation in row {row} is {cells[name].iloc[row]!r}, not a number",
-            where=location,
-            remedy="correct the file",
-            row=row,
-            value=cells[name].iloc[row],
-        )
-    annotated = plain_keys(_column(cells, file.columns.key or "", path))
+    column = _column(cells, name, path)
+    marks = parsed_numbers(column)
+    check_cells(
+        column,
+        marks.isna(),
+        lambda row, mark: f"the annotation in row {row} is {mark!r}, not a number",
+        where=location,
+        remedy="correct the file",
+    )
+    annotated = _plain_keys(_column(cells, file.columns.key or "", path))
     codes, uniques = pd.factorize(annotated)
     means = np.bincount(codes, weights=marks.to_numpy()) / np.bincount(codes)
     indices = pd.Index(uniques).get_indexer(pd.Index(keys))
-    if len(bare := np.flatnonzero(indices < 0)):
-        row = int(bare[0])
-        raise DataError(
-            f"nobody annotated the text {keys.iloc[row]!r} (row {row})",
-            where=location,
-            remedy="give all annotations, or leave out the texts that have none",
-            row=row,
-            key=keys.iloc[row],
-        )
+    check_cells(
+        keys,
+        indices < 0,
+        lambda row, key: f"nobody annotated the text {key!r} (row {row})",
+        where=location,
+        remedy="give all annotations, or leave out the texts that have none",
+    )
     return label_texts(pd.Series(means[indices]), specification.label, location=location)
 
 
@@ -188,34 +153,27 @@ _ARCHIVE_PARTS = ("train", "test")
 
 
 def is_archive(path: Path) -> bool:
-    """Return whether a file is a tar archive, going by its name.
-
-    Examples
-    --------
-    >>> is_archive(Path("a.tar.gz")), is_archive(Path("a.csv.gz"))
-    (True, False)
-    """
+    """Return whether a file is a tar archive, going by its name."""
     return path.name.lower().endswith(_SUFFIXES)
 
 
 def read_archive(path: Path, specification: TextSpecification) -> TextRows:
-    """Read texts from members called ``FOLDER/PART/LABEL/NUMBER_RATING.txt``.
+    """Read texts from the members called ``FOLDER/PART/LABEL/NUMBER_RATING.txt`` of a tar archive.
 
-    Members that are called otherwise are passed over. The texts are ordered by part (train before
-    test), label (as in ``label.map``) and number, so that it does not matter how the archive was
-    packed.
-
-    `path`: the archive, compressed by gzip, xz, bzip2 or not at all.
+    The texts are ordered by part (train before test), label (as in ``label.map``) and number, so
+    that it does not matter how the archive was packed.
     """
     folders = list(specification.label.map or {})
-    members = _member_pattern(specification.text.folder or "", folders)
+    members = re.compile(
+        rf"(?:\./)?{re.escape((specification.text.folder or '').strip('/'))}/"
+        rf"(?P<part>{'|'.join(_ARCHIVE_PARTS)})/(?P<label>{'|'.join(map(re.escape, folders))})/"
+        r"(?P<number>[0-9]+)_(?P<rating>[0-9]+)\.txt"
+    )
     files: dict[tuple[int, int, int, int], str] = {}
-    for name, content in _contents(path, members):
-        match = members.fullmatch(name)
-        if match is not None:
-            part, label = _ARCHIVE_PARTS.index(match["part"]), folders.index(match["label"])
-            key = part, label, int(match["number"]), int(match["rating"])
-            files[key] = _decoded(content, path, name)
+    for match, content in _contents(path, members):
+        part, label = _ARCHIVE_PARTS.index(match["part"]), folders.index(match["label"])
+        key = part, label, int(match["number"]), int(match["rating"])
+        files[key] = _decoded(content, path, match[0])
     if not files:
         raise DataError(
             "the archive has no texts of the names expected, "
@@ -228,38 +186,31 @@ def read_archive(path: Path, specification: TextSpecification) -> TextRows:
     texts = [files[key] for key in keys]
     for written, meant in specification.text.escapes.items():
         texts = [text.replace(written, meant) for text in texts]
+    labels = pd.Series([folders[key[1]] for key in keys], dtype=object)
+    location = f"{path}, folders of the labels"
     return TextRows(
-        texts=texts,
-        labels=label_texts(
-            pd.Series([folders[key[1]] for key in keys], dtype=object),
-            specification.label,
-            location=f"{path}, folders of the labels",
-        ),
+        texts,
+        label_texts(labels, specification.label, location=location),
         parts=np.array([_ARCHIVE_PARTS[key[0]] for key in keys], dtype=object),
     )
 
 
-def _member_pattern(folder: str, labels: list[str]) -> re.Pattern[str]:
-    parts = "|".join(_ARCHIVE_PARTS)
-    names = "|".join(re.escape(label) for label in labels)
-    return re.compile(
-        rf"(?:\./)?{re.escape(folder.strip('/'))}/(?P<part>{parts})/(?P<label>{names})/"
-        r"(?P<number>[0-9]+)_(?P<rating>[0-9]+)\.txt"
-    )
-
-
-def _contents(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+def _contents(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:
     """Return name and content of the members whose name is wanted, in the archive's order."""
     try:
         with tarfile.open(path) as archive:
             while (member := archive.next()) is not None:
-                if member.isreg() and wanted.fullmatch(member.name):
-                    stream = archive.extractfile(member)
-                    if stream is not None:
-                        yield member.name, stream.read()
+                match = wanted.fullmatch(member.name) if member.isreg() else None
+                if match and (stream := archive.extractfile(member)) is not None:
+                    yield match, stream.read()
                 # The archive keeps every member it has seen: of 100,000 that is 80 MB.
                 archive.members.clear()  # type: ignore[attr-defined]  # no stub names it
-            _check_end(archive)
+            # The library takes whatever is no header for the end, so half an archive for a smaller
+            # one: a whole one ends with a block of zeros.
+            if archive.fileobj is not None:
+                archive.fileobj.seek(archive.offset)
+                if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+                    raise tarfile.ReadError("it is cut off or damaged")
     except FileNotFoundError as error:
         raise DataError(
             "there is no such file", where=str(path), remedy="check the path"
@@ -270,18 +221,6 @@ def _contents(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]
             where=str(path),
             remedy="give a whole tar archive, as it is or compressed by gzip, xz or bzip2",
         ) from error
-
-
-def _check_end(archive: tarfile.TarFile) -> None:
-    """Raise an error unless the archive ends with a block of zeros, as a whole one does.
-
-    The library takes whatever is no header for the end, so half an archive for a smaller one.
-    """
-    if archive.fileobj is None:
-        return
-    archive.fileobj.seek(archive.offset)
-    if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
-        raise tarfile.ReadError("it is cut off or damaged")
 
 
 def _decoded(content: bytes, path: Path, name: str) -> str:

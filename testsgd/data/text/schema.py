@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from testsgd.data.schema import CellParsing, DataFile, Description, Label, repeated_file
+from testsgd.data.schema import CellParsing, DataFile, Description
 from testsgd.data.schema_parts import Flag, Part, mistake
-
-TextLayout: TypeAlias = Literal["columns", "annotations", "archive"]
 
 
 class TextColumns(Part):
@@ -108,8 +105,7 @@ class TextSpecification(Description):
 
     @model_validator(mode="after")
     def _parts_agree(self) -> TextSpecification:
-        if twice := repeated_file(self.files):
-            raise mistake("files", f"two files are called {twice!r}")
+
         if self.dataset.generator is not None:
             raise mistake(("dataset", "generator"), "is for tables; texts are not generated")
         if self.text.column == self.label.column:
@@ -122,45 +118,28 @@ class TextSpecification(Description):
         if self.files and all(file.training for file in self.files):
             raise mistake("files", "all files are for training only; nothing is left to audit")
         if self.layout == "archive":
-            _check_archive(self.label, self.files)
+            if not self.label.map:
+                what = "an archive needs `map`: name of a folder in it -> label of its texts"
+                raise mistake("label", what)
+            for number, file in enumerate(self.files):
+                if file.role != "texts" or file.columns != TextColumns() or file.part is not None:
+                    what = "an archive has no columns, and its folders name the parts"
+                    raise mistake(("files", number), what)
         if self.layout == "annotations":
-            _check_annotations(self.label, self.files)
+            if self.label.above is None:
+                what = "annotations need `above`: where the mean of a text's annotations is cut"
+                raise mistake("label", what)
+            if sorted(file.role for file in self.files) != ["annotations", "texts"]:
+                raise mistake("files", "annotations go with exactly one file of texts")
+            if any(file.columns.key is None for file in self.files):
+                raise mistake("files", "with annotations, the texts too need `columns.key`")
         return self
 
     @property
-    def layout(self) -> TextLayout:
+    def layout(self) -> Literal["columns", "annotations", "archive"]:
         """How the files are laid out: columns of cells, annotations beside them, or an archive."""
         if self.text.folder is not None:
             return "archive"
         if any(file.role == "annotations" for file in self.files):
             return "annotations"
         return "columns"
-
-    def beside(self, folder: Path) -> TextSpecification:
-        """Return the description with the path of its terms as seen from another folder."""
-        if self.terms is None:
-            return self
-        return self.model_copy(update={"terms": str(folder / self.terms)})
-
-
-def _check_archive(label: Label, files: list[TextFile]) -> None:
-    if not label.map:
-        raise mistake(
-            ("label",), "an archive needs `map`: name of a folder in it -> label of its texts"
-        )
-    for number, file in enumerate(files):
-        if file.role != "texts" or file.columns != TextColumns() or file.part is not None:
-            raise mistake(
-                ("files", number), "an archive has no columns, and its folders name the parts"
-            )
-
-
-def _check_annotations(label: Label, files: list[TextFile]) -> None:
-    if label.above is None:
-        raise mistake(
-            ("label",), "annotations need `above`: where the mean of a text's annotations is cut"
-        )
-    if sorted(file.role for file in files) != ["annotations", "texts"]:
-        raise mistake("files", "annotations go with exactly one file of texts")
-    if any(file.columns.key is None for file in files):
-        raise mistake("files", "with annotations, the texts too need `columns.key`")

@@ -17,13 +17,7 @@ from testsgd.data.toml_document import parse_toml, read_toml_text, validated
 
 
 def plain_form(text: str) -> str:
-    """Write a form of a term in lower case, its words apart by one blank.
-
-    Examples
-    --------
-    >>> plain_form(" African  American ")
-    'african american'
-    """
+    """Return a form of a term in lower case, its words apart by one blank."""
     return " ".join(text.lower().split())
 
 
@@ -37,12 +31,6 @@ class TermsHeader(Part):
         description="fixed expressions in which no term is looked for, such as native american; "
         "a hyphen may stand for a blank",
     )
-
-    @model_validator(mode="after")
-    def _has_a_name(self) -> TermsHeader:
-        if not self.name.strip():
-            raise mistake("name", "give the list a name")
-        return self
 
 
 class TermEntry(Part):
@@ -73,83 +61,61 @@ class TermsDocument(Part):
 
     @model_validator(mode="after")
     def _forms_are_told_apart(self) -> TermsDocument:
+        if not self.terms.name.strip():
+            raise mistake(("terms", "name"), "give the list a name")
         if not self.categories:
             raise mistake("categories", "list the terms of each category under [categories.NAME]")
         seen: dict[str, tuple[str, str]] = {}
         for category, entries in self.categories.items():
-            if not category.strip():
-                raise mistake(("categories", category), "a category needs a name")
-            if not entries:
-                raise mistake(("categories", category), "a category needs at least one term")
+            if not category.strip() or not entries:
+                needed = "at least one term" if category.strip() else "a name"
+                raise mistake(("categories", category), f"a category needs {needed}")
             for term, entry in entries.items():
                 for key, form in _forms(term, entry):
-                    path_to = ("categories", category, term, *key)
-                    _check_form(form, path_to)
+                    where = ("categories", category, term, *key)
+                    _check_form(form, where)
                     if form in seen:
-                        raise mistake(path_to, _twice(form, seen[form], (category, term)))
+                        first, twice = seen[form], f"{form!r} stands twice"
+                        if first[0] != category:
+                            twice = f"{form!r} is in two categories, {first[0]!r} and {category!r}"
+                        elif first[1] != term:
+                            twice = f"{twice}, at {first[1]!r} and at {term!r}"
+                        raise mistake(where, twice)
                     seen[form] = (category, term)
-        excepted: set[str] = set()
-        for number, written in enumerate(self.terms.exceptions):
-            where = ("terms", "exceptions", number)
-            form = plain_form(written)
-            _check_form(form, where)
+        exceptions = [plain_form(written) for written in self.terms.exceptions]
+        for number, form in enumerate(exceptions):
+            at = ("terms", "exceptions", number)
+            _check_form(form, at)
             if form in seen:
                 category, term = seen[form]
-                raise mistake(where, f"{form!r} is a form of the term {term!r} of {category!r}")
-            if form in excepted:
-                raise mistake(where, f"{form!r} stands twice")
-            excepted.add(form)
+                raise mistake(at, f"{form!r} is a form of the term {term!r} of {category!r}")
+            if form in exceptions[:number]:
+                raise mistake(at, f"{form!r} stands twice")
         return self
 
 
 def _forms(term: str, entry: TermEntry) -> list[tuple[tuple[str, ...], str]]:
     """Return each form of a term and the key it is written under."""
-    return [
-        ((), plain_form(term)),
-        *((("spellings",), plain_form(form)) for form in entry.spellings),
-        *((("plural",), plain_form(form)) for form in entry.plural),
-    ]
+    spellings = [(("spellings",), plain_form(form)) for form in entry.spellings]
+    plurals = [(("plural",), plain_form(form)) for form in entry.plural]
+    return [((), plain_form(term)), *spellings, *plurals]
 
 
-def _check_form(form: str, path_to: tuple[str | int, ...]) -> None:
+def _check_form(form: str, where: tuple[str | int, ...]) -> None:
     if not any(character.isalnum() for character in form):
-        raise mistake(path_to, f"{form!r} is no term: it has no letter and no digit")
-
-
-def _twice(form: str, first: tuple[str, str], second: tuple[str, str]) -> str:
-    if first[0] != second[0]:
-        return f"{form!r} is in two categories, {first[0]!r} and {second[0]!r}"
-    if first[1] != second[1]:
-        return f"{form!r} stands twice, at {first[1]!r} and at {second[1]!r}"
-    return f"{form!r} stands twice"
+        raise mistake(where, f"{form!r} is no term: it has no letter and no digit")
 
 
 @dataclass(frozen=True)
 class Term:
-    """A sensitive term and the forms in which a text may have it.
+    """A sensitive term and the forms in which a text may have it."""
 
-    Attributes
-    ----------
-    name : str
-        The singular, in lower case, words apart by one blank.
-    plural : tuple of str
-        The forms of the plural; the first is written where a plural is replaced.
-    spellings : tuple of str
-        Other ways to write the singular.
-    article : {"a", "an"}
-        The indefinite article before the term.
-    acronym : bool
-        True: its capitals are how it is spelled, not how loud the text is.
-    ambiguous : str
-        What else the term may mean; empty if it nearly always speaks of people.
-    """
-
-    name: str
-    plural: tuple[str, ...] = ()
-    spellings: tuple[str, ...] = ()
-    article: Literal["a", "an"] = "a"
-    ambiguous: str = ""
-    acronym: bool = False
+    name: str  # The singular, in lower case, words apart by one blank.
+    plural: tuple[str, ...] = ()  # The first is written where a plural is replaced.
+    spellings: tuple[str, ...] = ()  # Other ways to write the singular.
+    article: Literal["a", "an"] = "a"  # The indefinite article before the term.
+    ambiguous: str = ""  # What else it may mean; empty if it nearly always speaks of people.
+    acronym: bool = False  # True: its capitals are how it is spelled, not how loud the text is.
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -159,45 +125,31 @@ class Term:
 
 @dataclass(frozen=True)
 class TermCategory:
-    """A category of sensitive terms, such as religion.
-
-    Attributes
-    ----------
-    name : str
-        The category.
-    terms : tuple of Term
-        Its terms, in the order of the list.
-    """
+    """A category of sensitive terms, such as religion."""
 
     name: str
-    terms: tuple[Term, ...]
+    terms: tuple[Term, ...]  # In the order of the list.
 
 
 @dataclass(frozen=True)
 class SensitiveTerms:
-    """A list of sensitive terms. No form stands in it twice.
-
-    Attributes
-    ----------
-    name : str
-        What the list is called.
-    source : str
-        Where it is from.
-    categories : tuple of TermCategory
-        The categories, in the order of the list.
-    exceptions : tuple of str
-        Fixed expressions that contain a term and do not count as a mention of it.
-    """
+    """A list of sensitive terms. No form stands in it twice."""
 
     name: str
-    source: str
-    categories: tuple[TermCategory, ...]
+    source: str  # Where it is from.
+    categories: tuple[TermCategory, ...]  # In the order of the list.
+    # Fixed expressions that contain a term and do not count as a mention of it.
     exceptions: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the categories."""
         return tuple(category.name for category in self.categories)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """All terms."""
+        return tuple(term for category in self.categories for term in category.terms)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -285,17 +237,12 @@ def _terms(document: TermsDocument) -> SensitiveTerms:
             TermCategory(name, tuple(_term(term, entry) for term, entry in entries.items()))
             for name, entries in document.categories.items()
         ),
-        exceptions=tuple(plain_form(written) for written in document.terms.exceptions),
+        exceptions=tuple(map(plain_form, document.terms.exceptions)),
     )
 
 
 def _term(name: str, entry: TermEntry) -> Term:
     plain = plain_form(name)
-    return Term(
-        name=plain,
-        plural=tuple(plain_form(form) for form in entry.plural),
-        spellings=tuple(plain_form(form) for form in entry.spellings),
-        article=entry.article or ("an" if plain[0] in "aeiou" else "a"),
-        ambiguous=entry.ambiguous,
-        acronym=entry.acronym,
-    )
+    plural, spellings = (tuple(map(plain_form, forms)) for forms in (entry.plural, entry.spellings))
+    article = entry.article or ("an" if plain[0] in "aeiou" else "a")
+    return Term(plain, plural, spellings, article, entry.ambiguous, entry.acronym)

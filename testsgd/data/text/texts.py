@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,59 +12,33 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.categories import row_name
+from testsgd.data.categories import check_cells
 from testsgd.data.cells import as_pandas, check_complete, check_labels, label_texts, missing_column
 from testsgd.data.lookup import find_file
+from testsgd.data.sampling import Sampled
 from testsgd.data.text.readers import TextRows, clusters_of, is_archive, read_archive, read_columns
 from testsgd.data.text.schema import TextFile, TextSpecification
 from testsgd.errors import DataError, ParameterError
 
 
 @dataclass(frozen=True)
-class Texts:
-    """Texts that fit their description.
+class Texts(Sampled):
+    """Texts that fit their description."""
 
-    Attributes
-    ----------
-    specification : TextSpecification
-        What they are.
-    texts : tuple of str
-        The texts, as they were given.
-    labels : numpy.ndarray of object or None
-        The label of each text, if the data have labels.
-    parts : numpy.ndarray of object or None
-        What each text is for, ``"train"`` or ``"test"``, or None where the files do not say it.
-    source : str
-        Where the texts came from.
-    notes : tuple of str
-        What was done to the texts before they came here, and what is odd about them.
-    clusters : numpy.ndarray of int64 or None
-        Texts of one number are variants of one text and belong on one side of a split; None if
-        there are no variants.
-    training_only : numpy.ndarray of bool or None
-        Texts that are for training only; None if none are.
-    """
+    unit = "text"
 
     specification: TextSpecification
-    texts: tuple[str, ...]
-    labels: NDArray[np.object_] | None
+    texts: tuple[str, ...]  # As they were given.
+    labels: NDArray[np.object_] | None  # The label of each text, if the data have labels.
+    # What each text is for, "train" or "test", or None where the files do not say it.
     parts: NDArray[np.object_] | None
-    source: str = ""
-    notes: tuple[str, ...] = ()
-    clusters: NDArray[np.int64] | None = None
-    training_only: NDArray[np.bool_] | None = None
+    training_only: NDArray[np.bool_] | None = None  # Texts that are for training only, if any.
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def take(self, rows: NDArray[np.intp]) -> Texts:
-        """Return some of the texts.
-
-        Parameters
-        ----------
-        rows : numpy.ndarray of int
-            Their places, in the order wanted.
-        """
+        """Return the texts in some positions, in the order wanted."""
         return replace(
             self,
             texts=tuple(self.texts[row] for row in rows.tolist()),
@@ -73,36 +47,6 @@ class Texts:
             clusters=_taken(self.clusters, rows),
             training_only=_taken(self.training_only, rows),
         )
-
-    def sample(self, count: int, seed: int) -> Texts:
-        """Draw texts without replacement; they keep their order, and a note says so.
-
-        Parameters
-        ----------
-        count : int
-            How many; all of them, without a note, if there are no more.
-        seed : int
-            Same seed, same texts.
-
-        Raises
-        ------
-        ParameterError
-            If `count` is below 1 or the seed below 0.
-        """
-        for name, value, least in (("count", count, 1), ("seed", seed, 0)):
-            if value < least:
-                raise ParameterError(
-                    f"{name} is {value}",
-                    where=f"{name} of the sample of texts",
-                    remedy=f"give a whole number from {least} up",
-                    parameter=name,
-                    value=value,
-                )
-        if count >= len(self):
-            return self
-        drawn = np.random.default_rng(seed).choice(len(self), size=count, replace=False)
-        note = f"a sample of {count:,} of the {len(self):,} texts, drawn with seed {seed}"
-        return replace(self.take(np.sort(drawn)), notes=(*self.notes, note))
 
 
 def texts_fingerprint(texts: Texts | Sequence[str]) -> str:
@@ -164,35 +108,44 @@ def check_texts(data: Any, specification: TextSpecification, *, source: str = ""
     where = source or "the data"
     frame = as_pandas(data)
     if frame is None:
-        return checked(_sequence(data, where), None, specification, where=where, source=source)
-    names = specification.text.column, specification.label.column
-    if names[0] not in frame:
-        raise missing_column(names[0], frame.columns, where)
-    for name in names:
+        return _checked(_sequence(data, where), None, specification, source)
+    column, label_column = specification.text.column, specification.label.column
+    if column not in frame:
+        raise missing_column(column, frame.columns, where)
+    for name in (column, label_column):
         if list(frame.columns).count(name) > 1:
             raise DataError(f"two columns are called {name!r}", where=where, remedy="rename one")
     labels = None
-    if names[1] in frame:
-        location = f"{where}, label column {names[1]!r}"
-        check_complete(frame[names[1]], location)
-        labels = label_texts(frame[names[1]], specification.label, location=location)
-    return checked(frame[names[0]], labels, specification, where=where, source=source)
+    if label_column in frame:
+        location = f"{where}, label column {label_column!r}"
+        check_complete(frame[label_column], location)
+        labels = label_texts(frame[label_column], specification.label, location=location)
+    return _checked(frame[column], labels, specification, source)
 
 
-def checked(
+def _checked(
     texts: pd.Series[Any],
     labels: pd.Series[Any] | None,
     specification: TextSpecification,
-    *,
-    where: str,
     source: str,
-    parts: NDArray[np.object_] | None = None,
 ) -> Texts:
     """Make texts of a series, after checking every one of them and the labels."""
+    where = source or "the data"
     if len(texts) == 0:
         raise DataError("there are no texts", where=where, remedy="give at least one text")
-    strings = tuple(_string(value, position, texts, where) for position, value in enumerate(texts))
+    check_cells(
+        texts,
+        texts.isna(),
+        lambda row, _: f"the text in row {row} is missing",
+        where=where,
+        remedy="leave the row out, or give an empty text",
+    )
+    no_text = [not isinstance(text, str) for text in texts]
+    remedy = "give texts only, and decode bytes"
+    check_cells(texts, no_text, _no_text, where=where, remedy=remedy)
+    strings = tuple(str(text) for text in texts)
     blank = sum(not text or text.isspace() for text in strings)
+    note = "1 text is empty or blank" if blank == 1 else f"{blank:,} texts are empty or blank"
     if labels is not None:
         check_labels(
             labels, specification.label, f"{where}, label column {specification.label.column!r}"
@@ -201,9 +154,9 @@ def checked(
         specification=specification,
         texts=strings,
         labels=None if labels is None else labels.to_numpy(dtype=object),
-        parts=parts,
+        parts=None,
         source=source,
-        notes=(_blank_note(blank),) if blank else (),
+        notes=(note,) if blank else (),
     )
 
 
@@ -211,16 +164,12 @@ def _sequence(data: Any, where: str) -> pd.Series[Any]:
     """Return one-dimensional data as a series, with the rows' names if there are some."""
     if isinstance(data, pd.Series):
         return data
-    if isinstance(data, (str, bytes)):
-        raise DataError(
-            "the data are one text", where=where, remedy="give a list of texts, even of one"
-        )
     values = data
     for method in ("to_pylist", "to_list", "tolist"):  # of Arrow, polars and numpy
         if hasattr(data, method):
             values = getattr(data, method)()
             break
-    if not isinstance(values, Sequence) or isinstance(values, (str, bytes, Mapping, Set)):
+    if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
         raise DataError(
             f"the data are a {type(data).__name__}, not texts",
             where=where,
@@ -233,37 +182,10 @@ def _sequence(data: Any, where: str) -> pd.Series[Any]:
     return series
 
 
-def _string(value: Any, position: int, texts: pd.Series[Any], where: str) -> str:
-    if isinstance(value, str):
-        return value if type(value) is str else str(value)
-    row = row_name(texts, position)
-    if value is None or value is pd.NA or value is pd.NaT or _is_nan(value):
-        raise DataError(
-            f"the text in row {row} is missing",
-            where=where,
-            remedy="leave the row out, or give an empty text",
-            row=row,
-        )
-    remedy = "decode it" if isinstance(value, bytes) else "give texts only"
-    raise DataError(
-        f"row {row} holds {_short(value)}, which is a {type(value).__name__} and no text",
-        where=where,
-        remedy=remedy,
-        row=row,
-    )
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
-
-
-def _short(value: Any, limit: int = 40) -> str:
+def _no_text(row: Any, value: Any) -> str:
     shown = repr(value)
-    return shown if len(shown) <= limit else f"{shown[:limit]}..."
-
-
-def _blank_note(count: int) -> str:
-    return "1 text is empty or blank" if count == 1 else f"{count:,} texts are empty or blank"
+    shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
+    return f"row {row} holds {shown}, which is a {type(value).__name__} and no text"
 
 
 def load_texts(
@@ -308,8 +230,8 @@ def load_texts(
             remedy="use load_table",
         )
     if file is not None:
-        rows = [_read(Path(file), specification, TextFile(name="texts"))]
-        return _texts(rows, specification, [str(file)])
+        rows = [_read(Path(file), specification, TextFile(name="texts"), None)]
+        return _joined(rows, specification, [str(file)])
     if not specification.files:
         raise ParameterError(
             f"the data set {specification.name!r} names no files",
@@ -321,76 +243,47 @@ def load_texts(
         for item in specification.files
         if training or not item.training
     }
-    rows, only, names = [], [], []
+    used = [item for item in specification.files if item.name in paths]
+    annotations = next(((paths[item.name], item) for item in used if item.role != "texts"), None)
     # Texts for training only come last, so that the first ones are those of an audit.
-    for item in sorted(specification.files, key=lambda item: item.training):
-        if item.role == "texts" and item.name in paths:
-            read = _read(paths[item.name], specification, item, _annotations(specification, paths))
-            rows.append(read)
-            only.append(np.full(len(read), item.training))
-            names.append(paths[item.name].name)
-    texts = _texts(rows, specification, names)
-    training_only = np.concatenate(only)
-    return replace(texts, training_only=training_only if training_only.any() else None)
+    files = sorted((item for item in used if item.role == "texts"), key=lambda item: item.training)
+    rows = [_read(paths[item.name], specification, item, annotations) for item in files]
+    texts = _joined(rows, specification, [paths[item.name].name for item in files])
+    only = np.repeat([item.training for item in files], [len(read.texts) for read in rows])
+    return replace(texts, training_only=only if only.any() else None)
 
 
 def _read(
     path: Path,
     specification: TextSpecification,
     file: TextFile,
-    annotations: tuple[Path, TextFile] | None = None,
+    annotations: tuple[Path, TextFile] | None,
 ) -> TextRows:
     if specification.layout == "archive" and is_archive(path):
         return read_archive(path, specification)
     return read_columns(path, specification, file, annotations=annotations)
 
 
-def _annotations(
-    specification: TextSpecification, paths: dict[str, Path]
-) -> tuple[Path, TextFile] | None:
-    for item in specification.files:
-        if item.role == "annotations":
-            return paths[item.name], item
-    return None
-
-
-def _texts(rows: list[TextRows], specification: TextSpecification, names: list[str]) -> Texts:
+def _joined(rows: list[TextRows], specification: TextSpecification, names: list[str]) -> Texts:
     """Put the texts of several files one after another and check them."""
-    source = ", ".join(names)
-    texts = checked(
-        pd.Series([text for item in rows for text in item.texts], dtype=object),
-        _joined_labels(rows, specification, names),
-        specification,
-        where=source,
-        source=source,
-        parts=_joined_parts(rows),
-    )
-    return replace(texts, clusters=clusters_of(rows))
-
-
-def _joined_labels(
-    rows: Sequence[TextRows], specification: TextSpecification, names: Sequence[str]
-) -> pd.Series[Any] | None:
-    labels = [item.labels for item in rows if item.labels is not None]
-    if not labels:
-        return None
-    for item, name in zip(rows, names, strict=True):
-        if item.labels is None:
+    labels = [read.labels for read in rows if read.labels is not None]
+    for read, name in zip(rows, names, strict=True):
+        if labels and read.labels is None:
             raise DataError(
                 f"the label column {specification.label.column!r} is missing, which other files "
                 "have",
                 where=name,
                 remedy="add it, or name the file's own label column under `columns`",
             )
-    return pd.concat(labels, ignore_index=True)
-
-
-def _joined_parts(rows: Sequence[TextRows]) -> NDArray[np.object_] | None:
-    if all(item.parts is None for item in rows):
-        return None
-    return np.concatenate(
-        [
-            np.full(len(item), None, dtype=object) if item.parts is None else item.parts
-            for item in rows
-        ]
+    texts = _checked(
+        pd.Series([text for read in rows for text in read.texts], dtype=object),
+        pd.concat(labels, ignore_index=True) if labels else None,
+        specification,
+        ", ".join(names),
     )
+    parts = None
+    if any(read.parts is not None for read in rows):
+        unsaid = (np.full(len(read.texts), None, dtype=object) for read in rows)
+        told = zip(rows, unsaid, strict=True)
+        parts = np.concatenate([none if read.parts is None else read.parts for read, none in told])
+    return replace(texts, parts=parts, clusters=clusters_of(rows))

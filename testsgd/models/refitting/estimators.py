@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from testsgd.data import Label, category_text
 from testsgd.errors import ModelError
 from testsgd.models.answers import CheckedFunction
-from testsgd.models.blackbox import PROBE_ROWS, CallableModel
+from testsgd.models.blackbox import PROBE_ROWS
 from testsgd.models.files import CARD_FILE, write_retrained_card
 from testsgd.models.refitting.protocol import Examples, Stage
 from testsgd.models.skops_files import SKOPS_FILE, check_skops, write_skops
-from testsgd.models.text.blackbox import CallableTextModel
 
 # Random states of scikit-learn are below it.
 _MOST_STATE = 2**31 - 1
@@ -26,8 +24,7 @@ _MOST_STATE = 2**31 - 1
 class EstimatorRefitter:
     """A scikit-learn estimator: clones of it are fitted, it is never changed.
 
-    `model`: the estimator as it was audited: the clones' answers are read as its own. `label`: the
-    labels and which of them is favourable. `card`: its model card, if it has one.
+    The clones' answers are read as those of `model`, the estimator as it was audited.
     """
 
     goes_on = False
@@ -35,7 +32,7 @@ class EstimatorRefitter:
     def __init__(
         self,
         estimator: Any,
-        model: CallableModel | CallableTextModel,
+        model: CheckedFunction[Any],
         label: Label,
         card: Mapping[str, Any],
         training: Examples,
@@ -43,10 +40,7 @@ class EstimatorRefitter:
         self._estimator = estimator
         self._model = model
         # Only when it has been asked it is known whether it answers with labels or with scores.
-        if isinstance(model, CallableTextModel):
-            model.decisions(training.texts[:PROBE_ROWS])
-        else:
-            model.decisions(training.frame[:PROBE_ROWS])
+        model.decisions(training.inputs[:PROBE_ROWS])
         self._labels = fitted_labels(estimator, label, model)
         self._card = dict(card)
         self._training = training
@@ -58,8 +52,7 @@ class EstimatorRefitter:
         examples = self._training.instead(**instead)
         if extra is not None and len(extra):
             examples = examples.join(extra)
-        fitted = self._fitted(examples, seed)
-        yield Stage(self._model.reading(fitted.predict), "fitted")
+        yield Stage(self._model.reading(self._fitted(examples, seed).predict), "fitted")
 
     def write(self, model: Any, folder: Path, about: Mapping[str, Any]) -> list[Path]:
         """Write a fitted estimator as ``model.skops``, and its card."""
@@ -74,19 +67,21 @@ class EstimatorRefitter:
 
     def _fitted(self, examples: Examples, seed: int) -> Any:
         estimator = seeded_clone(self._estimator, seed)
-        inputs = examples.inputs
-        if isinstance(inputs, pd.DataFrame):
-            assert isinstance(self._model, CallableModel)
-            asked: Any = self._model.given(inputs).copy()
-        else:
-            asked = list(inputs)
         favourable, other = self._labels
         labels = np.array([other, favourable])[examples.favourable.astype(np.intp)]
         options = {}
         if examples.weights is not None and (examples.weights != 1).any():
-            options[self._weight_parameter()] = examples.weights
+            name = weight_parameter(estimator)
+            if name is None:
+                raise ModelError(
+                    f"the examples have weights, but {type(estimator).__name__}.fit takes none",
+                    where=f"model {self._model.name!r}",
+                    remedy="use an estimator whose fit takes sample_weight, or leave out the "
+                    "weights",
+                )
+            options[name] = examples.weights
         try:
-            estimator.fit(asked, labels, **options)
+            estimator.fit(self._model.given(examples.inputs).copy(), labels, **options)
         except (Exception, SystemExit) as error:
             # SystemExit too: a model that leaves must not choose the exit code.
             raise ModelError(
@@ -96,16 +91,6 @@ class EstimatorRefitter:
                 "retrain it yourself",
             ) from error
         return estimator
-
-    def _weight_parameter(self) -> str:
-        name = weight_parameter(self._estimator)
-        if name is None:
-            raise ModelError(
-                f"the examples have weights, but {type(self._estimator).__name__}.fit takes none",
-                where=f"model {self._model.name!r}",
-                remedy="use an estimator whose fit takes sample_weight, or leave out the weights",
-            )
-        return name
 
 
 def estimator_of(origin: Any) -> Any:
@@ -124,14 +109,7 @@ def is_estimator(origin: Any) -> bool:
 
 
 def seeded_clone(estimator: Any, seed: int) -> Any:
-    """Return an unfitted estimator with the same parameters, but random states drawn by a seed.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> seeded_clone(DecisionTreeClassifier(max_depth=2), 1).get_params()["max_depth"]
-    2
-    """
+    """Return an unfitted estimator with the same parameters, but random states drawn by a seed."""
     from sklearn.base import clone
 
     copy = clone(estimator)
@@ -145,18 +123,7 @@ def seeded_clone(estimator: Any, seed: int) -> Any:
 
 
 def weight_parameter(estimator: Any) -> str | None:
-    """Return the name under which ``fit`` takes the examples' weights; None if it takes none.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from sklearn.pipeline import make_pipeline
-    >>> weight_parameter(make_pipeline(LogisticRegression()))
-    'logisticregression__sample_weight'
-    >>> weight_parameter(KNeighborsClassifier()) is None
-    True
-    """
+    """Return the name under which ``fit`` takes the examples' weights; None if it takes none."""
     steps = getattr(estimator, "steps", None)
     if steps:
         name, last = steps[-1]
@@ -184,18 +151,18 @@ def fitted_labels(estimator: Any, label: Label, model: CheckedFunction[Any]) -> 
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         return _labels_without_classes(label, model)
-    known = list(np.asarray(classes).ravel())
-    texts = [category_text(value) for value in known]
+    values = list(np.asarray(classes).ravel())
+    texts = [category_text(value) for value in values]
     if set(texts) <= set(model.read_as):
         texts = [model.read_as[text] for text in texts]
-    if len(known) == 2 and label.favourable in texts:
+    if len(values) == 2 and label.favourable in texts:
         index = texts.index(label.favourable)
-        return known[index], known[1 - index]
+        return values[index], values[1 - index]
     # Floats that are no labels are read as scores, see testsgd.models.answers.
-    if len(known) == 2 and model.output == "scores" and texts == ["0", "1"]:
-        return known[1], known[0]
+    if len(values) == 2 and model.output == "scores" and texts == ["0", "1"]:
+        return values[1], values[0]
     raise ModelError(
-        f"it knows {len(known)} label(s) ({', '.join(texts[:6])}), and can be fitted again only "
+        f"it knows {len(values)} label(s) ({', '.join(texts[:6])}), and can be fitted again only "
         f"with two, one of them {label.favourable!r}",
         where=f"model {model.name!r}",
         remedy="give an estimator of two labels, or export the samples with --export and retrain "

@@ -8,7 +8,7 @@ from typing import Any
 from testsgd.data import Specification
 from testsgd.errors import ModelError
 from testsgd.models.answers import CheckedFunction
-from testsgd.models.blackbox import CallableModel, is_keras_model
+from testsgd.models.blackbox import is_keras_model
 from testsgd.models.network import NetworkModel
 from testsgd.models.refitting.estimators import EstimatorRefitter, estimator_of, is_estimator
 from testsgd.models.refitting.keras_models import KerasRefitter
@@ -16,7 +16,6 @@ from testsgd.models.refitting.networks import NetworkRefitter
 from testsgd.models.refitting.protocol import Examples, Refitter
 from testsgd.models.refitting.text_networks import TextNetworkRefitter
 from testsgd.models.resolve import LoadedModel
-from testsgd.models.text.blackbox import CallableTextModel
 from testsgd.models.text.network import TextNetwork
 
 
@@ -42,7 +41,7 @@ def refitter_for(
         return TextNetworkRefitter(model, origin, *parts, from_scratch=from_scratch)
     if isinstance(model, CheckedFunction) and is_keras_model(origin):
         return KerasRefitter(origin, model, *parts, from_scratch=from_scratch)
-    if isinstance(model, (CallableModel, CallableTextModel)) and is_estimator(origin):
+    if isinstance(model, CheckedFunction) and is_estimator(origin):
         return EstimatorRefitter(origin, model, specification.label, card, training)
     raise ModelError(
         f"the model, a {model.kind}, cannot be refitted",

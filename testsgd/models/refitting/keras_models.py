@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from testsgd._files import atomic_path
 from testsgd.errors import ModelError
 from testsgd.models.answers import CheckedFunction
-from testsgd.models.blackbox import CallableModel, KerasFunction, float_inputs, keras_inputs
+from testsgd.models.blackbox import KerasFunction, float_inputs, keras_inputs
 from testsgd.models.files import CARD_FILE, MODEL_FILE, write_retrained_card
 from testsgd.models.refitting.protocol import Examples, Inputs, Stage
-from testsgd.models.refitting.schedule import KERAS_ANEW, KERAS_ON, StagedRefitter, joined_weights
+from testsgd.models.refitting.schedule import KERAS_ANEW, KERAS_ON, StagedRefitter
 from testsgd.models.training import Passes, repeatable_keras
 
 
@@ -47,8 +47,8 @@ class KerasRefitter(StagedRefitter[Any]):
 
     def _stages(self, examples: list[Examples], seed: int) -> Iterator[Stage[Any]]:
         inputs = np.concatenate([self._inputs, *map(self._given, examples[1:])])
-        targets = np.concatenate([some.full_targets() for some in examples])
-        weights = joined_weights(examples)
+        targets = np.concatenate([part.full_targets() for part in examples])
+        weights = self._weights(examples)
 
         def data(epoch: int) -> dict[str, Any]:
             order = np.random.default_rng([seed, epoch]).permutation(len(inputs))
@@ -112,8 +112,8 @@ class KerasRefitter(StagedRefitter[Any]):
 
     def _first_weights(self, seed: int) -> list[NDArray[Any]]:
         if self.goes_on:
-            kept: list[NDArray[Any]] = self._network.get_weights()
-            return kept
+            original: list[NDArray[Any]] = self._network.get_weights()
+            return original
         self._keras.utils.set_random_seed(seed)
         network = self._copy()
         fresh = self._keras.models.clone_model(network)
@@ -127,7 +127,7 @@ class KerasRefitter(StagedRefitter[Any]):
         """Return the numbers of rows, or texts, as an array that can be shuffled."""
         try:
             if self._rows:
-                return float_inputs(self._columns(examples.frame))
+                return float_inputs(self._model.given(examples.inputs))
             keras_inputs(self._network, examples.texts[:1])
             return np.array(examples.texts, dtype=object)
         except (TypeError, ValueError) as error:
@@ -137,13 +137,8 @@ class KerasRefitter(StagedRefitter[Any]):
                 "and retrain it yourself",
             ) from error
 
-    def _columns(self, frame: pd.DataFrame) -> pd.DataFrame:
-        assert isinstance(self._model, CallableModel)
-        return self._model.given(frame)
-
     def _scores(self, model: Any, inputs: Inputs) -> NDArray[np.float64]:
-        asked = self._columns(inputs) if isinstance(inputs, pd.DataFrame) else inputs
-        return np.asarray(model.function(asked), dtype=np.float64).ravel()
+        return np.asarray(model.function(model.given(inputs)), dtype=np.float64).ravel()
 
     def _error(self, what: str, remedy: str) -> ModelError:
         return ModelError(what, where=f"model {self._model.name!r}", remedy=remedy)

@@ -7,9 +7,9 @@ products. Here an epoch of 26,000 rows takes a twentieth of a second, and Tensor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,7 @@ from numpy.typing import NDArray
 from testsgd.models.files import PREPROCESSING_FILE, write_preprocessing
 from testsgd.models.network import Layer, NetworkModel, single_threaded_products
 from testsgd.models.refitting.protocol import Examples, Stage
-from testsgd.models.refitting.schedule import (
-    ROWS_ANEW,
-    ROWS_ON,
-    FileRefitter,
-    RowSchedule,
-    joined_weights,
-)
+from testsgd.models.refitting.schedule import ROWS_ANEW, ROWS_ON, FileRefitter, RowSchedule
 
 Floats = NDArray[np.float32]
 
@@ -33,16 +27,9 @@ class NetworkRefitter(FileRefitter[NetworkModel]):
 
     schedules = (ROWS_ON, ROWS_ANEW)
 
-    def __init__(
-        self,
-        model: NetworkModel,
-        path: Path,
-        card: Mapping[str, Any],
-        *parts: Examples,
-        **options: Any,
-    ) -> None:
-        super().__init__(model, path, card, *parts, **options)
-        self._inputs = self._encode(self._training)
+    @cached_property
+    def _inputs(self) -> Floats:
+        return self._encode(self._training)
 
     def _stages(self, examples: list[Examples], seed: int) -> Iterator[Stage[NetworkModel]]:
         generator = np.random.default_rng(seed)
@@ -53,7 +40,7 @@ class NetworkRefitter(FileRefitter[NetworkModel]):
             layers,
             np.concatenate([self._inputs, *map(self._encode, examples[1:])]),
             self._targets(examples),
-            joined_weights(examples),
+            self._weights(examples),
             schedule=self._schedule,
             generator=generator,
         )
@@ -74,49 +61,14 @@ class NetworkRefitter(FileRefitter[NetworkModel]):
         }
 
     def _encode(self, examples: Examples) -> Floats:
-        inputs: Floats = self._model.encoding.encode(examples.frame)
-        return inputs
+        encoded: Floats = self._model.encoding.encode(examples.frame)
+        return encoded
 
 
 # Adam's constants, as Keras has them.
 _FIRST_DECAY = 0.9
 _SECOND_DECAY = 0.999
 _EPSILON = 1e-7
-
-
-class Adam:
-    """Kingma and Ba's method, with a step for each parameter by the sizes of its gradients so far.
-
-    `learning_rate`: length of a step whose gradient is always the same; it may be changed between
-    steps.
-
-    References
-    ----------
-    Kingma and Ba, Adam: A Method for Stochastic Optimization, ICLR 2015, algorithm 1 in the form of
-    the remark at the end of section 2.
-    """
-
-    def __init__(self, parameters: list[Floats], learning_rate: float) -> None:
-        self._parameters = parameters
-        self.learning_rate = learning_rate
-        self._first = [np.zeros_like(parameter) for parameter in parameters]
-        self._second = [np.zeros_like(parameter) for parameter in parameters]
-        self._steps = 0
-
-    def step(self, gradients: list[Floats]) -> None:
-        """Go one step against the gradients."""
-        self._steps += 1
-        rate = np.float32(
-            self.learning_rate
-            * math.sqrt(1 - _SECOND_DECAY**self._steps)
-            / (1 - _FIRST_DECAY**self._steps)
-        )
-        for parameter, gradient, first, second in zip(
-            self._parameters, gradients, self._first, self._second, strict=True
-        ):
-            first += (gradient - first) * np.float32(1 - _FIRST_DECAY)
-            second += (gradient * gradient - second) * np.float32(1 - _SECOND_DECAY)
-            parameter -= rate * first / (np.sqrt(second) + np.float32(_EPSILON))
 
 
 def train(
@@ -128,49 +80,49 @@ def train(
     schedule: RowSchedule,
     generator: np.random.Generator,
 ) -> Iterator[tuple[int, tuple[Layer, ...]]]:
-    """Train ReLU layers and one sigmoid output to the least cross-entropy and decay.
+    """Train ReLU layers and one sigmoid output to the least cross-entropy and decay, by Adam.
 
-    `layers`: the network to begin with; never changed. `inputs`: shape (n, width): encoded rows.
-    `targets`: shape (n,): what the output should be, in [0, 1]. `weights`: shape (n,): how much
-    each row counts. `generator`: shuffles the rows anew for every epoch. Yields: `epoch`: from 1;
-    `layers`: the network after it, or the mean of those so far.
+    `targets`: what the output should be, in [0, 1], shape (n,); `weights`: how much each row
+    counts. Gives the number of an epoch, from 1, and the network after it; the layers to begin with
+    are never changed. After Kingma and Ba, Adam: A Method for Stochastic Optimization, ICLR 2015,
+    algorithm 1 in the form of the remark at the end of section 2.
     """
-    parameters = [layer.weights.copy() for layer in layers]
-    parameters += [layer.bias.copy() for layer in layers]
-    kernels, biases = parameters[: len(layers)], parameters[len(layers) :]
-    adam = Adam(parameters, schedule.learning_rate)
-    decay = np.float32(schedule.decay)
-    means = [parameter.copy() for parameter in parameters]
+    kernels = [layer.weights.copy() for layer in layers]
+    biases = [layer.bias.copy() for layer in layers]
+    parameters = [*kernels, *biases]
+    means = [np.zeros_like(parameter) for parameter in parameters]
+    squares = [np.zeros_like(parameter) for parameter in parameters]
+    decay, steps = np.float32(schedule.decay), 0
     for epoch in range(1, schedule.epochs + 1):
-        adam.learning_rate = schedule.rate(epoch - 1)
         order = generator.permutation(len(inputs))
         with single_threaded_products():
             for start in range(0, len(order), schedule.batch_size):
                 rows = order[start : start + schedule.batch_size]
                 slopes = gradients(kernels, biases, inputs[rows], targets[rows], weights[rows])
-                for slope, parameter in zip(slopes, parameters, strict=True):
+                steps += 1
+                correction = math.sqrt(1 - _SECOND_DECAY**steps) / (1 - _FIRST_DECAY**steps)
+                rate = np.float32(schedule.rate(epoch - 1) * correction)
+                for parameter, slope, mean, square in zip(
+                    parameters, slopes, means, squares, strict=True
+                ):
                     slope += decay * parameter
-                adam.step(slopes)
-        for mean, parameter in zip(means, parameters, strict=True):
-            mean += (parameter - mean) / np.float32(epoch)
+                    mean += (slope - mean) * np.float32(1 - _FIRST_DECAY)
+                    square += (slope * slope - square) * np.float32(1 - _SECOND_DECAY)
+                    parameter -= rate * mean / (np.sqrt(square) + np.float32(_EPSILON))
         if epoch % schedule.every == 0 or epoch == schedule.epochs:
-            yield epoch, _layers_of(means if schedule.averaged else parameters, layers)
-
-
-def _layers_of(parameters: list[Floats], layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
-    kernels, biases = parameters[: len(layers)], parameters[len(layers) :]
-    return tuple(
-        Layer(kernel.copy(), bias.copy(), layer.activation)
-        for kernel, bias, layer in zip(kernels, biases, layers, strict=True)
-    )
+            trained = zip(kernels, biases, layers, strict=True)
+            yield (
+                epoch,
+                tuple(Layer(k.copy(), b.copy(), layer.activation) for k, b, layer in trained),
+            )
 
 
 def gradients(
     kernels: list[Floats], biases: list[Floats], inputs: Floats, targets: Floats, weights: Floats
 ) -> list[Floats]:
-    """Differentiate the batch's cross-entropy: the weighted sum over the number of rows.
+    """Return the gradients of the batch's cross-entropy by the kernels, then by the biases.
 
-    Result: by the kernels, then by the biases.
+    The cross-entropy is the weighted sum over the number of rows.
     """
     activations = [inputs]
     for kernel, bias in zip(kernels[:-1], biases[:-1], strict=True):
@@ -197,12 +149,10 @@ def sigmoid(sums: Floats) -> Floats:
 
 
 def fresh_layers(layers: tuple[Layer, ...], generator: np.random.Generator) -> tuple[Layer, ...]:
-    """Draw new weights for layers of the same shapes, as Keras does: uniform after Glorot.
+    """Draw new weights for layers of the same shapes, as Keras does.
 
-    References
-    ----------
-    Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks,
-    AISTATS 2010, equation 16.
+    Uniform after Glorot and Bengio, Understanding the difficulty of training deep feedforward
+    neural networks, AISTATS 2010, equation 16.
     """
     drawn = []
     for layer in layers:

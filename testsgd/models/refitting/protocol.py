@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -13,33 +13,22 @@ from numpy.typing import NDArray
 
 
 def joined_frames(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """Put the rows of a data frame below those of another.
+    """Put the rows of a data frame below those of another with the same columns, in any order.
 
-    `first`, `second`: with the same columns, in any order. Result: columns as in `first`, of its
-    types wherever these hold the values of `second`; rows are numbered anew.
-
-    Examples
-    --------
-    >>> first = pd.DataFrame({"age": [20, 30], "sex": pd.Categorical(["f", "m"])})
-    >>> second = pd.DataFrame({"sex": ["m"], "age": [40.0]})
-    >>> joined_frames(first, second).dtypes.astype(str).tolist()
-    ['int64', 'category']
+    The columns are as in `first`, of its types wherever these hold the values of `second`.
     """
-    if list(first.columns) != list(second.columns):
-        second = second[list(first.columns)]
-    changed = {
-        name: _as_type_of(first[name], second[name])
-        for name in first.columns
-        if first[name].dtype != second[name].dtype
-    }
-    return pd.concat([first, second.assign(**changed)], ignore_index=True)
+    changed = {name: _as_type_of(first[name], second[name]) for name in first.columns}
+    below = second[list(first.columns)].assign(**changed)
+    return pd.concat([first, below], ignore_index=True)
 
 
 def _as_type_of(first: pd.Series[Any], second: pd.Series[Any]) -> pd.Series[Any]:
     """Convert a column to the type of another, unless values would change."""
+    if first.dtype == second.dtype:
+        return second
     if isinstance(first.dtype, pd.CategoricalDtype):
-        known = second.dropna().isin(first.cat.categories)
-        return second.astype(first.dtype) if bool(known.all()) else second
+        declared = second.dropna().isin(first.cat.categories)
+        return second.astype(first.dtype) if bool(declared.all()) else second
     try:
         cast = second.astype(first.dtype)
         same = cast.isna() & second.isna() | (cast.astype(object) == second.astype(object))
@@ -96,14 +85,13 @@ class Examples:
             inputs = (*self.inputs, *other.inputs)
         else:
             raise ValueError("rows and texts")
-        weighed = self.weights is not None or other.weights is not None
-        soft = self.targets is not None or other.targets is not None
-        return Examples(
-            inputs,
-            np.concatenate([self.favourable, other.favourable]),
-            np.concatenate([self.full_weights(), other.full_weights()]) if weighed else None,
-            np.concatenate([self.full_targets(), other.full_targets()]) if soft else None,
-        )
+        favourable = np.concatenate([self.favourable, other.favourable])
+        weights = targets = None
+        if self.weights is not None or other.weights is not None:
+            weights = np.concatenate([self.full_weights(), other.full_weights()])
+        if self.targets is not None or other.targets is not None:
+            targets = np.concatenate([self.full_targets(), other.full_targets()])
+        return Examples(inputs, favourable, weights, targets)
 
     def instead(
         self,
@@ -115,12 +103,8 @@ class Examples:
 
         Other labels are learnt themselves: there are no targets then.
         """
-        return Examples(
-            self.inputs,
-            self.favourable if labels is None else labels,
-            self.weights if weights is None else weights,
-            self.targets if labels is None else None,
-        )
+        changed = self if labels is None else replace(self, favourable=labels, targets=None)
+        return changed if weights is None else replace(changed, weights=weights)
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -20,10 +20,10 @@ from testsgd.models.refitting.protocol import Examples, Inputs, Stage
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a network is trained.
+    """How a network is trained: at most `epochs` passes over the examples.
 
-    `epochs`: at most so many passes over the examples. `patience`: stages without a smaller loss on
-    the validation examples after which the training ends; None: it goes on to the last.
+    `patience`: stages without a smaller loss on the validation examples after which the training
+    ends; None: it goes on to the last.
     """
 
     epochs: int
@@ -36,30 +36,19 @@ class Schedule:
 class RowSchedule(Schedule):
     """How a network of rows is trained.
 
-    `decay`: the loss has half of it times the sum of the squared weights besides. Small weights
-    keep a network from learning single rows by heart. `averaged`: True: what an epoch gives is the
-    mean of the weights after it and after all epochs before. It leaves out how the last steps
-    happened to fall. `annealed`: True: the learning rate falls to nothing along half a cosine.
-    `every`: a stage is given after so many epochs.
+    `decay`: half of it times the sum of the squared weights is added to the loss: small weights
+    keep a network from learning single rows by heart. `annealed`: the learning rate falls to
+    nothing along half a cosine. `every`: a stage is given after so many epochs.
     """
 
     decay: float = 0.0
-    averaged: bool = False
     annealed: bool = False
     every: int = 1
 
     def rate(self, epoch: int) -> float:
-        """Return the learning rate of an epoch, counted from 0.
-
-        Examples
-        --------
-        >>> schedule = RowSchedule(epochs=4, learning_rate=1.0, batch_size=1, annealed=True)
-        >>> [round(schedule.rate(epoch), 3) for epoch in range(4)]
-        [1.0, 0.854, 0.5, 0.146]
-        """
-        if not self.annealed:
-            return self.learning_rate
-        return self.learning_rate * (1 + math.cos(math.pi * epoch / self.epochs)) / 2
+        """Return the learning rate of an epoch, counted from 0."""
+        fall = (1 + math.cos(math.pi * epoch / self.epochs)) / 2 if self.annealed else 1.0
+        return self.learning_rate * fall
 
 
 @dataclass(frozen=True)
@@ -67,11 +56,10 @@ class TextSchedule(Schedule):
     """How a network of texts is trained.
 
     `updates`: steps in all, from which the number of epochs follows: at least 2, and at most
-    `epochs`. None: there are just so many epochs. `distilled`: True: of the training texts the
-    original's own scores are learnt, not their labels. At the start these are met, so that only the
-    texts that are added move the network. Where a training is given weights or labels, these are
-    learnt. `dropout`: whether parts of the network are left out by chance, as in the first
-    training.
+    `epochs`. None: there are just so many epochs. `distilled`: of the training texts the original's
+    own scores are learnt, not their labels. At the start these are met, so that only the texts that
+    are added move the network. Where a training is given weights or labels, these are learnt.
+    `dropout`: parts of the network are left out by chance, as in the first training.
     """
 
     updates: int | None = None
@@ -80,39 +68,23 @@ class TextSchedule(Schedule):
     dropout: bool = True
 
     def epochs_of(self, steps: int) -> int:
-        """Return how many epochs of so many steps there are to be.
-
-        Examples
-        --------
-        >>> schedule = TextSchedule(12, 1e-3, 64, updates=1000)
-        >>> [schedule.epochs_of(steps) for steps in (10, 250, 5000)]
-        [12, 4, 2]
-        """
+        """Return how many epochs of so many steps there are to be."""
         if self.updates is None:
             return self.epochs
         return min(max(round(self.updates / steps), 2), self.epochs)
 
 
-# From the original weights, and from new ones as `testsgd train` does it. What goes on was found by
-# trying on the training and validation parts of the paper's data sets.
-ROWS_ON = RowSchedule(
-    epochs=24, learning_rate=2e-3, batch_size=256, decay=1e-3, annealed=True, every=3
-)
-ROWS_ANEW = RowSchedule(epochs=30, learning_rate=1e-3, batch_size=128, patience=5)
-TEXTS_ON = TextSchedule(
-    epochs=12,
-    learning_rate=1e-3,
-    batch_size=64,
-    updates=1000,
-    parts=2,
-    distilled=True,
-    dropout=False,
-)
-TEXTS_ANEW = TextSchedule(epochs=8, learning_rate=1e-3, batch_size=64, patience=2)
+# Epochs, learning rate, rows or texts in a batch. From the original weights, and from new ones as
+# `testsgd train` does it. What goes on was found by trying on the training and validation parts of
+# the paper's data sets.
+ROWS_ON = RowSchedule(24, 2e-3, 256, decay=1e-3, annealed=True, every=3)
+ROWS_ANEW = RowSchedule(30, 1e-3, 128, patience=5)
+TEXTS_ON = TextSchedule(12, 1e-3, 64, updates=1000, parts=2, distilled=True, dropout=False)
+TEXTS_ANEW = TextSchedule(8, 1e-3, 64, patience=2)
 
 # A user's own Keras models: likewise. Their learning rate is that of their own optimiser.
-KERAS_ON = Schedule(epochs=10, learning_rate=1e-3, batch_size=128)
-KERAS_ANEW = Schedule(epochs=30, learning_rate=1e-3, batch_size=128, patience=5)
+KERAS_ON = Schedule(10, 1e-3, 128)
+KERAS_ANEW = Schedule(30, 1e-3, 128, patience=5)
 
 
 M = TypeVar("M")
@@ -122,53 +94,10 @@ N = TypeVar("N", bound=SigmoidNetwork[Any])
 _SMALLEST = 1e-7
 
 
-def until_no_better(
-    stages: Iterator[Stage[M]], loss: Callable[[M], float], patience: int | None
-) -> Iterator[Stage[M]]:
-    """Return stages until so many of them one after another have brought no smaller loss.
-
-    `loss`: from a model to its loss on examples that it is not trained on. `patience`: how many;
-    None: all stages are given.
-
-    Examples
-    --------
-    >>> losses = {"a": 3.0, "b": 1.0, "c": 2.0, "d": 2.0, "e": 0.0}
-    >>> stages = (Stage(name, name) for name in losses)
-    >>> [stage.name for stage in until_no_better(stages, losses.__getitem__, 2)]
-    ['a', 'b', 'c', 'd']
-    """
-    least, waited = np.inf, 0
-    for stage in stages:
-        yield stage
-        if patience is None:
-            continue
-        found = loss(stage.model)
-        least, waited = (found, 0) if found < least else (least, waited + 1)
-        if waited >= patience:
-            return
-
-
-def cross_entropy(scores: NDArray[np.float64], examples: Examples) -> float:
-    """Return the mean, by the examples' weights, of minus the logarithm of their labels' scores.
-
-    Examples
-    --------
-    >>> examples = Examples(("a", "b"), np.array([True, False]))
-    >>> bool(np.isclose(cross_entropy(np.array([0.5, 0.5]), examples), np.log(2)))
-    True
-    """
-    right = np.where(examples.favourable, scores, 1 - scores)
-    losses = -np.log(np.clip(right, _SMALLEST, 1))
-    return float(np.average(losses, weights=examples.full_weights()))
-
-
 class StagedRefitter(ABC, Generic[M]):
     """A network that is trained again in stages, from scratch until its validation loss grows.
 
-    `model`: the network as it was audited. `card`: its model card, empty if it has none.
-    `training`, `validation`: rows or texts that it is trained on, and those that end a training
-    from scratch. `from_scratch`: True: training starts from new weights, drawn by its seed; False:
-    from the original ones.
+    `from_scratch`: training starts from new weights, drawn by its seed, not from the original ones.
     """
 
     takes_weights = True
@@ -199,8 +128,15 @@ class StagedRefitter(ABC, Generic[M]):
         """Train on the training examples and some more; yield the network as it gets on."""
         training = self._learnt(**instead)
         examples = [training] if extra is None or not len(extra) else [training, extra]
-        stages = self._stages(examples, seed)
-        return until_no_better(stages, self._loss, self._schedule.patience)
+        least, waited = np.inf, 0
+        for stage in self._stages(examples, seed):
+            yield stage
+            if self._schedule.patience is None:
+                continue
+            loss = self._loss(stage.model)
+            least, waited = (loss, 0) if loss < least else (least, waited + 1)
+            if waited >= self._schedule.patience:
+                return
 
     def check_writable(self) -> None:
         """Do nothing: a network can be written without any extra."""
@@ -214,8 +150,15 @@ class StagedRefitter(ABC, Generic[M]):
         """Train to the last stage on the training examples and, if any, on others after them."""
 
     def _loss(self, model: M) -> float:
-        """Return the loss on the validation examples."""
-        return cross_entropy(self._scores(model, self._validation.inputs), self._validation)
+        """Return the cross-entropy, by the examples' weights, on the validation examples."""
+        scores = self._scores(model, self._validation.inputs)
+        right = np.where(self._validation.favourable, scores, 1 - scores)
+        losses = -np.log(np.clip(right, _SMALLEST, 1))
+        return float(np.average(losses, weights=self._validation.full_weights()))
+
+    def _weights(self, examples: Sequence[Examples]) -> NDArray[np.float32]:
+        """Return how much each of some examples counts, one set of them after the other."""
+        return np.concatenate([part.full_weights() for part in examples]).astype(np.float32)
 
     @abstractmethod
     def _scores(self, model: M, inputs: Inputs) -> NDArray[np.float64]:
@@ -267,11 +210,6 @@ class FileRefitter(StagedRefitter[N]):
 
         That label need not be the favourable one.
         """
-        targets = np.concatenate([some.full_targets().astype(np.float32) for some in examples])
+        targets = np.concatenate([part.full_targets().astype(np.float32) for part in examples])
         sigmoid = self._model.sigmoid
         return targets if sigmoid.favourable == sigmoid.labels.positive else 1 - targets
-
-
-def joined_weights(examples: Sequence[Examples]) -> NDArray[np.float32]:
-    """Return how much each of some examples counts, one set of them after the other."""
-    return np.concatenate([some.full_weights() for some in examples]).astype(np.float32)

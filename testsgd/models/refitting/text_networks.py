@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from testsgd.models.files import PREPROCESSING_FILE
 from testsgd.models.refitting.protocol import Examples, Stage
-from testsgd.models.refitting.schedule import TEXTS_ANEW, TEXTS_ON, FileRefitter, joined_weights
+from testsgd.models.refitting.schedule import TEXTS_ANEW, TEXTS_ON, FileRefitter
 from testsgd.models.text.keras_network import Batches, keras_batches, keras_text_network
 from testsgd.models.text.network import VOCABULARY_FILE, TextNetwork, write_text_preprocessing
 from testsgd.models.training import Passes, repeatable_keras
@@ -25,16 +25,9 @@ class TextNetworkRefitter(FileRefitter[TextNetwork]):
     schedules = (TEXTS_ON, TEXTS_ANEW)
     packages = ("tensorflow", "keras")
 
-    def __init__(
-        self,
-        model: TextNetwork,
-        path: Path,
-        card: Mapping[str, Any],
-        *parts: Examples,
-        **options: Any,
-    ) -> None:
+    def __init__(self, model: TextNetwork, *arguments: Any, **options: Any) -> None:
         self._keras = repeatable_keras()
-        super().__init__(model, path, card, *parts, **options)
+        super().__init__(model, *arguments, **options)
         self._words = model.vocabulary.numbers(self._training.texts)
 
     def _learnt(self, **instead: Any) -> Examples:
@@ -46,13 +39,13 @@ class TextNetworkRefitter(FileRefitter[TextNetwork]):
 
     def _stages(self, examples: list[Examples], seed: int) -> Iterator[Stage[TextNetwork]]:
         model, schedule, words = self._model, self._schedule, self._words
-        targets, weights = self._targets(examples), joined_weights(examples)
+        targets, weights = self._targets(examples), self._weights(examples)
         rows = np.arange(len(words))
         for extra in examples[1:]:
             # A training text of the same words as one of those that are added is left out.
             added = model.vocabulary.numbers(extra.texts)
-            instead = set(added.keys())
-            kept = [index for index, key in enumerate(self._keys) if key not in instead]
+            repeated = set(added.keys())
+            kept = [index for index, key in enumerate(self._keys) if key not in repeated]
             rows = np.concatenate([kept, len(words) + np.arange(len(added))]).astype(np.intp)
             words = words.join(added)
 
@@ -88,7 +81,7 @@ class TextNetworkRefitter(FileRefitter[TextNetwork]):
         return VOCABULARY_FILE, PREPROCESSING_FILE
 
     def _arrays(self, model: TextNetwork) -> dict[str, Sequence[NDArray[np.float32]]]:
-        return model.weights.by_place()
+        return model.weights.by_key()
 
     @cached_property
     def _own_scores(self) -> NDArray[np.float64]:
@@ -113,7 +106,7 @@ class TextNetworkRefitter(FileRefitter[TextNetwork]):
             self._keras,
             numbers=numbers,
             dimensions=dimensions,
-            places=len(weights.kernel),
+            width=len(weights.kernel),
             filters=weights.kernel.shape[2],
             pool=weights.pool,
             units=len(weights.state_weights),

@@ -4,7 +4,6 @@ from .forward import ForwardPass as ForwardPass
 from .forward import TextWeights as TextWeights
 from .network import VOCABULARY_FILE as VOCABULARY_FILE
 from .network import TextNetwork as TextNetwork
-from .network import read_text_network as read_text_network
 from .training import EPOCHS as EPOCHS
 from .training import TextTrainingReport as TextTrainingReport
 from .training import train_text_network as train_text_network

@@ -25,13 +25,8 @@ class TextModel(BlackBox, Protocol):
 class CallableTextModel(CheckedFunction[list[str]]):
     """A function from a list of strings to labels or scores, checked at every call.
 
-    Its other parameters are those of :class:`testsgd.models.answers.CheckedFunction`.
-
-    Parameters
-    ----------
-    function : callable
-        Takes a list of n strings, returns n labels, or n scores in [0, 1] of the favourable
-        label. The list is its own; it is never empty.
+    Its parameters are those of :class:`CheckedFunction`. The list is the function's own, and it is
+    never empty.
 
     Examples
     --------
@@ -45,20 +40,11 @@ class CallableTextModel(CheckedFunction[list[str]]):
     [False, True]
     """
 
-    one = "text"
+    unit = "text"
 
-    def decisions(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Return for each text whether the model gives it the favourable label."""
-        if len(texts) == 0:
-            return np.zeros(0, dtype=bool)
-        return self._decide(list(texts), len(texts), takes="a list of strings")
+    def given(self, asked: Sequence[str]) -> list[str]:
+        """Return the texts as a list."""
+        return list(asked)
 
-    def scores(self, texts: Sequence[str]) -> NDArray[np.float64] | None:
-        """Return for each text a number that is larger the nearer it is to the favourable label.
-
-        The function's scores, or what an estimator computes before it says a label; None if only
-        labels are to be had. The model must have decided about texts before.
-        """
-        if len(texts) == 0:
-            return np.zeros(0)
-        return self._score(list(texts), len(texts), takes="a list of strings")
+    def _takes(self, given: list[str]) -> str:
+        return "a list of strings"

@@ -8,6 +8,7 @@ first words stand, so that texts of all lengths go together, and none waits for 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,11 +31,11 @@ class TextWeights:
     """The weights of a network, as Keras lays them out; a ValueError if shapes do not fit."""
 
     embedding: Floats  # The vector of each word's number; shape (numbers, dimensions).
-    # The convolution, with zeros around the text and a ReLU after it; shape (places,
+    # The convolution, with zeros around the text and a ReLU after it; shape (words at once,
     # dimensions, filters), (filters,).
     kernel: Floats
     kernel_bias: Floats
-    pool: int  # Places of which the largest value is kept.
+    pool: int  # Positions of which the largest value is kept.
     # Of the LSTM, with input gate, forget gate, new cell and output gate side by side; shape
     # (filters, 4 x units).
     input_weights: Floats
@@ -45,20 +46,19 @@ class TextWeights:
     output_bias: Floats
 
     def __post_init__(self) -> None:
-        places, dimensions, filters = self.kernel.shape
+        width, dimensions, filters = self.kernel.shape
         units = len(self.state_weights)
-        fits = (
-            self.embedding.shape[1:] == (dimensions,)
-            and places % 2 == 1
-            and self.pool >= 1
-            and self.kernel_bias.shape == (filters,)
-            and self.input_weights.shape == (filters, 4 * units)
-            and self.state_weights.shape == (units, 4 * units)
-            and self.bias.shape == (4 * units,)
-            and self.output.shape == (units, 1)
-            and self.output_bias.shape == (1,)
-        )
-        if not fits:
+        shapes = {
+            "embedding": (len(self.embedding), dimensions),
+            "kernel_bias": (filters,),
+            "input_weights": (filters, 4 * units),
+            "state_weights": (units, 4 * units),
+            "bias": (4 * units,),
+            "output": (units, 1),
+            "output_bias": (1,),
+        }
+        fits = [getattr(self, name).shape == shape for name, shape in shapes.items()]
+        if not all(fits) or width % 2 == 0 or self.pool < 1:
             raise ValueError("shapes")
 
     def arrays(self) -> list[Floats]:
@@ -71,28 +71,26 @@ class TextWeights:
         return replace(self, **changed)
 
     @classmethod
-    def of_places(cls, arrays: Callable[[str], Sequence[Floats]], *, pool: int) -> TextWeights:
-        """Read the weights from a file, given what reads the arrays at a place in it."""
+    def of_keys(cls, arrays: Callable[[str], Sequence[Floats]], *, pool: int) -> TextWeights:
+        """Read the weights from a file, given what reads the arrays under a key of it."""
         read: dict[str, Any] = {}
-        for place, names in _BY_PLACE.items():
-            read.update(zip(names, arrays(place), strict=True))
+        for key, names in _BY_KEY.items():
+            read.update(zip(names, arrays(key), strict=True))
         return cls(pool=pool, **read)
 
-    def by_place(self) -> dict[str, Sequence[Floats]]:
-        """Return the weights by their places in a file."""
-        return {
-            place: [getattr(self, name) for name in names] for place, names in _BY_PLACE.items()
-        }
+    def by_key(self) -> dict[str, Sequence[Floats]]:
+        """Return the weights by their keys in a file."""
+        return {key: [getattr(self, name) for name in names] for key, names in _BY_KEY.items()}
 
 
 # The file of weights calls layers by their kinds, whatever their names are.
-_BY_PLACE = {
+_BY_KEY = {
     "embedding/vars": ("embedding",),
     "conv1d/vars": ("kernel", "kernel_bias"),
     "lstm/cell/vars": ("input_weights", "state_weights", "bias"),
     "dense/vars": ("output", "output_bias"),
 }
-_IN_ORDER = tuple(name for names in _BY_PLACE.values() for name in names)
+_IN_ORDER = tuple(name for names in _BY_KEY.values() for name in names)
 
 
 class ForwardPass:
@@ -100,19 +98,15 @@ class ForwardPass:
 
     def __init__(self, weights: TextWeights) -> None:
         self.pool = weights.pool
-        self._places, _, self._filters = weights.kernel.shape
-        # What each word adds to a place of the convolution; a last row of zeros for no word at all.
-        self._tables = [
-            np.vstack([weights.embedding @ part, np.zeros((1, self._filters), dtype=np.float32)])
-            for part in weights.kernel
-        ]
+        self._width, _, self._filters = weights.kernel.shape
+        # What each word adds at each position of the kernel; a last row of zeros for no word.
+        no_word = np.zeros((1, self._filters), dtype=np.float32)
+        self._tables = [np.vstack([weights.embedding @ part, no_word]) for part in weights.kernel]
         self._nothing = len(weights.embedding)
         self._tables[0] += weights.kernel_bias
 
         self._units = len(weights.state_weights)
-        gates = np.concatenate(
-            [weights.input_weights, weights.state_weights, weights.bias[np.newaxis]]
-        )
+        gates = np.vstack([weights.input_weights, weights.state_weights, weights.bias])
         put_in, forget, cell, put_out = np.split(gates, 4, axis=1)
         # One tanh does for all: sigmoid(x) is (1 + tanh(x / 2)) / 2. The state is kept twice as
         # large, which saves the last division by two.
@@ -121,17 +115,14 @@ class ForwardPass:
         self._output = weights.output[:, 0] / 2
         self._output_bias = weights.output_bias[0]
 
-    def steps(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many steps of the LSTM texts of so many words take: at least one."""
-        return np.maximum(-(-counts // self.pool), 1)
-
     def sums(self, words: WordNumbers) -> Floats:
         """Compute the output before its sigmoid, shape (texts,).
 
         A text's sum depends on no other text, but for the order in which a matrix product adds.
         """
         counts = words.counts
-        steps = self.steps(counts)
+        # Of the LSTM, for each text: at least one.
+        steps = np.maximum(-(-counts // self.pool), 1)
         order = np.argsort(-steps, kind="stable")
         sums = np.empty(len(counts), dtype=np.float32)
         room = _Room(self, min(_BLOCK, len(counts)))
@@ -153,7 +144,7 @@ class ForwardPass:
         """Lay texts side by side, a column a text, their ends at the same height."""
         height = int(steps[0]) * self.pool
         before_end = np.arange(height, 0, -1)[:, np.newaxis]
-        margin = self._places // 2
+        margin = self._width // 2
         grid = np.full((height + 2 * margin, len(counts)), self._nothing)
         inner = grid[margin : margin + height]
         if len(numbers):
@@ -172,16 +163,13 @@ class ForwardPass:
         inputs[self._filters : -1] = 0
         cell[:] = 0
         for step, count in enumerate(begun):
-            place = step * self.pool
-            features = self._convolve(grid[place:, :count], room)
+            features = self._convolve(grid[step * self.pool :, :count], room)
             np.maximum(features.T, 0, out=inputs[: self._filters, :count])
             gates = np.matmul(self._gates, inputs[:, :count], out=room.gates[:, :count])
             np.tanh(gates, out=gates)
             opened = gates[: 3 * units]
             opened += 1
-            put_in, forget, put_out, new = (
-                gates[part * units : (part + 1) * units] for part in range(4)
-            )
+            put_in, forget, put_out, new = np.split(gates, 4)
             put_in *= new
             forget *= cell[:, :count]
             forget += put_in
@@ -193,21 +181,15 @@ class ForwardPass:
         return sums
 
     def _convolve(self, grid: NDArray[np.int64], room: _Room) -> Floats:
-        """Compute the convolution at the first places of a grid and keep each filter's largest."""
-        count = grid.shape[1]
-        shape = self.pool, count, self._filters
-        size = self.pool * count * self._filters
+        """Compute the convolution at a grid's first `pool` rows and keep each filter's largest."""
+        shape = self.pool, grid.shape[1], self._filters
+        size = math.prod(shape)
         total, part = room.total[:size].reshape(shape), room.part[:size].reshape(shape)
-        for place, table in enumerate(self._tables):
+        for row, table in enumerate(self._tables):
             # Every index is in the table; "clip" only saves the check and a copy.
-            np.take(
-                table,
-                grid[place : place + self.pool],
-                axis=0,
-                out=part if place else total,
-                mode="clip",
-            )
-            if place:
+            out = part if row else total
+            np.take(table, grid[row : row + self.pool], axis=0, out=out, mode="clip")
+            if row:
                 total += part
         largest: Floats = total.max(axis=0)
         return largest

@@ -14,27 +14,14 @@ Rows = NDArray[np.intp]
 
 
 def padded_lengths(counts: NDArray[np.int64], step: int) -> NDArray[np.int64]:
-    """Return the multiple of `step`, of at least one, to which a text of so many words is padded.
-
-    Examples
-    --------
-    >>> padded_lengths(np.array([0, 8, 9]), 8).tolist()
-    [8, 8, 16]
-    """
+    """Return the multiple of `step`, of at least one, to which so many words are padded."""
     return np.maximum(-(-counts // step), 1) * step
 
 
 def padded(words: WordNumbers, rows: Rows, step: int) -> NDArray[np.int32]:
     """Write texts as rows of word numbers, with padding before the first words.
 
-    `step`: the width of the result is the padded length of the longest of them. Result: shape
-    (rows, width).
-
-    Examples
-    --------
-    >>> words = WordNumbers(np.array([5, 6, 7]), np.array([0, 1, 3]))
-    >>> padded(words, np.array([1, 0]), 4).tolist()
-    [[0, 0, 6, 7], [0, 0, 0, 5]]
+    Each is as wide as the padded length of the longest of them.
     """
     width = int(padded_lengths(words.counts[rows], step).max(initial=step))
     out = np.full((len(rows), width), PADDING, dtype=np.int32)
@@ -47,10 +34,9 @@ def padded(words: WordNumbers, rows: Rows, step: int) -> NDArray[np.int32]:
 class Batches:
     """Texts in batches of one padded length each.
 
-    `size`: texts in a batch; fewer in the last of each length. `generator`: shuffles texts and
-    batches anew for every pass; without one they keep their order. `weights`: how much each text
-    counts; they are then the third part of every batch. `part`: place and number of the parts of a
-    pass: of all its batches, in their order, those of this part are given.
+    `generator`: shuffles texts and batches anew for every pass; without one they keep their order.
+    `weights`: how much each text counts; they are then the third part of every batch. `part`:
+    number and count of the parts of a pass, of which only the batches of this part are given.
     """
 
     def __init__(
@@ -72,13 +58,8 @@ class Batches:
         self._step = step
         self._size = size
         self._generator = generator
-        self._weights = weights
+        self.weights = weights
         self._part = part
-
-    @property
-    def weighed(self) -> bool:
-        """Whether the batches have weights."""
-        return self._weights is not None
 
     def __len__(self) -> int:
         _, texts = np.unique(self._lengths[self._rows], return_counts=True)
@@ -89,9 +70,8 @@ class Batches:
         return range(index * batches // parts, (index + 1) * batches // parts)
 
     def __iter__(self) -> Iterator[tuple[NDArray[Any], ...]]:
-        rows, generator = self._rows, self._generator
-        if generator is not None:
-            rows = generator.permutation(rows)
+        generator = self._generator
+        rows = self._rows if generator is None else generator.permutation(self._rows)
         rows = rows[np.argsort(self._lengths[rows], kind="stable")]
         starts = np.flatnonzero(np.diff(self._lengths[rows])) + 1
         batches = [
@@ -99,13 +79,13 @@ class Batches:
             for group in np.split(rows, starts)
             for start in range(0, len(group), self._size)
         ]
-        order = np.arange(len(batches))
-        if generator is not None:
-            order = generator.permutation(order)
+        order = (
+            np.arange(len(batches)) if generator is None else generator.permutation(len(batches))
+        )
         for index in self._wanted(len(batches)):
             batch = batches[order[index]]
-            known = (padded(self._words, batch, self._step), self._labels[batch, np.newaxis])
-            yield known if self._weights is None else (*known, self._weights[batch])
+            given = (padded(self._words, batch, self._step), self._labels[batch, np.newaxis])
+            yield given if self.weights is None else (*given, self.weights[batch])
 
 
 _EMBEDDING_DROPOUT = 0.2
@@ -117,7 +97,7 @@ def keras_text_network(
     *,
     numbers: int,
     dimensions: int,
-    places: int,
+    width: int,
     filters: int,
     pool: int,
     units: int,
@@ -125,10 +105,9 @@ def keras_text_network(
 ) -> Any:
     """Build embedding, convolution, pooling, LSTM and one sigmoid output.
 
-    `numbers`, `dimensions`: numbers of words, and the length of the vector of each. `places`,
-    `filters`: words that the convolution sees at once, and how many values it makes of them.
-    `pool`: places of which the largest value is kept. `dropout`: whether a step of the training
-    leaves out some of the vectors' dimensions, and some of what is pooled and put out.
+    `width`: words that the convolution sees at once. `pool`: positions of which the largest value
+    is kept. `dropout`: a step of the training leaves out some of the vectors' dimensions, and some
+    of what is pooled and put out.
     """
     layers = keras.layers
     first, others = (_EMBEDDING_DROPOUT, _DROPOUT) if dropout else (0.0, 0.0)
@@ -137,7 +116,7 @@ def keras_text_network(
             layers.Input((None,), dtype="int32"),
             layers.Embedding(numbers, dimensions),
             layers.SpatialDropout1D(first),
-            layers.Conv1D(filters, places, padding="same", activation="relu"),
+            layers.Conv1D(filters, width, padding="same", activation="relu"),
             layers.MaxPooling1D(pool),
             layers.Dropout(others),
             layers.LSTM(units),
@@ -148,18 +127,15 @@ def keras_text_network(
 
 
 def keras_batches(batches: Callable[[], Batches]) -> Any:
-    """Return batches as a data set of TensorFlow's, read ahead by a thread of its own.
-
-    `batches`: gives the batches, for each time that they are read.
-    """
+    """Return batches as a data set of TensorFlow's, read ahead by a thread of its own."""
     import tensorflow as tf
 
     first = batches()
     # One signature for all lengths: else every length would be compiled by itself.
     signature = [tf.TensorSpec((None, None), tf.int32), tf.TensorSpec((None, 1), tf.float32)]
-    if first.weighed:
+    if first.weights is not None:
         signature.append(tf.TensorSpec((None,), tf.float32))
-    made = tf.data.Dataset.from_generator(
+    data = tf.data.Dataset.from_generator(
         lambda: iter(batches()), output_signature=tuple(signature)
     )
-    return made.apply(tf.data.experimental.assert_cardinality(len(first))).prefetch(2)
+    return data.apply(tf.data.experimental.assert_cardinality(len(first))).prefetch(2)

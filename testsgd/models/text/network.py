@@ -12,14 +12,8 @@ from numpy.typing import NDArray
 
 from testsgd._files import write_text
 from testsgd.errors import ModelError
-from testsgd.models.files import (
-    Labels,
-    SigmoidOutput,
-    WrongLayersError,
-    read_layers,
-    read_preprocessing,
-    write_preprocessing,
-)
+from testsgd.models import files
+from testsgd.models.files import SigmoidOutput
 from testsgd.models.network import SigmoidNetwork
 from testsgd.models.text.forward import ForwardPass, TextWeights
 from testsgd.models.text.vocabulary import Vocabulary
@@ -56,7 +50,12 @@ class TextNetwork(SigmoidNetwork[Sequence[str]]):
     kind = "convolutional LSTM network"
 
     def __init__(
-        self, weights: TextWeights, vocabulary: Vocabulary, *, sigmoid: SigmoidOutput, name: str
+        self,
+        weights: TextWeights,
+        vocabulary: Vocabulary,
+        *,
+        sigmoid: files.SigmoidOutput,
+        name: str,
     ) -> None:
         super().__init__(sigmoid=sigmoid, name=name)
         if len(weights.embedding) != vocabulary.size:
@@ -65,25 +64,20 @@ class TextNetwork(SigmoidNetwork[Sequence[str]]):
         self.vocabulary = vocabulary
         self._forward = ForwardPass(weights)
 
-    def decisions(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+    def decisions(self, asked: Sequence[str]) -> NDArray[np.bool_]:
         """Return for each text whether the network gives it the favourable label."""
-        sums = self.output_sums(texts)
+        sums = self._sums(asked)
         # Where rounding could decide, the text is computed again by itself, so that the answer does
         # not depend on the texts that happen to stand beside it.
         near = np.flatnonzero(np.abs(sums - self.sigmoid.decision_threshold) < _NEAR_THRESHOLD)
         for index in near.tolist():
-            sums[index] = self._forward.sums(self.vocabulary.numbers([texts[index]]))[0]
+            sums[index] = self._forward.sums(self.vocabulary.numbers([asked[index]]))[0]
         return self.sigmoid.decide(sums)
 
-    def output_sums(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Compute the output before its sigmoid, shape (texts,)."""
-        sums = [
-            self._forward.sums(self.vocabulary.numbers(portion)) for portion in _portions(texts)
-        ]
-        return np.concatenate(sums) if sums else np.zeros(0, dtype=np.float32)
-
     def _sums(self, asked: Sequence[str]) -> NDArray[np.float32]:
-        return self.output_sums(asked)
+        numbered = map(self.vocabulary.numbers, _portions(asked))
+        sums = [self._forward.sums(words) for words in numbered]
+        return np.concatenate([np.zeros(0, dtype=np.float32), *sums])
 
     def knows(self, word: str) -> bool:
         """Return whether a word, or every word of a term, is in the vocabulary.
@@ -107,78 +101,36 @@ def _portions(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 VOCABULARY_FILE = "vocabulary.txt"
 
 # The layers that can be computed, and what must be set in each: the names of Keras.
-_LAYERS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("Embedding", {"mask_zero": False}),
-    (
-        "Conv1D",
-        {
-            "padding": "same",
-            "activation": "relu",
-            "strides": [1],
-            "dilation_rate": [1],
-            "groups": 1,
-            "use_bias": True,
-        },
-    ),
-    ("MaxPooling1D", {"padding": "valid"}),
-    (
-        "LSTM",
-        {
-            "activation": "tanh",
-            "recurrent_activation": "sigmoid",
-            "use_bias": True,
-            "return_sequences": False,
-            "go_backwards": False,
-        },
-    ),
-    ("Dense", {"units": 1, "activation": "sigmoid", "use_bias": True}),
-)
+_CONVOLUTION = {"padding": "same", "activation": "relu", "groups": 1, "use_bias": True}
+_RECURRENT = {"activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True}
+_LAYERS: dict[str, dict[str, Any]] = {
+    "Embedding": {"mask_zero": False},
+    "Conv1D": {**_CONVOLUTION, "strides": [1], "dilation_rate": [1]},
+    "MaxPooling1D": {"padding": "valid"},
+    "LSTM": {**_RECURRENT, "return_sequences": False, "go_backwards": False},
+    "Dense": {"units": 1, "activation": "sigmoid", "use_bias": True},
+}
 
 
-def write_text_preprocessing(folder: Path, vocabulary: Vocabulary, labels: Labels) -> None:
+def write_text_preprocessing(folder: Path, vocabulary: Vocabulary, labels: files.Labels) -> None:
     """Write how texts become inputs, and what the output means, beside the network."""
     text = "".join(f"{word}\n" for word in vocabulary.words)
     write_text(folder / VOCABULARY_FILE, text)
-    write_preprocessing(
-        folder,
-        "texts",
-        labels,
-        {"longest": vocabulary.longest, "vocabulary_sha256": _sha256(text)},
-    )
+    document = {"longest": vocabulary.longest, "vocabulary_sha256": _sha256(text)}
+    files.write_preprocessing(folder, "texts", labels, document)
 
 
 def read_text_network(
     path: Path, *, favourable: str, name: str, threshold: float = 0.5
 ) -> TextNetwork:
-    """Read a network of texts that ``testsgd train`` wrote.
-
-    Parameters
-    ----------
-    path : path-like
-        The ``.keras`` file; its preprocessing and its vocabulary are looked for beside it.
-    favourable, name, threshold
-        As for :func:`read_network`.
-
-    Returns
-    -------
-    TextNetwork
-
-    Raises
-    ------
-    ModelError
-        As for :func:`read_network`.
-    """
+    """Read a network of texts, its preprocessing and vocabulary, as :func:`read_network` does."""
     path = Path(path)
-    labels, (longest, digest) = read_preprocessing(
+    labels, (longest, digest) = files.read_preprocessing(
         path, "texts", favourable=favourable, read=_longest_and_digest
     )
     vocabulary = Vocabulary(_read_words(path.parent / VOCABULARY_FILE, digest), longest)
-    weights = read_layers(
-        path,
-        _text_weights,
-        kind="of embedding, convolution, pooling, LSTM and one sigmoid output, as `testsgd train` "
-        "makes them",
-    )
+    kind = "of embedding, convolution, pooling, LSTM and one sigmoid output, as `testsgd train` "
+    weights = files.read_layers(path, _text_weights, kind=f"{kind}makes them")
     if len(weights.embedding) != vocabulary.size:
         raise ModelError(
             f"the network takes {len(weights.embedding)} words, its vocabulary has "
@@ -186,9 +138,8 @@ def read_text_network(
             where=str(path),
             remedy=f"keep the .keras file beside the {VOCABULARY_FILE} it was written with",
         )
-    return TextNetwork(
-        weights, vocabulary, sigmoid=SigmoidOutput(labels, favourable, threshold), name=name
-    )
+    sigmoid = SigmoidOutput(labels, favourable, threshold)
+    return TextNetwork(weights, vocabulary, sigmoid=sigmoid, name=name)
 
 
 def _longest_and_digest(document: dict[str, Any]) -> tuple[int, str]:
@@ -199,40 +150,35 @@ def _longest_and_digest(document: dict[str, Any]) -> tuple[int, str]:
 
 
 def _read_words(path: Path, digest: str) -> tuple[str, ...]:
+    remedy = "keep the .keras file beside the files it was written with"
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        raise ModelError(
-            f"the file {VOCABULARY_FILE} is missing beside the network",
-            where=str(path.parent),
-            remedy="keep the .keras file beside the files it was written with",
-        ) from error
+        what = f"the file {VOCABULARY_FILE} is missing beside the network"
+        raise ModelError(what, where=str(path.parent), remedy=remedy) from error
     except (OSError, ValueError) as error:
         raise ModelError(
             "the vocabulary cannot be read", where=str(path), remedy="train the model anew"
         ) from error
     if _sha256(text) != digest:
-        raise ModelError(
-            "the vocabulary is not the one that the network was trained with",
-            where=str(path),
-            remedy="keep the .keras file beside the files it was written with",
-        )
+        what = "the vocabulary is not the one that the network was trained with"
+        raise ModelError(what, where=str(path), remedy=remedy)
     return tuple(text.split("\n")[:-1])
 
 
 def _text_weights(
     layers: list[dict[str, Any]], arrays: Callable[[str], list[NDArray[np.float32]]]
 ) -> TextWeights:
-    if [layer["class"] for layer in layers] != [name for name, _ in _LAYERS]:
-        raise WrongLayersError
-    for layer, (_, needed) in zip(layers, _LAYERS, strict=True):
+    if [layer["class"] for layer in layers] != list(_LAYERS):
+        raise files.WrongLayersError
+    for layer, needed in zip(layers, _LAYERS.values(), strict=True):
         if any(_plain(layer[key]) != value for key, value in needed.items()):
-            raise WrongLayersError
+            raise files.WrongLayersError
     pooling = layers[2]
     pool = _plain(pooling["pool_size"])
     if pool != _plain(pooling["strides"]) or len(pool) != 1:
-        raise WrongLayersError
-    return TextWeights.of_places(arrays, pool=int(pool[0]))
+        raise files.WrongLayersError
+    return TextWeights.of_keys(arrays, pool=int(pool[0]))
 
 
 def _plain(value: Any) -> Any:

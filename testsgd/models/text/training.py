@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from testsgd.data.text import SensitiveTerms, Texts, load_terms, texts_fingerprint
 from testsgd.models.files import MODEL_FILE, TrainingReport, write_card
@@ -26,7 +25,7 @@ EPOCHS = 8
 _WORDS = 20_000
 _LONGEST = 800
 _DIMENSIONS = 32
-_PLACES = 3
+_WIDTH = 3
 _FILTERS = 32
 _POOL = 8
 _UNITS = 16
@@ -87,7 +86,7 @@ def train_text_network(
         [texts.texts[row] for row in parts.train.tolist()],
         size=_WORDS,
         longest=_LONGEST,
-        always=[form for term in _terms(terms) for form in term.forms],
+        always=[form for term in terms.terms for form in term.forms],
     )
 
     keras = seeded_keras(seed)
@@ -95,12 +94,19 @@ def train_text_network(
         keras,
         numbers=vocabulary.size,
         dimensions=_DIMENSIONS,
-        places=_PLACES,
+        width=_WIDTH,
         filters=_FILTERS,
         pool=_POOL,
         units=_UNITS,
     )
-    data = _training_data(texts, labels, parts, vocabulary, seed)
+    words, generator = vocabulary.numbers(texts.texts), np.random.default_rng(seed)
+    training = Batches(words, labels, parts.train, step=_POOL, size=_BATCH, generator=generator)
+    checking = Batches(words, labels, parts.validation, step=_POOL, size=8 * _BATCH)
+    data = {
+        "x": keras_batches(lambda: training),
+        "validation_data": keras_batches(lambda: checking),
+        "shuffle": False,  # The batches are shuffled already.
+    }
     path = folder / MODEL_FILE
     trained = fit(keras, network, data, path, epochs=epochs, patience=_PATIENCE, progress=progress)
     write_text_preprocessing(folder, vocabulary, output_labels(texts))
@@ -109,35 +115,18 @@ def train_text_network(
     right = model.decisions(texts.texts) == labels.astype(bool)
     tested = labels[parts.test]
     balanced = np.mean([right[parts.test][tested == answer].mean() for answer in np.unique(tested)])
-    figures = accuracies(right, labels, parts, texts.specification)
-    report = TextTrainingReport(
-        str(folder), **figures, **trained, balanced_accuracy=float(balanced)
-    )
+    figures = accuracies(right, labels, parts, texts.specification) | trained
+    report = TextTrainingReport(str(folder), **figures, balanced_accuracy=float(balanced))
     write_card(folder, _about(texts, parts, vocabulary, terms, seed), report)
     return report
-
-
-def _training_data(
-    texts: Texts, labels: NDArray[np.float32], parts: Split, vocabulary: Vocabulary, seed: int
-) -> dict[str, Any]:
-    words = vocabulary.numbers(texts.texts)
-    generator = np.random.default_rng(seed)
-    training = Batches(words, labels, parts.train, step=_POOL, size=_BATCH, generator=generator)
-    checking = Batches(words, labels, parts.validation, step=_POOL, size=8 * _BATCH)
-    return {
-        "x": keras_batches(lambda: training),
-        "validation_data": keras_batches(lambda: checking),
-        # The batches are shuffled already.
-        "shuffle": False,
-    }
 
 
 def _about(
     texts: Texts, parts: Split, vocabulary: Vocabulary, terms: SensitiveTerms, seed: int
 ) -> dict[str, Any]:
     """Return, for the model card, what the network is and what it was trained on."""
-    specification = texts.specification
-    only = texts.training_only
+    specification, only = texts.specification, texts.training_only
+    unaudited = None if only is None else int(only[parts.seen].sum())
     fixed = texts.parts is not None and bool((texts.parts == "test").any())
     return {
         "data set": specification.name,
@@ -146,26 +135,18 @@ def _about(
         **({"notes": list(texts.notes)} if texts.notes else {}),
         "data fingerprint": texts_fingerprint(texts),
         "network": f"embedding of {len(vocabulary.words):,} words in {_DIMENSIONS} dimensions, "
-        f"convolution of {_PLACES} words with {_FILTERS} filters, ReLU, largest of {_POOL}, LSTM "
+        f"convolution of {_WIDTH} words with {_FILTERS} filters, ReLU, largest of {_POOL}, LSTM "
         f"with {_UNITS} units, sigmoid output",
         "label predicted": specification.label.favourable,
         "texts for training": len(parts.seen),
         "texts for testing": len(parts.test),
-        **(
-            {}
-            if only is None
-            else {"of those for training, never audited": int(only[parts.seen].sum())}
-        ),
+        **({} if only is None else {"of those for training, never audited": unaudited}),
         "split": ("as the files say" if fixed else "80% / 20% with the labels' shares kept")
         + f", seed {seed}; a tenth of the first part chooses when to stop"
         + ("" if texts.clusters is None else "; variants of one text stay together"),
         "words of a text": f"the first and last {_LONGEST // 2} of more than {_LONGEST}; a term "
         "between them has no influence",
         "sensitive terms": terms.name,
-        "terms not known": [term.name for term in _terms(terms) if not vocabulary.knows(term.name)],
+        "terms not known": [term.name for term in terms.terms if not vocabulary.knows(term.name)],
         "seed": seed,
     }
-
-
-def _terms(terms: SensitiveTerms) -> list[Any]:
-    return [term for category in terms.categories for term in category.terms]

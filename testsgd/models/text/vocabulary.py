@@ -44,13 +44,12 @@ _MARGIN = 40
 
 
 @dataclass(frozen=True)
-class WordPlaces:
+class FoundWords:
     """Where the words of some texts are.
 
     `content`: all texts one after another in UTF-8, in lower case, with blanks between the words,
-    and at least 32 blanks at the end. The length is a multiple of 8. `start`, `length`: shape
-    (words,): the bytes of each word. `offsets`: shape (texts + 1,): the words of text i are
-    ``offsets[i]:offsets[i + 1]``.
+    and at least 32 blanks at the end; its length is a multiple of 8. `start`, `length`: the bytes
+    of each word. The words of text i are ``offsets[i]:offsets[i + 1]``.
     """
 
     content: NDArray[np.uint8]
@@ -60,29 +59,12 @@ class WordPlaces:
 
 
 def words_of(text: str) -> list[str]:
-    """Split a text into words.
-
-    Examples
-    --------
-    >>> words_of("An African-American's view_point:<br /><br />DON'T miss the 2nd")
-    ['an', 'african', 'american', 's', 'view', 'point', 'don', 't', 'miss', 'the', '2nd']
-    >>> words_of("@somebody: good! See https://example.org/a?b=c &amp; more")
-    ['good', 'see', 'more']
-    """
+    """Split a text into words."""
     return _without_noise(_encoded(text)).translate(_BYTES).decode().split()
 
 
-def find_words(texts: Sequence[str]) -> WordPlaces:
-    """Find the words of many texts, the same as :func:`words_of` gives.
-
-    `texts`: the texts; about a megabyte at once is fastest.
-
-    Examples
-    --------
-    >>> places = find_words(["Not bad!", "", "ÉTÉ"])
-    >>> places.offsets.tolist(), places.length.tolist()
-    ([0, 2, 2, 3], [3, 3, 5])
-    """
+def find_words(texts: Sequence[str]) -> FoundWords:
+    """Find the words of many texts, as :func:`words_of` gives them; fastest a megabyte at once."""
     encoded = [_encoded(text) for text in texts]
     joined = _without_noise(b"\n".join([b"", *encoded]))
     joined = joined.ljust((len(joined) + _MARGIN) // 8 * 8).translate(_BYTES)
@@ -93,7 +75,7 @@ def find_words(texts: Sequence[str]) -> WordPlaces:
     start, stop = edges[0::2], edges[1::2]
     bounds = np.zeros(len(texts) + 1, dtype=np.int64)
     np.cumsum([len(item) + 1 for item in encoded], out=bounds[1:])
-    return WordPlaces(content, start, stop - start, np.searchsorted(start, bounds))
+    return FoundWords(content, start, stop - start, np.searchsorted(start, bounds))
 
 
 def _encoded(text: str) -> bytes:
@@ -127,16 +109,16 @@ _FACTORS = tuple(np.uint64(n) for n in (0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 
 _FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
 
 
-def _keys(places: WordPlaces) -> Keys:
+def _keys(words: FoundWords) -> Keys:
     """Make one number of a word's first 24 bytes; words of up to 8 bytes never share one."""
-    blocks = places.content.view(np.uint64)
-    keys = _eight_bytes(blocks, places.start, places.length)
+    blocks = words.content.view(np.uint64)
+    keys = _eight_bytes(blocks, words.start, words.length)
     keys *= _FACTORS[0]
-    for place in (1, 2):
-        longer = np.flatnonzero(places.length > 8 * place)
-        start, length = places.start[longer] + 8 * place, places.length[longer] - 8 * place
+    for eighth in (1, 2):
+        longer = np.flatnonzero(words.length > 8 * eighth)
+        start, length = words.start[longer] + 8 * eighth, words.length[longer] - 8 * eighth
         part = _eight_bytes(blocks, start, length)
-        part *= _FACTORS[place]
+        part *= _FACTORS[eighth]
         part ^= part >> np.uint64(29)
         keys[longer] ^= part * _FACTORS[0]
     return keys
@@ -184,15 +166,7 @@ class WordNumbers:
         ]
 
     def join(self, other: WordNumbers) -> WordNumbers:
-        """Return these texts with another's after them.
-
-        Examples
-        --------
-        >>> one = WordNumbers(np.array([5, 6]), np.array([0, 2]))
-        >>> both = one.join(WordNumbers(np.array([7]), np.array([0, 0, 1])))
-        >>> both.numbers.tolist(), both.offsets.tolist()
-        ([5, 6, 7], [0, 2, 2, 3])
-        """
+        """Return these texts with another's after them."""
         return WordNumbers(
             np.concatenate([self.numbers, other.numbers]),
             np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]]),
@@ -201,17 +175,7 @@ class WordNumbers:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words that a network knows, and how much of a text it takes.
-
-    Examples
-    --------
-    >>> vocabulary = Vocabulary(("a", "good", "film"), longest=4)
-    >>> numbered = vocabulary.numbers(["A good one", "", "good film, a good, good film"])
-    >>> numbered.numbers.tolist(), numbered.offsets.tolist()
-    ([2, 3, 1, 3, 4, 3, 4], [0, 3, 3, 7])
-    >>> vocabulary.knows("good film"), vocabulary.knows("bad film")
-    (True, False)
-    """
+    """The words that a network knows, and how much of a text it takes."""
 
     # Different words, as :func:`words_of` gives them; the first has the number 2, as 0 is
     # padding and 1 stands for every word that is not here.
@@ -226,20 +190,18 @@ class Vocabulary:
     def knows(self, word: str) -> bool:
         """Return whether all words of a text, of at least one, are in the vocabulary."""
         parts = words_of(word)
-        return bool(parts) and self._known.issuperset(parts)
+        return bool(parts) and self._word_set.issuperset(parts)
 
     def numbers(self, texts: Sequence[str]) -> WordNumbers:
         """Return the words of texts as numbers, of long texts only those that are kept."""
-        blocks = [self._block(texts[start:stop]) for start, stop in _blocks(texts)]
-        counts = np.concatenate([np.zeros(1, dtype=np.int64), *(block.counts for block in blocks)])
-        numbers = [block.numbers for block in blocks]
-        return WordNumbers(
-            np.concatenate(numbers) if numbers else np.zeros(0, dtype=np.int64), np.cumsum(counts)
-        )
+        nothing = WordNumbers(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
+        blocks = [nothing, *(self._block(texts[start:stop]) for start, stop in _blocks(texts))]
+        counts = np.concatenate([[0], *(block.counts for block in blocks)])
+        return WordNumbers(np.concatenate([block.numbers for block in blocks]), np.cumsum(counts))
 
     def _block(self, texts: Sequence[str]) -> WordNumbers:
-        places = find_words(texts)
-        numbers, offsets = self._numbers_of(places), places.offsets
+        words = find_words(texts)
+        numbers, offsets = self._numbers_of(words), words.offsets
         counts = np.diff(offsets)
         long = np.flatnonzero(counts > self.longest)
         if not len(long):
@@ -251,25 +213,25 @@ class Vocabulary:
         counts[long] = self.longest
         return WordNumbers(numbers[kept], np.concatenate([[0], np.cumsum(counts)]))
 
-    def _numbers_of(self, places: WordPlaces) -> NDArray[np.int64]:
-        found = self._table.get_indexer(pd.Index(_keys(places)))
-        unknown = (found < 0) | (places.length > LONGEST_WORD)
-        return np.where(unknown, UNKNOWN, found + FIRST_WORD)
+    def _numbers_of(self, words: FoundWords) -> NDArray[np.int64]:
+        indices = self._table.get_indexer(pd.Index(_keys(words)))
+        unknown = (indices < 0) | (words.length > LONGEST_WORD)
+        return np.where(unknown, UNKNOWN, indices + FIRST_WORD)
 
     @cached_property
     def _table(self) -> pd.Index[int]:
         """The key of each word."""
-        places = find_words(self.words)
-        if not (np.diff(places.offsets) == 1).all() or (places.length > LONGEST_WORD).any():
+        words = find_words(self.words)
+        if not (np.diff(words.offsets) == 1).all() or (words.length > LONGEST_WORD).any():
             raise ValueError("not a word")
-        keys = pd.Index(_keys(places))
+        keys = pd.Index(_keys(words))
         if not keys.is_unique:
             # Different words of more than 8 bytes have equal keys with a chance of one in 10**19.
             raise ValueError("a word stands twice")
         return keys
 
     @cached_property
-    def _known(self) -> frozenset[str]:
+    def _word_set(self) -> frozenset[str]:
         return frozenset(self.words)
 
 
@@ -286,22 +248,15 @@ def fit_vocabulary(
     `size`: how many there may be, besides those of `always`, which are to be known even if others
     are commoner, such as sensitive terms. `least`: a word must stand in at least so many of the
     texts: one of `always` too, as nothing can be learnt of a word that is not there.
-
-    Examples
-    --------
-    >>> texts = ["so good", "so bad", "so so", "good old film", "old film"]
-    >>> fit_vocabulary(texts, size=2, longest=10, always=["old woman"], least=2).words
-    ('so', 'film', 'old')
     """
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for text in texts:
-        found.update(set(words_of(text)))
-    often = sorted(
-        (word for word in found if found[word] >= least and len(word.encode()) <= LONGEST_WORD),
-        key=lambda word: (-found[word], word),
-    )
-    wanted = {word for text in always for word in words_of(text)}
-    chosen = set(often[:size]) | wanted
+        counts.update(set(words_of(text)))
+    often = [
+        word for word in counts if counts[word] >= least and len(word.encode()) <= LONGEST_WORD
+    ]
+    often.sort(key=lambda word: (-counts[word], word))
+    chosen = {*often[:size], *(word for text in always for word in words_of(text))}
     return Vocabulary(tuple(word for word in often if word in chosen), longest)
 
 
