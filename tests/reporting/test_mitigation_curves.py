@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from testsgd.mitigation.report.summary import CurvePointSummary, RatesSummary
+from testsgd.mitigation.outcome import CurvePoint
+from testsgd.mitigation.report.summary import RatesSummary
 from testsgd.mitigation.report.written import equal_accuracy, levelled_down, observed_rates
 
 
-def point(change: float, difference: float) -> CurvePointSummary:
-    return CurvePointSummary(
+def point(change: float, difference: float) -> CurvePoint:
+    return CurvePoint(
         budget=1.0,
         accuracy_change=change,
         accuracy_confidence_interval=(change - 1, change + 1),

@@ -25,9 +25,8 @@ from testsgd.mitigation.exponentiated_gradient import (
     Mixture,
     exponentiated_gradients,
 )
-from testsgd.mitigation.outcome import Alternative, Standing
+from testsgd.mitigation.outcome import Alternative, CurvePoint, Standing
 from testsgd.mitigation.parameters import MitigationParameters
-from testsgd.mitigation.report.summary import CurvePointSummary
 from testsgd.mitigation.sample_selection import scores_of
 from testsgd.mitigation.search import CURVE_BUDGETS, Search
 from testsgd.models import Examples, LoadedModel, Refitter, Stage
@@ -140,17 +139,17 @@ class CurveMeasure:
         self._labels = material.favourable[test]
         self._before = material.decisions(reference, test) == self._labels
 
-    def single(self, models: Mapping[float, Any]) -> tuple[CurvePointSummary, ...]:
+    def single(self, models: Mapping[float, Any]) -> tuple[CurvePoint, ...]:
         """Measure the models that would have been chosen with each budget."""
         return self.curve({budget: Mixture.of(model) for budget, model in models.items()})
 
-    def curve(self, mixtures: Mapping[float, Mixture]) -> tuple[CurvePointSummary, ...]:
+    def curve(self, mixtures: Mapping[float, Mixture]) -> tuple[CurvePoint, ...]:
         """Measure the mixtures that would have been chosen with each budget.
 
         Of a mixture these are the expected figures; the ends of its interval are the means of the
         models' own ends, which is no narrower than it could be.
         """
-        points: list[CurvePointSummary] = []
+        points: list[CurvePoint] = []
         last: Sequence[Any] = ()
         for budget, mixture in mixtures.items():
             # Often the same is chosen with the next budget.
@@ -161,7 +160,7 @@ class CurveMeasure:
             last = mixture.models
         return tuple(points)
 
-    def _point(self, budget: float, mixture: Mixture) -> CurvePointSummary:
+    def _point(self, budget: float, mixture: Mixture) -> CurvePoint:
         models, chances, material = mixture.models, mixture.weights, self._material
         test = material.split.parts.test
         right = np.array(
@@ -176,7 +175,7 @@ class CurveMeasure:
         lows, highs = (chances @ np.array([pair[end] for pair in ends]) for end in (0, 1))
         sizes = np.abs(differences)
         worst = int(np.nanargmax(sizes)) if not np.isnan(sizes).all() else 0
-        return CurvePointSummary(
+        return CurvePoint(
             budget=budget,
             accuracy_change=100 * float(change.mean()),
             accuracy_confidence_interval=(100 * float(low), 100 * float(high)),
@@ -201,7 +200,7 @@ def _retrained(name: str, setting: Setting) -> Alternative:
     started = time.perf_counter()
     refitters = [setting.refitter(some) for some in examples]
     standings: list[Standing] = []
-    curve: tuple[CurvePointSummary, ...] = ()
+    curve: tuple[CurvePoint, ...] = ()
     for run in range(setting.parameters.runs):
         search = Search(
             refitters[0],

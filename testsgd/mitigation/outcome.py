@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from pydantic import Field
+
+from testsgd.report.summaries import Part
+
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
@@ -15,11 +19,20 @@ if TYPE_CHECKING:
     from testsgd.mitigation.candidate_evaluation import Written
     from testsgd.mitigation.data_splits import Material
     from testsgd.mitigation.parameters import MitigationParameters
-    from testsgd.mitigation.report.summary import CurvePointSummary
     from testsgd.mitigation.samples import CounterSamples
     from testsgd.mitigation.search import Candidate
     from testsgd.mitigation.targets import Target
     from testsgd.models import LoadedModel, Refitter
+
+
+class CurvePoint(Part):
+    """What a method reaches with some budget, on the held-out rows; chosen by the others."""
+
+    budget: float = Field(description="points of accuracy that it was allowed to lose there")
+    accuracy_change: float = Field(description="points of accuracy gained on the held-out rows")
+    accuracy_confidence_interval: tuple[float, float] = Field(description="of that, of pairs")
+    difference: float = Field(description="largest difference of a target on the held-out rows")
+    confidence_interval: tuple[float, float] = Field(description="of the difference")
 
 
 @dataclass(frozen=True)
@@ -74,9 +87,7 @@ class Alternative:
     # The targets' scores on all rows and on those held out, one array a run.
     scores: tuple[np.ndarray[Any, np.dtype[np.float64]], ...] = ()
     held_out_scores: tuple[np.ndarray[Any, np.dtype[np.float64]], ...] = ()
-    curve: tuple[
-        CurvePointSummary, ...
-    ] = ()  # What it reaches with several budgets, in its first run.
+    curve: tuple[CurvePoint, ...] = ()  # What it reaches with several budgets, in its first run.
     seconds: float | None = None  # Wall-clock time of a run, on average.
 
 
@@ -104,7 +115,7 @@ class MitigationOutcome:
     # The model that is kept beside the original; None if that is the original.
     written: Written | None = None
     # What the samples reach with several budgets, in the run that is kept.
-    curve: tuple[CurvePointSummary, ...] = ()
+    curve: tuple[CurvePoint, ...] = ()
     alternatives: tuple[Alternative, ...] = ()  # What else one might do.
     seconds: dict[str, float] = field(default_factory=dict)  # Wall-clock time of each phase.
 

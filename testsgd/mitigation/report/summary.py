@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from testsgd.auditing.report.summary import CounterfactualSummary, DataSummary, ModelSummary
+from testsgd.mitigation.outcome import CurvePoint
 from testsgd.mitigation.parameters import Kind, MitigationParameters, Side
 from testsgd.report.summaries import Part, RuleSummary
 
@@ -168,16 +169,6 @@ class WrittenSummary(Part):
         return {"held-out": self.held_out, "validation": self.validation, "training": self.training}
 
 
-class CurvePointSummary(Part):
-    """What a method reaches with some budget, on the held-out rows; chosen by the others."""
-
-    budget: float = Field(description="points of accuracy that it was allowed to lose there")
-    accuracy_change: float = Field(description="points of accuracy gained on the held-out rows")
-    accuracy_confidence_interval: tuple[float, float] = Field(description="of that, of pairs")
-    difference: float = Field(description="largest difference of a target on the held-out rows")
-    confidence_interval: tuple[float, float] = Field(description="of the difference")
-
-
 class EqualAccuracy(Part):
     """What a method reaches where it loses as much accuracy as the model that was written."""
 
@@ -330,7 +321,7 @@ class ComparisonSummary(Part):
     held_out_scores: list[RunRange | None] = Field(
         default_factory=list, description="each target's score on the held-out rows"
     )
-    curve: list[CurvePointSummary] = Field(
+    curve: list[CurvePoint] = Field(
         default_factory=list, description="what it reaches with several budgets"
     )
     equal_accuracy: EqualAccuracy | None = Field(
@@ -388,7 +379,7 @@ class MitigationSummary(Part):
         description="the model that the verdict is about; null if the original is kept (or in "
         "older results)",
     )
-    curve: list[CurvePointSummary] = Field(
+    curve: list[CurvePoint] = Field(
         default_factory=list,
         description="what the samples reach with several budgets, in the kept run",
     )

@@ -12,10 +12,9 @@ from testsgd.auditing.estimates import counted_estimates
 from testsgd.auditing.report.summary import CounterfactualSummary
 from testsgd.mitigation.candidate_evaluation import DecisionCounts, PartFigures, Written
 from testsgd.mitigation.candidate_evaluation import WrittenTarget as TargetCounts
-from testsgd.mitigation.outcome import MitigationOutcome
+from testsgd.mitigation.outcome import CurvePoint, MitigationOutcome
 from testsgd.mitigation.report.summary import (
     ChangeSummary,
-    CurvePointSummary,
     EqualAccuracy,
     PartSummary,
     RatesSummary,
@@ -75,7 +74,7 @@ def written_summary(
 
 
 def equal_accuracy(
-    curve: Sequence[CurvePointSummary], original: RatesSummary, change: float
+    curve: Sequence[CurvePoint], original: RatesSummary, change: float
 ) -> EqualAccuracy | None:
     """Read off a curve what a method reaches at some change of accuracy, in points gained.
 
