@@ -15,13 +15,11 @@ from testsgd.truth import (
     Hits,
     Run,
     TruthSettings,
-    measure_baselines,
-    measure_runs,
-    share_interval,
     truth_document,
     truth_markdown,
     truth_tables,
 )
+from testsgd.truth.measures import measure_baselines, measure_runs, share_interval
 
 GOOD = Coverage(groups=10, covered=10, false=False)
 BAD = Coverage(groups=10, covered=8, false=True)

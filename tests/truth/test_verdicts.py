@@ -8,17 +8,10 @@ import pytest
 from few_people import small_population
 
 import testsgd
-from testsgd.truth import (
-    LIMIT,
-    WORLDS,
-    WorldRun,
-    Wrong,
-    judge_once,
-    measure_worlds,
-    truth_tables,
-    world,
-)
-from testsgd.truth.verdicts import highest_limit
+from testsgd.truth import WORLDS, WorldRun, judge_once, truth_tables, world
+from testsgd.truth.catalogue import LIMIT
+from testsgd.truth.measures import measure_worlds
+from testsgd.truth.verdicts import Wrong, highest_limit
 
 RIGHT = Wrong(False, False, False, False, False)
 MISSED = Wrong(True, False, True, False, False)

@@ -67,12 +67,7 @@ def share_interval(successes: int, runs: int) -> tuple[float, float]:
 
 
 def measure_runs(runs: Iterable[Run]) -> list[Measure]:
-    """Sum up runs of the audit, by population and rows.
-
-    Returns
-    -------
-    list of Measure
-    """
+    """Sum up runs of the audit, by population and rows."""
     by_size: dict[tuple[str, int], list[Run]] = defaultdict(list)
     for run in runs:
         by_size[run.population, run.rows].append(run)
@@ -84,14 +79,7 @@ def measure_runs(runs: Iterable[Run]) -> list[Measure]:
 
 
 def measure_baselines(runs: Iterable[BaselineRun]) -> list[Measure]:
-    """Sum up runs of the baselines, by population, rows and method.
-
-    Methods that could not be run are left out.
-
-    Returns
-    -------
-    list of Measure
-    """
+    """Sum up runs of those baselines that could be run, by population, rows and method."""
     measures = []
     by_method: dict[tuple[str, int, str], list[BaselineRun]] = defaultdict(list)
     for run in runs:
@@ -108,11 +96,8 @@ def measure_baselines(runs: Iterable[BaselineRun]) -> list[Measure]:
 def measure_worlds(runs: Sequence[WorldRun]) -> list[Measure]:
     """Sum up runs of one world and number of rows.
 
-    Returns
-    -------
-    list of Measure
-        Shares of runs in which the verdict misleads, of all runs; and, of those runs in which a
-        planted group is judged, its ranks.
+    These are shares of runs in which the verdict misleads, of all runs; and, of those runs in which
+    a planted group is judged, its ranks.
     """
     made = _Made(runs[0].world, runs[0].rows, AUDIT)
     measures = [
