@@ -27,16 +27,16 @@ def test_it_prints_and_writes_the_tables(
     )
     assert finished.code == 0, finished.err
     assert "Is the planted group found?" in finished.out
-    assert "False findings where there is nothing to find" in finished.out
+    assert "False discoveries where there is no difference" in finished.out
     assert "Written: truth" in finished.out
     document = json.loads((folder / "truth" / "truth.json").read_text(encoding="utf-8"))
     assert document["settings"]["seed"] == 3
     found = {(m["population"], m["method"], m["name"]): m for m in document["measures"]}
-    assert found["null", "audit", "false findings: simultaneous"]["runs"] == 2
+    assert found["null", "audit", "false discoveries: simultaneous"]["runs"] == 2
     assert ("proxy", "gerryfair", "first") in found
     text = (folder / "truth" / "truth.md").read_text(encoding="utf-8")
     assert "--populations null,proxy --sizes 1000 --runs 2" in text
-    assert "### Do the intervals hold the truth?" in text
+    assert "### Coverage of the confidence intervals" in text
 
 
 def test_quiet_prints_nothing(

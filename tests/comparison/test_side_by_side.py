@@ -10,7 +10,9 @@ from made_up_rows import subject as made_up_subject
 
 from testsgd.auditing import TableFindings, run_audit
 from testsgd.baselines import Subject
-from testsgd.comparison import Split, audit_as_method, side_by_side, similarity
+from testsgd.comparison.matching import Split, similarity
+from testsgd.comparison.run import side_by_side
+from testsgd.comparison.testsgd_method import audit_as_method
 
 FRAME = people()
 WOMEN = (FRAME["gender"] == "f").to_numpy()

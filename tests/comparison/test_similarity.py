@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up_rows import finding
 
-from testsgd.comparison import similarity, splits_of
+from testsgd.comparison.matching import similarity, splits_of
 
 ROWS = 12
 groups = st.lists(st.booleans(), min_size=ROWS, max_size=ROWS).map(np.array)

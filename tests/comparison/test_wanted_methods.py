@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from testsgd.baselines import METHODS, check_time_limit
-from testsgd.comparison import method_names, resolve_methods
+from testsgd.comparison.testsgd_method import method_names, resolve_methods
 from testsgd.errors import ParameterError
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from audit_documents import census_document
 
-from testsgd.comparison import ComparisonSummary, comparison_verdict
+from testsgd.comparison import ComparisonSummary
 from testsgd.comparison.report.summary import ComparisonSettings, MethodSummary
+from testsgd.comparison.report.verdict import comparison_verdict
 
 ROWS = 32_561
 WHITE_MEN = "race = White and gender = Male"

@@ -6,8 +6,9 @@ from typing import Any
 
 from comparison_documents import finding, method, near, settings, several_methods, side
 
-from testsgd.comparison import ComparisonVerdict, comparison_verdict
+from testsgd.comparison import ComparisonVerdict
 from testsgd.comparison.report.summary import MethodSummary
+from testsgd.comparison.report.verdict import comparison_verdict
 
 
 def verdict(methods: list[dict[str, Any]]) -> ComparisonVerdict:

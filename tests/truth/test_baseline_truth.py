@@ -7,8 +7,8 @@ import pytest
 
 from testsgd.baselines import METHODS, BaselineFinding, BaselineResult, subject_of
 from testsgd.baselines.divexplorer import divergence_t
-from testsgd.truth import FINDINGS, baselines_once, population
-from testsgd.truth.baseline_runs import reports
+from testsgd.truth import baselines_once, population
+from testsgd.truth.baseline_runs import FINDINGS, reports
 
 QUICK = ("themis", "gerryfair", "individual")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from testsgd.truth import Hits, find_hits, jaccard
-from testsgd.truth.runs import same_groups
+from testsgd.truth import Hits
+from testsgd.truth.runs import find_hits, jaccard, same_groups
 
 PEOPLE = np.arange(100)
 PLANTED = PEOPLE < 20

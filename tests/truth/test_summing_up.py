@@ -15,13 +15,11 @@ from testsgd.truth import (
     Hits,
     Run,
     TruthSettings,
-    measure_baselines,
-    measure_runs,
-    share_interval,
     truth_document,
     truth_markdown,
     truth_tables,
 )
+from testsgd.truth.measures import measure_baselines, measure_runs, share_interval
 
 GOOD = Coverage(groups=10, covered=10, false=False)
 BAD = Coverage(groups=10, covered=8, false=True)
@@ -58,26 +56,26 @@ def test_shares_and_means_by_hand() -> None:
     assert found["coverage: per-group"] == 0.8
     assert found["coverage: simultaneous"] == pytest.approx(0.95)
     assert found["all covered: simultaneous"] == 0.75
-    assert found["false findings: simultaneous"] == 0.25
-    assert found["false findings: per-group"] == 1
+    assert found["false discoveries: simultaneous"] == 0.25
+    assert found["false discoveries: per-group"] == 1
     # Nothing is discovered, so nothing discovered is false.
     assert found["coverage: fdr"] == 1
     assert found["coverage: pooled wald"] == 0.8
-    assert "false findings: pooled wald" not in found
+    assert "false discoveries: pooled wald" not in found
 
 
 def test_where_nothing_is_planted_nothing_is_found() -> None:
     found = values([a_run(0, hit=None), a_run(1, hit=None)])
     assert not any("first by" in name or "planted" in name or name == "explained" for name in found)
-    assert found["false findings: simultaneous"] == 0
+    assert found["false discoveries: simultaneous"] == 0
 
 
 def test_claims_go_with_the_measures() -> None:
     claims = {measure.name: measure.claimed for measure in measure_runs([a_run(0), a_run(1)])}
     assert claims["all covered: simultaneous"] == claims["coverage: per-group"] == 0.95
     assert claims["all covered: per-group"] is None
-    assert claims["false findings: simultaneous"] == pytest.approx(0.05)
-    assert claims["false findings: per-group"] is None
+    assert claims["false discoveries: simultaneous"] == pytest.approx(0.05)
+    assert claims["false discoveries: per-group"] is None
     assert claims["coverage: pooled wald"] == pytest.approx(0.9025)
 
 
@@ -128,7 +126,7 @@ def test_tables_show_every_run_and_markdown_is_whole() -> None:
     assert len(tables) == 6
     found = tables["Is the planted group found?"]
     assert found.cells == [["band", "1,000", "2", *["50.0%"] * 5, "1.0", "0.0"]]
-    false = tables["False findings where there is nothing to find"]
+    false = tables["False discoveries where there is no difference"]
     assert false.cells == [["null", "1,000", "2", "100.0%", "0.0%", "0.0%", "0.0%"]]
     settings = TruthSettings(runs=2)
     text = truth_markdown(measures, settings, "testsgd bench truth", 90)
@@ -139,7 +137,7 @@ def test_tables_show_every_run_and_markdown_is_whole() -> None:
         if line.startswith("|"):
             assert line.count("|") > 4
     document = json.loads(json.dumps(truth_document(measures, settings)))
-    assert document["schema"] == "testsgd.truth/1"
+    assert document["schema"] == "testsgd.truth/2"
     assert len(document["measures"]) == len(measures)
 
 
@@ -165,7 +163,7 @@ def test_larger_samples_get_fewer_runs() -> None:
         ({"sizes": (1_000, 100)}, "sizes: 100 is not at least 500"),
         ({"runs": 1}, "runs: 1 is not at least 2"),
         ({"jobs": 0}, "jobs: 0 is not at least 1"),
-        ({"baseline_runs": -1}, "baseline_runs: -1 is below 0"),
+        ({"baseline_runs": -1}, "baseline_runs: -1 is not at least 0"),
     ],
 )
 def test_wrong_settings_are_named(wrong: dict[str, object], message: str) -> None:

@@ -8,17 +8,10 @@ import pytest
 from few_people import small_population
 
 import testsgd
-from testsgd.truth import (
-    LIMIT,
-    WORLDS,
-    WorldRun,
-    Wrong,
-    judge_once,
-    measure_worlds,
-    truth_tables,
-    world,
-)
-from testsgd.truth.verdicts import highest_limit
+from testsgd.truth import WORLDS, WorldRun, judge_once, truth_tables, world
+from testsgd.truth.catalogue import LIMIT
+from testsgd.truth.measures import measure_worlds
+from testsgd.truth.verdicts import Wrong, highest_limit
 
 RIGHT = Wrong(False, False, False, False, False)
 MISSED = Wrong(True, False, True, False, False)
@@ -39,7 +32,7 @@ def test_ten_thousand_people_are_enough_for_the_defaults_of_today(name: str) -> 
     run = a_run(name)
     assert not run.default.headline
     assert not run.default.gate
-    assert run.judgeable == (name not in EMPTY)
+    assert run.evaluable == (name not in EMPTY)
     assert (run.explained is None) == (name in EMPTY)
 
 
@@ -58,7 +51,7 @@ def test_what_is_planted_is_what_explains() -> None:
 def test_a_group_of_too_few_people_is_no_false_all_clear() -> None:
     # Of a thousand, fifteen are Black women who are disabled.
     run = judge_once(world("rare-intersection"), 1_000, 0, seed=0)
-    assert not run.judgeable
+    assert not run.evaluable
     assert not run.default.gate_all_clear
     assert run.ranks == {}
 
@@ -95,7 +88,7 @@ def made(number: int, default: Wrong, old: Wrong, rank: int | None = 1) -> World
         world="rare-group",
         rows=1_000,
         number=number,
-        judgeable=rank is not None,
+        evaluable=rank is not None,
         default=default,
         old=old,
         explained=number == 0,
@@ -112,7 +105,7 @@ def test_runs_are_summed_up_by_hand() -> None:
     assert found["headline_all_clear"] == found["gate_all_clear"] == 0
     assert found["headline_alarm"] == found["gate_alarm"] == found["undecided"] == third
     assert found["old headline"] == found["old gate"] == pytest.approx(2 / 3)
-    assert found["judgeable"] == pytest.approx(2 / 3)
+    assert found["evaluable"] == pytest.approx(2 / 3)
     assert found["explained"] == third
     # Of the two runs in which it is judged.
     assert (found["rank by lower bound"], found["rank by score"]) == (2, 20)
@@ -125,7 +118,7 @@ def test_the_interval_of_a_median_holds_it() -> None:
     rank = measures["rank by lower bound"]
     assert rank.value == 51
     # By the binomial of 101 tosses, 40 and 60 of which leave 2.5% on either side.
-    assert (rank.low, rank.high) == (41, 61)
+    assert (rank.ci_low, rank.ci_high) == (41, 61)
 
 
 def test_worlds_have_tables_of_their_own() -> None:

@@ -12,16 +12,8 @@ from everybody_written_out import answers, as_table, everybody
 
 from testsgd.errors import ParameterError
 from testsgd.rules import RuleSet, ValueRule
-from testsgd.truth import (
-    CLEARLY,
-    LIMIT,
-    NOTHING,
-    WORLDS,
-    Population,
-    baselines_once,
-    truth_of,
-    world,
-)
+from testsgd.truth import WORLDS, Population, baselines_once, truth_of, world
+from testsgd.truth.catalogue import CLEARLY, LIMIT, NOTHING
 
 PLANTED = [name for name in WORLDS if world(name).planted]
 EMPTY = [name for name in WORLDS if not world(name).planted]

@@ -1,4 +1,4 @@
-"""``testsgd bench``: what the audit finds where the truth is known."""
+"""``testsgd bench``: how good the audit is where the truth is known."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -19,7 +19,14 @@ from testsgd.cli.console import (
     print_table,
     progress_bar,
 )
-from testsgd.cli.options import JobsOption, QuietOption, VerboseOption, listed, processors
+from testsgd.cli.options import (
+    JobsOption,
+    QuietOption,
+    VerboseOption,
+    listed,
+    processors,
+    with_options,
+)
 from testsgd.errors import (
     DataError,
     DownloadError,
@@ -27,6 +34,7 @@ from testsgd.errors import (
     ModelError,
     ParameterError,
 )
+from testsgd.truth.parameters import RunParameters
 
 if TYPE_CHECKING:
     from testsgd.truth import Measure, TruthSettings, TruthTable
@@ -42,6 +50,7 @@ def bench() -> None:
 
 
 @app.command("truth")
+@with_options(RunParameters, only=["baseline_runs", "time_limit", "seed"])
 def truth(
     populations: Annotated[
         str | None,
@@ -50,7 +59,7 @@ def truth(
     worlds: Annotated[
         str | None,
         typer.Option(
-            help="Worlds that try to fool the verdict, with commas, or all. (default: none)"
+            help="Worlds that are hard for the verdict, with commas, or all. (default: none)"
         ),
     ] = None,
     sizes: Annotated[
@@ -67,29 +76,22 @@ def truth(
             "every size. (default: 1000; if worlds are named, 200)"
         ),
     ] = None,
-    baseline_runs: Annotated[
-        int,
-        typer.Option(help="The same for other methods, run up to 100,000 people; 0: none."),
-    ] = 100,
     methods: Annotated[
         str | None, typer.Option(help="Which other methods, with commas. (default: all five)")
     ] = None,
-    time_limit: Annotated[
-        float, typer.Option(help="Seconds for one run of another method, if it can be stopped.")
-    ] = 10.0,
-    seed: Annotated[int, typer.Option(help="Same seed, same people.")] = 0,
     jobs: JobsOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for truth.json and truth.md, written as it goes.")
     ] = None,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
+    **parameters: Any,
 ) -> int:
-    """Audit generated people whose discrimination is known, many times over.
+    """Audit generated people whose true differences are known, many times.
 
-    Measures how often the planted group is found, how often there is a false finding where there is
-    none, and how often each kind of interval holds the truth; and the same of other methods. Of
-    worlds: how often the default verdict is a false all-clear or a false alarm.
+    Measures how often the planted group is found, how often there is a false discovery where there
+    is no difference, and the coverage of each kind of confidence interval; and the same of other
+    methods. Of worlds: how often the default verdict is a false all-clear or a false alarm.
 
     Exit codes: 0 done, 2 bad input.
     """
@@ -104,20 +106,18 @@ def truth(
         truth_tables,
     )
 
-    fooling = WORLDS if worlds == "all" else tuple(listed(worlds or ""))
-    others = () if fooling else POPULATIONS
+    hard = WORLDS if worlds == "all" else tuple(listed(worlds or ""))
+    others = () if hard else POPULATIONS
     settings = TruthSettings(
         populations=others if populations is None else tuple(listed(populations)),
-        worlds=fooling,
-        sizes=(WORLD_SIZES if fooling else SIZES)
+        worlds=hard,
+        sizes=(WORLD_SIZES if hard else SIZES)
         if sizes is None
         else tuple(_number(text, int, "--sizes", "1000") for text in listed(sizes)),
-        runs=(200 if fooling else 1_000) if runs is None else runs,
-        baseline_runs=baseline_runs,
+        runs=(200 if hard else 1_000) if runs is None else runs,
         methods=METHODS if methods is None else tuple(listed(methods)),
-        time_limit=time_limit,
-        seed=seed,
         jobs=processors(jobs),
+        **parameters,
     )
     command = _command(settings)
     started = time.perf_counter()
@@ -153,9 +153,9 @@ def theta(
 ) -> int:
     """Audit data sets with several support thresholds, as the TestSGD paper does in its Table 6.
 
-    Prints the frequent rule sets, the best score by the paper's ranking and by the lower bound, and
-    the seconds; with the bound on both sides of a group and, for rows, on the inside only. A data
-    set without its files or its network is passed over.
+    Prints the number of frequent rule sets, the first score by the paper's ranking and by the lower
+    confidence bound, and the seconds; with the threshold on a group and its complement and, for
+    rows, on the group only. A data set without its files or its network is passed over.
 
     Exit codes: 0 done, 2 bad input or no data set that could be audited.
     """
@@ -217,7 +217,7 @@ def _number(text: str, kind: Callable[[str], T], where: str, example: str) -> T:
 
 
 def _command(settings: TruthSettings) -> str:
-    """Write the command that does the same, whatever the number of processes."""
+    """Return the command with these settings, without the number of processes."""
     parts = ["testsgd bench truth"]
     parts += [f"--populations {','.join(settings.populations)}"] if settings.populations else []
     parts += [f"--worlds {','.join(settings.worlds)}"] if settings.worlds else []

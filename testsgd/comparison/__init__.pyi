@@ -1,9 +1,6 @@
 from .call import compare as compare
 from .matching import NEAR as NEAR
-from .matching import Split as Split
 from .matching import alikeness as alikeness
-from .matching import similarity as similarity
-from .matching import splits_of as splits_of
 from .outcome import ComparedFinding as ComparedFinding
 from .outcome import ComparedMethod as ComparedMethod
 from .outcome import Comparison as Comparison
@@ -11,17 +8,8 @@ from .outcome import InAudit as InAudit
 from .outcome import Nearest as Nearest
 from .outcome import Search as Search
 from .outcome import Side as Side
-from .outcome import side_of as side_of
 from .report.summarise import summarise_comparison as summarise_comparison
 from .report.summary import ComparisonSummary as ComparisonSummary
 from .report.summary import ComparisonVerdict as ComparisonVerdict
-from .report.verdict import comparison_verdict as comparison_verdict
 from .result import ComparisonResult as ComparisonResult
-from .run import FIRST_FINDINGS as FIRST_FINDINGS
 from .run import compare_methods as compare_methods
-from .run import side_by_side as side_by_side
-from .testsgd_method import AUDIT as AUDIT
-from .testsgd_method import audit_as_method as audit_as_method
-from .testsgd_method import method_names as method_names
-from .testsgd_method import resolve_methods as resolve_methods
-from .testsgd_method import time_search as time_search

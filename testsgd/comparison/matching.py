@@ -36,25 +36,7 @@ def splits_of(finding: BaselineFinding) -> tuple[Split, ...]:
 
 
 def similarity(one: Sequence[Split], other: Sequence[Split]) -> float:
-    """Return how near two findings are, the best of their groups.
-
-    Parameters
-    ----------
-    one, other : sequence of Split
-        Their groups, from :func:`splits_of`.
-
-    Returns
-    -------
-    float
-        See :func:`alikeness`; 0 if a finding has no group.
-
-    Examples
-    --------
-    >>> rows = np.array([True, True, True, False, False, False])
-    >>> group = (Split(rows, 3),)
-    >>> similarity(group, group), similarity(group, (Split(~rows, 3),)), similarity(group, ())
-    (1.0, 1.0, 0.0)
-    """
+    """Return how near two findings are: the best :func:`alikeness` of their groups, or 0."""
     pairs = [
         alikeness(np.count_nonzero(left.rows & right.rows), left.size, right.size, len(left.rows))
         for left in one

@@ -25,18 +25,7 @@ class Side(Part):
 
 
 def side_of(decisions: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Side:
-    """Measure how a model treats a group of rows.
-
-    Parameters
-    ----------
-    decisions : numpy.ndarray of bool, shape (rows,)
-        Who gets the favourable label.
-    rows : numpy.ndarray of bool, shape (rows,)
-        Who is in the group.
-
-    Returns
-    -------
-    Side
+    """Measure how a model treats a group of rows, given who gets the favourable label.
 
     Examples
     --------

@@ -50,19 +50,7 @@ def side_by_side(
 ) -> tuple[ComparedMethod, ...]:
     """Measure all findings with one yardstick, and look for each among those of the others.
 
-    Parameters
-    ----------
-    results : sequence of BaselineResult
-        What the methods found, the audit among them.
-    subject : Subject
-        What they were given.
-    audit : TableFindings
-        The audit, to look findings up in.
-
-    Returns
-    -------
-    tuple of ComparedMethod
-        In the order of the results.
+    The audit is among the results, and given to look findings up in. The order stays.
     """
     placed = {
         result.method: [

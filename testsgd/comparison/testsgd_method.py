@@ -26,39 +26,15 @@ AUDIT = "testsgd"
 
 
 def method_names() -> tuple[str, ...]:
-    """Return the names of all methods, the audit's first.
-
-    Examples
-    --------
-    >>> method_names()[:2]
-    ('testsgd', 'themis')
-    """
+    """Return the names of all methods, the audit's first."""
     return (AUDIT, *METHODS)
 
 
 def resolve_methods(methods: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Check which methods are wanted.
+    """Return the names of the wanted methods: the audit, then the others in the order of reports.
 
-    Parameters
-    ----------
-    methods : str, sequence of str or None
-        Names, or one text of names with commas between them; ``"all"`` or None for all. The audit
-        always takes part.
-
-    Returns
-    -------
-    tuple of str
-        The audit, then the others in the order in which they are reported.
-
-    Raises
-    ------
-    ParameterError
-        If a name is unknown, or there is none.
-
-    Examples
-    --------
-    >>> resolve_methods("individual,themis")
-    ('testsgd', 'themis', 'individual')
+    `methods` may be one text of names with commas between them; "all" or None for all. Raises a
+    ParameterError if a name is unknown, or there is none.
     """
     if methods is None or methods == "all":
         return method_names()
@@ -78,20 +54,7 @@ def resolve_methods(methods: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def audit_as_method(findings: TableFindings, *, seconds: float) -> BaselineResult:
-    """Put an audit's findings into the form of the others.
-
-    Parameters
-    ----------
-    findings : TableFindings
-        The audit.
-    seconds : float
-        How long it took.
-
-    Returns
-    -------
-    BaselineResult
-        Its first distinct groups by their score.
-    """
+    """Put an audit's first distinct groups by their score into the form of the others' findings."""
     groups = first_groups(findings)
     cells = findings.rule_sets.members(groups, findings.contingency)
     members = cells[:, findings.contingency.cell_of_row]
@@ -123,18 +86,7 @@ def audit_as_method(findings: TableFindings, *, seconds: float) -> BaselineResul
 
 
 def time_search(subject: Subject) -> Search:
-    """Take the time of the audit's search alone, given what the other methods are given.
-
-    Parameters
-    ----------
-    subject : Subject
-        The rows and the decisions about them.
-
-    Returns
-    -------
-    Search
-        The groups with enough rows, and how long it took to find them with their rates.
-    """
+    """Time the search for all groups with enough rows, given what the other methods are given."""
     start = time.perf_counter()
     contingency = subject.contingency
     tallies = [contingency.tally(), contingency.tally(subject.decisions.astype(np.int64))]

@@ -1,4 +1,3 @@
-from .baseline_runs import FINDINGS as FINDINGS
 from .baseline_runs import BaselineRun as BaselineRun
 from .baseline_runs import baselines_once as baselines_once
 from .bench import SIZES as SIZES
@@ -6,18 +5,11 @@ from .bench import WORLD_SIZES as WORLD_SIZES
 from .bench import Part as Part
 from .bench import TruthSettings as TruthSettings
 from .bench import run_truth as run_truth
-from .catalogue import CLEARLY as CLEARLY
-from .catalogue import LIMIT as LIMIT
-from .catalogue import NOTHING as NOTHING
 from .catalogue import POPULATIONS as POPULATIONS
 from .catalogue import WORLDS as WORLDS
 from .catalogue import population as population
 from .catalogue import world as world
 from .measures import Measure as Measure
-from .measures import measure_baselines as measure_baselines
-from .measures import measure_runs as measure_runs
-from .measures import measure_worlds as measure_worlds
-from .measures import share_interval as share_interval
 from .populations import Population as Population
 from .populations import Truth as Truth
 from .populations import truth_of as truth_of
@@ -25,8 +17,6 @@ from .runs import Coverage as Coverage
 from .runs import Hits as Hits
 from .runs import Run as Run
 from .runs import audit_once as audit_once
-from .runs import find_hits as find_hits
-from .runs import jaccard as jaccard
 from .tables import TruthTable as TruthTable
 from .tables import truth_document as truth_document
 from .tables import truth_markdown as truth_markdown
@@ -38,5 +28,4 @@ from .theta import study_data_set as study_data_set
 from .theta import theta_document as theta_document
 from .theta import theta_tables as theta_tables
 from .verdicts import WorldRun as WorldRun
-from .verdicts import Wrong as Wrong
 from .verdicts import judge_once as judge_once

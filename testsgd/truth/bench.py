@@ -13,15 +13,16 @@ from testsgd.errors import ParameterError
 from testsgd.truth.baseline_runs import BaselineRun, baselines_once
 from testsgd.truth.catalogue import POPULATIONS, population, world
 from testsgd.truth.measures import Measure, measure_baselines, measure_runs, measure_worlds
+from testsgd.truth.parameters import RunParameters
 from testsgd.truth.runs import Run, audit_once
 from testsgd.truth.verdicts import WorldRun, judge_once
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 WORLD_SIZES = SIZES[:3]
 
-# Fewer people hold no cell of every value, and no group of 5% that says anything.
+# With fewer people not every cell has some, and groups of 5% are too small.
 _FEWEST_ROWS = 500
-# Up to here all runs are made; beyond, as many as take as long, but at least so few.
+# Up to here all runs are made; beyond, as many as take as long, at least the fewest.
 _ALL_RUNS_UP_TO = 10_000
 _FEWEST_RUNS = 10
 # Beyond, some of the baselines take minutes a run.
@@ -36,8 +37,8 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TruthSettings:
-    """What the benchmark runs.
+class TruthSettings(RunParameters):
+    """The populations, sizes and methods of the benchmark, with the parameters of its runs.
 
     Raises
     ------
@@ -48,17 +49,10 @@ class TruthSettings:
     populations: Sequence[str] = POPULATIONS  # Names of :data:`testsgd.truth.POPULATIONS`.
     worlds: Sequence[str] = ()  # Names of :data:`testsgd.truth.WORLDS`.
     sizes: Sequence[int] = SIZES  # People in a run.
-    # Runs of the audit up to 10,000 people; above, so many that they take as long, at least 10. Of
-    # worlds there are as many at every size.
-    runs: int = 1_000
-    # The same for the baselines, which are run up to 100,000 people; 0: none.
-    baseline_runs: int = 100
     methods: Sequence[str] = METHODS  # Which baselines.
-    time_limit: float = 10.0  # Seconds for one run of one baseline, where it can be stopped.
-    seed: int = 0  # Same seed, same people.
-    jobs: int = 1  # Processes. Changes no result.
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for where, named, known in (
             ("populations", (*self.populations, *self.worlds), POPULATIONS),
             ("sizes", self.sizes, SIZES),
@@ -82,22 +76,13 @@ class TruthSettings:
                     remedy=f"give one of {', '.join(METHODS)}",
                     method=method,
                 )
-        smallest = {"sizes": min(self.sizes), "runs": self.runs, "jobs": self.jobs}
-        least = {"sizes": _FEWEST_ROWS, "runs": 2, "jobs": 1}
-        for where, value in smallest.items():
-            if value < least[where]:
-                raise ParameterError(
-                    f"{value} is not at least {least[where]}",
-                    where=where,
-                    remedy=f"give {least[where]} or more",
-                )
-        check_time_limit(self.time_limit)
-        if self.baseline_runs < 0 or self.seed < 0:
+        if min(self.sizes) < _FEWEST_ROWS:
             raise ParameterError(
-                f"{min(self.baseline_runs, self.seed)} is below 0",
-                where="baseline_runs" if self.baseline_runs < 0 else "seed",
-                remedy="give 0 or more",
+                f"{min(self.sizes)} is not at least {_FEWEST_ROWS}",
+                where="sizes",
+                remedy=f"give {_FEWEST_ROWS} or more",
             )
+        check_time_limit(self.time_limit)
 
     def runs_of(self, rows: int) -> int:
         """Return the runs of the audit at a size."""
@@ -112,11 +97,11 @@ class TruthSettings:
 
 @dataclass(frozen=True)
 class Part:
-    """One population or world at one size, done."""
+    """The runs of one population or world at one size."""
 
-    runs: list[Run] | list[WorldRun]  # What came of each audit.
-    baselines: list[BaselineRun]  # What came of each baseline.
-    measures: list[Measure] = field(default_factory=list)  # What they say together.
+    runs: list[Run] | list[WorldRun]  # Of the audit.
+    baselines: list[BaselineRun]
+    measures: list[Measure] = field(default_factory=list)  # Of all these runs.
 
 
 def run_truth(settings: TruthSettings, *, progress: Progress | None = None) -> Iterator[Part]:
@@ -150,11 +135,11 @@ def _part(settings: TruthSettings, name: str, rows: int, progress: Progress | No
     ]
     runs: list[Run] = []
     baselines: list[BaselineRun] = []
-    for made in _spread([*audits, *others], settings, f"{name}, {rows:,} people", progress):
-        if isinstance(made, Run):
-            runs.append(made)
+    for run in _in_parallel([*audits, *others], settings, f"{name}, {rows:,} people", progress):
+        if isinstance(run, Run):
+            runs.append(run)
         else:
-            baselines += made
+            baselines += run
     return Part(runs, baselines, [*measure_runs(runs), *measure_baselines(baselines)])
 
 
@@ -162,17 +147,17 @@ def _world_part(settings: TruthSettings, name: str, rows: int, progress: Progres
     tasks = [
         joblib.delayed(_judge)(settings, name, rows, number) for number in range(settings.runs)
     ]
-    runs = list(_spread(tasks, settings, f"{name}, {rows:,} people", progress))
+    runs = list(_in_parallel(tasks, settings, f"{name}, {rows:,} people", progress))
     return Part(runs, [], measure_worlds(runs))
 
 
-def _spread(
+def _in_parallel(
     tasks: Sequence[Any], settings: TruthSettings, what: str, progress: Progress | None
 ) -> Iterator[Any]:
-    """Run tasks in as many processes as the settings have."""
+    """Yield the results of tasks, run in as many processes as the settings have."""
     workers = joblib.Parallel(n_jobs=settings.jobs, return_as="generator")
-    for done, made in enumerate(workers(tasks), start=1):
-        yield made
+    for done, result in enumerate(workers(tasks), start=1):
+        yield result
         if progress is not None:
             progress(what, done, len(tasks))
 

@@ -1,4 +1,4 @@
-"""What many runs say together: shares of runs, with the error that so many runs leave."""
+"""Measures over many runs: means and shares of runs, with Monte-Carlo confidence intervals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from testsgd.truth.verdicts import WorldRun, Wrong
 # The audit itself, among the names of methods.
 AUDIT = "audit"
 
-# What is claimed for intervals that hold together, or each for itself, and for the false ones.
+# What is claimed: coverage of each interval, of all at once, and the share of false discoveries.
 _CLAIMS = {
     "per-group": (CONFIDENCE, None, None),
     "simultaneous": (CONFIDENCE, CONFIDENCE, 1 - CONFIDENCE),
@@ -42,17 +42,17 @@ class Measure:
     # The mean over the runs; for what happens or not, the share of runs in which it did; for ranks
     # the median.
     value: float
-    # A 95% interval for what infinitely many runs would give: Clopper and Pearson's for shares of
+    # The 95% confidence interval for infinitely many runs: Clopper and Pearson's for shares of
     # runs, that of the order statistics for medians, the normal one for other means.
-    low: float
-    high: float
-    # What the method claims: a coverage of at least so much, or false findings in at most so many
-    # runs.
+    ci_low: float
+    ci_high: float
+    # What the method claims: the least coverage, or the largest share of runs with false
+    # discoveries.
     claimed: float | None = None
 
 
 def share_interval(successes: int, runs: int) -> tuple[float, float]:
-    """Compute Clopper and Pearson's 95% interval for a share.
+    """Compute Clopper and Pearson's 95% confidence interval of a share.
 
     Examples
     --------
@@ -67,12 +67,7 @@ def share_interval(successes: int, runs: int) -> tuple[float, float]:
 
 
 def measure_runs(runs: Iterable[Run]) -> list[Measure]:
-    """Sum up runs of the audit, by population and rows.
-
-    Returns
-    -------
-    list of Measure
-    """
+    """Sum up runs of the audit, by population and rows."""
     by_size: dict[tuple[str, int], list[Run]] = defaultdict(list)
     for run in runs:
         by_size[run.population, run.rows].append(run)
@@ -84,14 +79,7 @@ def measure_runs(runs: Iterable[Run]) -> list[Measure]:
 
 
 def measure_baselines(runs: Iterable[BaselineRun]) -> list[Measure]:
-    """Sum up runs of the baselines, by population, rows and method.
-
-    Methods that could not be run are left out.
-
-    Returns
-    -------
-    list of Measure
-    """
+    """Sum up runs of those baselines that could be run, by population, rows and method."""
     measures = []
     by_method: dict[tuple[str, int, str], list[BaselineRun]] = defaultdict(list)
     for run in runs:
@@ -106,17 +94,14 @@ def measure_baselines(runs: Iterable[BaselineRun]) -> list[Measure]:
 
 
 def measure_worlds(runs: Sequence[WorldRun]) -> list[Measure]:
-    """Sum up runs of one world and number of rows.
+    """Compute the measures of runs of one world and number of rows.
 
-    Returns
-    -------
-    list of Measure
-        Shares of runs in which the verdict misleads, of all runs; and, of those runs in which a
-        planted group is judged, its ranks.
+    These are shares of runs in which the verdict misleads, of all runs; and, of those runs in which
+    a planted group is judged, its ranks.
     """
     made = _Made(runs[0].world, runs[0].rows, AUDIT)
     measures = [
-        made.share("judgeable", [run.judgeable for run in runs]),
+        made.share("evaluable", [run.evaluable for run in runs]),
         *(
             made.share(field.name, [getattr(run.default, field.name) for run in runs])
             for field in fields(Wrong)
@@ -135,7 +120,7 @@ def measure_worlds(runs: Sequence[WorldRun]) -> list[Measure]:
 
 @dataclass(frozen=True)
 class _Made:
-    """Makes measures of one population, number of rows and method."""
+    """Computes measures of one population, number of rows and method."""
 
     population: str
     rows: int
@@ -196,7 +181,7 @@ def _of_audit(made: _Made, runs: list[Run]) -> list[Measure]:
         measures.append(made.share(f"all covered: {kind}", [c.all for c in coverages], together))
         if " " not in kind:
             measures.append(
-                made.share(f"false findings: {kind}", [c.false for c in coverages], false)
+                made.share(f"false discoveries: {kind}", [c.false for c in coverages], false)
             )
     return measures
 

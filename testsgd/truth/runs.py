@@ -32,24 +32,9 @@ class Hits:
 def jaccard(
     group: NDArray[np.bool_], other: NDArray[np.bool_], weights: NDArray[np.int64] | None = None
 ) -> float:
-    """Compute the people in both groups as a share of those in either.
+    """Compute the people in both groups as a share of those in either; 0 if both are empty.
 
-    Parameters
-    ----------
-    group, other : numpy.ndarray of bool, shape (n,)
-        Who, or which cells, are in each.
-    weights : numpy.ndarray of int64, shape (n,), optional
-        People in each cell.
-
-    Returns
-    -------
-    float
-        0 if both are empty.
-
-    Examples
-    --------
-    >>> jaccard(np.array([True, True, False]), np.array([False, True, True]))
-    0.3333333333333333
+    The groups are boolean arrays of people, or of cells with `weights` people in each.
     """
     either = _size(group | other, weights)
     return _size(group & other, weights) / either if either else 0.0
@@ -60,21 +45,10 @@ def find_hits(
     planted: Sequence[NDArray[np.bool_]],
     weights: NDArray[np.int64] | None = None,
 ) -> Hits:
-    """Look for the planted groups among findings.
+    """Look for the planted groups, at least one, among findings, best first.
 
-    Parameters
-    ----------
-    findings : sequence of sequences of numpy.ndarray of bool
-        Best first; each finding as the groups that it names: one, or two where a method reports
-        pairs, of which either may be the planted one.
-    planted : sequence of numpy.ndarray of bool
-        The planted groups, at least one.
-    weights : numpy.ndarray of int64, optional
-        People in each place of these arrays; one if not given.
-
-    Returns
-    -------
-    Hits
+    A finding is the groups that it names: one, or two where a method reports pairs, of which either
+    may be the planted one. `weights`: people in each place of the arrays; one if not given.
     """
 
     def hit(finding: Sequence[NDArray[np.bool_]], group: NDArray[np.bool_]) -> bool:

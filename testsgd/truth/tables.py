@@ -12,14 +12,14 @@ from testsgd.truth.catalogue import LIMIT, POPULATIONS, WORLDS
 from testsgd.truth.measures import AUDIT, Measure
 from testsgd.truth.runs import CONFIDENCE, HOLDOUT
 
-SCHEMA = "testsgd.truth/1"
+SCHEMA = "testsgd.truth/2"
 
 
 @dataclass(frozen=True)
 class TruthTable:
     """A table of the benchmark."""
 
-    title: str  # What stands above it.
+    title: str
     note: str  # What its numbers are.
     headings: tuple[str, ...]  # Its columns.
     cells: list[list[str]]  # Its rows.
@@ -27,14 +27,14 @@ class TruthTable:
 
 
 def truth_tables(measures: Sequence[Measure], *, intervals: bool) -> list[TruthTable]:
-    """Lay out the measures; tables of which there is nothing are left out.
+    """Return the tables of the measures; empty tables are left out.
 
     Parameters
     ----------
     measures : sequence of Measure
         All measures.
     intervals : bool
-        Write the Monte-Carlo interval behind each number.
+        Write the Monte-Carlo confidence interval after each number.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def truth_tables(measures: Sequence[Measure], *, intervals: bool) -> list[TruthT
 
 
 def truth_document(measures: Sequence[Measure], settings: TruthSettings) -> dict[str, Any]:
-    """Return everything as JSON-able data."""
+    """Return all measures and settings as JSON-able data."""
     return {
         "schema": SCHEMA,
         "settings": asdict(settings),
@@ -59,10 +59,10 @@ def truth_document(measures: Sequence[Measure], settings: TruthSettings) -> dict
 def truth_markdown(
     measures: Sequence[Measure], settings: TruthSettings, command: str, seconds: float
 ) -> str:
-    """Write the tables as Markdown, with what made them."""
+    """Return the tables as Markdown, with the command that made them."""
     made = f"Made by `{command}`, seed {settings.seed}, in {seconds / 60:.0f} minutes."
     if settings.populations:
-        made += " In brackets: 95% intervals for what infinitely many runs would give."
+        made += " In brackets: 95% confidence intervals for infinitely many runs."
     lines = [made]
     for table in truth_tables(measures, intervals=True):
         rules = ["---" if index < table.labels else "---:" for index in range(len(table.headings))]
@@ -102,38 +102,38 @@ def _of_world(measure: Measure) -> bool:
 _LAYOUTS = (
     _Layout(
         title="Is the planted group found?",
-        note="Share of runs in which a planted group comes first, and in which all planted groups "
-        "are among the first five, near copies folded; in which the rules that explain the "
-        "differences are the planted groups, no more and no less; and by how many points the first "
-        "group's score is larger than its true size, on average.",
+        note="Share of runs in which a planted group is ranked first, and in which all planted "
+        "groups are among the first five, without near-duplicates; in which the explaining rules "
+        "are exactly the planted groups; and by how many points the score of the first group is "
+        "larger than its true score, on average.",
         heads={
             "first by score": "first by score",
             "among first five by score": "top 5 by score",
             "first by lower bound": "first by lower bound",
             "among first five by lower bound": "top 5 by lower bound",
-            "explained": "exactly what explains",
+            "explained": "exactly the explaining rules",
             "overstated by score": "overstated by score",
             "overstated by lower bound": "overstated by lower bound",
         },
         of=lambda measure: _of_audit(measure) and measure.population not in ("null", *WORLDS),
     ),
     _Layout(
-        title="False findings where there is nothing to find",
-        note="Share of runs on the null population in which any interval leaves out the true "
-        "difference, 0. Claimed: at most 5%; nothing for intervals per group.",
+        title="False discoveries where there is no difference",
+        note="Share of runs on the null population in which any confidence interval excludes the "
+        "true difference, 0. Claimed: at most 5%; nothing for intervals per group.",
         heads={
-            "false findings: per-group": "per group",
-            "false findings: simultaneous": "simultaneous",
-            "false findings: holdout": "holdout",
-            "false findings: fdr": "fdr",
+            "false discoveries: per-group": "per group",
+            "false discoveries: simultaneous": "simultaneous",
+            "false discoveries: holdout": "holdout",
+            "false discoveries: fdr": "fdr",
         },
         of=lambda measure: _of_audit(measure) and measure.population == "null",
     ),
     _Layout(
-        title="Do the intervals hold the truth?",
-        note="Share of groups whose interval holds the true difference of the population, or, "
-        "where it says all at once, share of runs in which all intervals do. Claimed: at least "
-        "95%.",
+        title="Coverage of the confidence intervals",
+        note="Share of groups whose confidence interval contains the true difference of the "
+        "population, or, where it says all at once, share of runs in which all intervals do. "
+        "Claimed: at least 95%.",
         heads={
             "coverage: per-group": "per group, each",
             "coverage: planted": "per group, the planted one",
@@ -144,7 +144,7 @@ _LAYOUTS = (
         of=_of_audit,
     ),
     _Layout(
-        title="Do the sampling margins hold what the rows have?",
+        title="Coverage of the sampling margins",
         note="Share of groups whose sampled difference lies within its margin of the exact one of "
         "the same rows. Claimed: at least 90.25%, the square of 95%. Independent sampling: groups "
         "of one feature.",
@@ -158,8 +158,8 @@ _LAYOUTS = (
     ),
     _Layout(
         title="Other methods on the same people and models",
-        note="As above. A first finding lies inside if at least 80% of its people are in planted "
-        "groups. What counts as reporting something stands below. Seconds are of one run.",
+        note="As above. A first finding is inside if at least 80% of its people are in planted "
+        "groups. What counts as reporting something is below. Seconds are of one run.",
         heads={
             "finding": "reports something",
             "first": "first",
@@ -171,7 +171,7 @@ _LAYOUTS = (
         method=True,
     ),
     _Layout(
-        title="What other methods report where there is nothing",
+        title="What other methods report where there is no difference",
         note="Share of runs on the null population with a finding. What counts as one: "
         f"{'; '.join(f'{method}: {meaning}' for method, meaning in FINDINGS.items())}.",
         heads={"finding": "reports something", "seconds": "seconds"},
@@ -180,35 +180,35 @@ _LAYOUTS = (
     ),
     _Layout(
         title="Is the verdict right?",
-        note="Share of runs in which the verdict misleads, by the defaults, and either way by "
-        "those of before: rates over the neighbourhood, groups of at least 5% with anybody "
-        "outside, the first by score. A false all-clear: nothing beyond chance in the headline, or "
-        f"a gate of {LIMIT:g} that passes, though a planted group of at least 50 people on both "
-        "sides truly differs by clearly more. A false alarm: a headline about a group that does "
-        "not differ, or differs the other way; or a gate that fails at a limit that no group "
-        "exceeds. “Not enough evidence” (exit code 3) is neither. None of 200 runs means at most "
-        "1.8% of all.",
+        note="Share of runs in which the verdict is wrong, by the defaults, and in either way by "
+        "the earlier defaults: rates over the neighbourhood, groups of at least 5% with any "
+        "complement, the first by score. A false all-clear: no significant difference in the "
+        f"headline, or a gate of {LIMIT:g} that passes, though the true difference of a planted "
+        "group with at least 50 people inside and outside is clearly larger. A false alarm: a "
+        "headline about a group that does not differ, or differs in the other direction; or a "
+        "gate that fails at a limit that no group exceeds. “Not enough evidence” (exit code 3) is "
+        "neither. With none of 200 runs the 95% confidence interval reaches to 1.8%.",
         heads={
-            "judgeable": "50 planted people",
+            "evaluable": "50 planted people",
             "headline_all_clear": "headline: false all-clear",
             "headline_alarm": "headline: false alarm",
             "gate_all_clear": "gate: false all-clear",
             "gate_alarm": "gate: false alarm",
             "undecided": "gate: not enough evidence",
-            "old headline": "before: wrong headline",
-            "old gate": "before: wrong gate",
-            "old undecided": "before: not enough evidence",
+            "old headline": "earlier defaults: wrong headline",
+            "old gate": "earlier defaults: wrong gate",
+            "old undecided": "earlier defaults: not enough evidence",
         },
         of=_of_world,
         wide=True,
     ),
     _Layout(
-        title="Are the planted groups what comes out?",
-        note="Share of runs in which the rules that explain the differences are the planted "
-        "groups, no more and no less; and, where the planted group is judged, its median rank "
-        "among all groups, and the share of runs in which none comes before it.",
+        title="Are the planted groups explained and ranked first?",
+        note="Share of runs in which the explaining rules are exactly the planted groups; and, "
+        "where the planted group has enough people, its median rank among all groups, and the "
+        "share of runs in which it is ranked first.",
         heads={
-            "explained": "exactly what explains",
+            "explained": "exactly the explaining rules",
             "rank by lower bound": "rank by lower bound",
             "first by lower bound": "first by lower bound",
             "rank by score": "rank by score",
@@ -258,5 +258,5 @@ def _cell(measure: Measure | None, intervals: bool) -> str:
         return f"{100 * measure.value:.1f}"
     if not intervals:
         return f"{measure.value:.1%}"
-    low, high = max(measure.low, 0.0), min(measure.high, 1.0)
+    low, high = max(measure.ci_low, 0.0), min(measure.ci_high, 1.0)
     return f"{measure.value:.1%} ({100 * low:.1f} to {100 * high:.1f})"

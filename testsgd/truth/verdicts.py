@@ -121,7 +121,7 @@ class WorldRun:
     # How many, and which run.
     rows: int
     number: int
-    judgeable: bool  # A planted group has at least 50 people on both sides.
+    evaluable: bool  # A planted group has at least 50 people on both sides.
     # Of the verdict of the defaults; and of those before: rates over the neighbourhood, groups of
     # 5% of the people with anybody outside, the first by score.
     default: Wrong
@@ -161,25 +161,25 @@ def judge_once(world: Population, rows: int, number: int, *, seed: int) -> World
     )
     findings = run_audit(model, table, parameters)
     sizes = [int(group.matches(table).sum()) for group in world.planted]
-    judgeable = any(min(size, rows - size) >= MIN_ROWS for size in sizes)
+    evaluable = any(min(size, rows - size) >= MIN_ROWS for size in sizes)
     planted = planted_cells(findings, world)
     before = search_inside_only(model.model, table, replace(parameters, theta=0.05))
     return WorldRun(
         world=world.name,
         rows=rows,
         number=number,
-        judgeable=judgeable,
+        evaluable=evaluable,
         default=_wrong(
             claimed_difference(findings, findings.first, world),
             lambda limit: gate_today(findings, limit),
             world,
-            judgeable,
+            evaluable,
         ),
         old=_wrong(
             claimed_difference(before, before.first(), world),
             lambda limit: gate_before(before, limit),
             world,
-            judgeable,
+            evaluable,
         ),
         explained=explained(findings, planted),
         ranks=_ranks(findings, places_of(findings, planted)) if planted else {},
@@ -224,13 +224,13 @@ def gate_before(findings: OneSided, limit: float) -> str:
     return PASSED if findings.estimates.score.max() <= limit else UNDECIDED
 
 
-def _wrong(claimed: float | None, gate: Gate, world: Population, judgeable: bool) -> Wrong:
+def _wrong(claimed: float | None, gate: Gate, world: Population, evaluable: bool) -> Wrong:
     at_limit, highest = gate(LIMIT), highest_limit(world)
     at_highest = at_limit if highest == LIMIT else gate(highest)
     return Wrong(
-        headline_all_clear=judgeable and claimed is None,
+        headline_all_clear=evaluable and claimed is None,
         headline_alarm=claimed is not None and claimed < NOTHING,
-        gate_all_clear=judgeable and at_limit == PASSED,
+        gate_all_clear=evaluable and at_limit == PASSED,
         gate_alarm=at_highest == FAILED,
         undecided=at_limit == UNDECIDED,
     )

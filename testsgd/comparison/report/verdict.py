@@ -101,21 +101,9 @@ _TEXT = 160
 def comparison_verdict(
     methods: Sequence[MethodSummary], settings: ComparisonSettings, *, label: str
 ) -> ComparisonVerdict:
-    """Write what the methods have in common and what each found alone.
+    """Write what the methods, the audit first, have in common and what each found alone.
 
-    Parameters
-    ----------
-    methods : sequence of MethodSummary
-        The audit first.
-    settings : ComparisonSettings
-        What the audit's intervals hold for.
-    label : str
-        The favourable label.
-
-    Returns
-    -------
-    ComparisonVerdict
-        It never fails: a comparison judges no model.
+    It never fails: a comparison judges no model. `label` is the favourable one.
     """
     missing = [method.title for method in methods if not method.available]
     return ComparisonVerdict(
