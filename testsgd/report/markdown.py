@@ -211,7 +211,7 @@ def _cell(cell: str | Cell, column: Column, row: Row) -> str:
         written = f"**{written}**"
     if column.content == "name":
         written += f" ({escape(row.note)})" if row.note else ""
-        written += f"<br>{escape(row.about, TEXT_LIMIT)}" if row.about else ""
+        written += f"<br>{escape(row.about)}" if row.about else ""
     return written
 
 

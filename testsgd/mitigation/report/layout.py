@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from testsgd.auditing.report.provenance import data_facts, model_facts
 from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.mitigation.report import charts, phrases
@@ -45,7 +43,6 @@ from testsgd.report.formatting import (
     count,
     moment,
     plural,
-    sentence,
     series,
     share,
     shorten,
@@ -86,7 +83,7 @@ def mitigation_layout(summary: MitigationSummary) -> Document:
         headline=verdict.headline,
         figures=(key_figures(summary),),
         sentences=tuple(verdict.sentences),
-        opening=(Only("html", (Paragraph(_definition(summary, words), "definition"),)),),
+        opening=(Paragraph(_definition(summary, words), "definition"),),
         sections=(
             Section("before-after", "Before and after", _before_and_after(summary, words)),
             Section("cost", paying, _paying(summary, words), contents="What it cost"),
@@ -139,11 +136,7 @@ def _before_and_after(summary: MitigationSummary, words: Words) -> tuple[Block, 
     articles = tuple(_target(summary, index, words) for index in range(len(targets)))
     more = articles[_OPEN_TARGETS:]
     folded = f"{plural(len(more), 'more target')}"
-    return (
-        Only("html", tuple(intro)),
-        *articles[:_OPEN_TARGETS],
-        *((Only("html", (Details(folded, more),)), Only("markdown", more)) if more else ()),
-    )
+    return (*intro, *articles[:_OPEN_TARGETS], *((Details(folded, more),) if more else ()))
 
 
 def _target(summary: MitigationSummary, index: int, words: Words) -> Article:
@@ -161,7 +154,7 @@ def _target(summary: MitigationSummary, index: int, words: Words) -> Article:
             f"Over {plural(len(summary.runs), 'run')} the difference is "
             f"{phrases.spread_scores(spread.score)} points on all {words.many}{held_out}."
         )
-        blocks.append(Only("html", (Paragraph(told, "soft"),)))
+        blocks.append(Paragraph(told, "soft"))
     return Article(
         f"target-{target.rank}",
         shorten(target.text, _HEADING),
@@ -178,17 +171,18 @@ def _paying(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
         changes = "Changes are in points, with intervals of pairs: both models decide on each of "
         about = Heading("Accuracy of the model that was written")
         blocks = [
-            Only("html", (Heading("Who pays"), Paragraph(f"{who} In brackets are intervals."))),
+            Heading("Who pays"),
+            Paragraph(f"{who} In brackets are intervals."),
             paying_table(summary),
-            Only("html", (about, Paragraph(f"{changes}the {words.many}."))),
+            about,
+            Paragraph(f"{changes}the {words.many}."),
             parts_table(summary),
         ]
-    drawn, candidates = list[Block](), candidates_table(summary)
     if figure := charts.trade_off(summary):
-        drawn += [Heading("Candidates")] if summary.written else []
-        drawn += [Paragraph(_about_candidates(summary)), figure]
-    drawn += [candidates] if candidates.rows else []
-    return (*blocks, Only("html", tuple(drawn))) if drawn else tuple(blocks)
+        candidates = Paragraph(_about_candidates(summary)), figure, candidates_table(summary)
+        heading = (Heading("Candidates"),) if summary.written else ()
+        blocks.append(Only("html", (*heading, *candidates)))
+    return tuple(blocks)
 
 
 def _about_candidates(summary: MitigationSummary) -> str:
@@ -214,23 +208,7 @@ def _about_candidates(summary: MitigationSummary) -> str:
 
 
 def _others(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
-    """Show what became of other groups; a page draws it."""
-    change = summary.all_rows
-    grew = f"{plural(change.increased_count, 'difference')} grew by more than "
-    listed: list[Block] = [
-        Paragraph(f"The largest differences after retraining, all {words.many}:"),
-        groups_table(change.worst, "Largest differences"),
-    ]
-    if change.increased:
-        grown = "Those that grew most, without near copies:"
-        listed += [
-            Paragraph(f"{grew}{size_points(summary.least_increase)}. {grown}"),
-            groups_table(change.increased, "Grown"),
-        ]
-    return Only("markdown", tuple(listed)), Only("html", _others_drawn(summary, words))
-
-
-def _others_drawn(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
+    """Show what became of other groups."""
     change = summary.all_rows
     if summary.chosen_run is None:
         kept = f"so each of the {plural(change.groups, 'group')} is treated as it was in the audit"
@@ -292,7 +270,7 @@ def _held_out(summary: MitigationSummary, words: Words) -> Details:
 
 
 def _methods(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
-    """Show what else one might do; Markdown says below the table what each method is."""
+    """Show what else one might do."""
     if not summary.comparisons:
         return ()
     over = ": the mean over the runs, and in brackets the lowest and the highest"
@@ -300,32 +278,18 @@ def _methods(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
         "What else one might do, on the same splits. Changes of accuracy and differences are in "
         f"points{over if len(summary.runs) > 1 else ''}."
     )
-    table, curves = comparisons_table(summary), curves_table(summary)
-    plain = replace(table, rows=tuple(replace(row, about="") for row in table.rows))
-    described = tuple(
+    curves, budgets = (
+        curves_table(summary),
         (
-            Strong(phrases.method(other.name, first=True)),
-            ": ",
-            sentence(other.about),
-            *((" No figures: ", sentence(other.reason)) if other.reason else ()),
-        )
-        for other in summary.comparisons
-    )
-    blocks: list[Block] = [
-        Only("html", (Paragraph(about), table)),
-        Only("markdown", (plain, Bullets(described))),
-    ]
-    if curves.rows:
-        heading = Heading("Difference against accuracy")
-        budgets = (
             "Each method with several budgets: of its models that lose no more on the "
-            f"{words.many} that are not held out the one with the smallest difference there, "
-            "measured on the held-out ones. At equal accuracy means at the change of the model "
-            "that was written, read between two points of a curve where there is none."
-        )
-        blocks.append(Only("html", (heading, Paragraph(budgets), curves)))
-    folded = Details("Difference against accuracy, held out", (curves,))
-    return (*blocks, Only("markdown", (folded,)))
+            f"{words.many} that are not held out the one with the smallest difference there, measured "
+            "on the held-out ones. At equal accuracy means at the change of the model that was "
+            "written, read between two points of a curve where there is none."
+        ),
+    )
+    title = "Difference against accuracy, held out"
+    more = (Details(title, (Paragraph(budgets), curves)),) if curves.rows else ()
+    return (Paragraph(about), comparisons_table(summary), *more)
 
 
 def _runs(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
@@ -338,7 +302,7 @@ def _runs(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
         Link("below", "meaning"),
         ".",
     )
-    return Only("html", (Paragraph(about),)), runs_table(summary)
+    return Paragraph(about), runs_table(summary)
 
 
 def _samples(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
@@ -354,7 +318,7 @@ def _samples(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
         Link("below", "meaning"),
         ".",
     )
-    return Only("html", (Paragraph(about),)), table
+    return Paragraph(about), table
 
 
 def _particulars(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
@@ -364,7 +328,7 @@ def _particulars(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
     retrained, repeats = summary.retrained, count(split.repeats) if split.repeats else ""
     return (
         data_facts(summary.data, words),
-        *((Only("html", (Bullets(notes),)),) if notes else ()),
+        *((Bullets(notes),) if notes else ()),
         Facts(
             "Split",
             (
