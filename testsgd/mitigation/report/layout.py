@@ -278,14 +278,12 @@ def _methods(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
         "What else one might do, on the same splits. Changes of accuracy and differences are in "
         f"points{over if len(summary.runs) > 1 else ''}."
     )
-    curves, budgets = (
-        curves_table(summary),
-        (
-            "Each method with several budgets: of its models that lose no more on the "
-            f"{words.many} that are not held out the one with the smallest difference there, measured "
-            "on the held-out ones. At equal accuracy means at the change of the model that was "
-            "written, read between two points of a curve where there is none."
-        ),
+    curves = curves_table(summary)
+    budgets = (
+        "Each method with several budgets: of its models that lose no more on the "
+        f"{words.many} that are not held out the one with the smallest difference there, measured "
+        "on the held-out ones. At equal accuracy means at the change of the model that was "
+        "written, read between two points of a curve where there is none."
     )
     title = "Difference against accuracy, held out"
     more = (Details(title, (Paragraph(budgets), curves)),) if curves.rows else ()
