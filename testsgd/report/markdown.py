@@ -146,7 +146,8 @@ def _block(block: Block) -> list[str]:
         case Notes():
             return [f"**{escape(note.term)}.** {escape(note.text)}" for note in block.notes]
         case Table():
-            return [_grid(block)] if block.rows else []
+            title = f"**{escape(block.title)}**" if block.title else ""
+            return [title, _grid(block)] if block.rows else []
         case Figure():
             return []
         case Quotes():
@@ -163,7 +164,8 @@ def _block(block: Block) -> list[str]:
             if block.fold:
                 return _folded(block.fold, parts)
             status = f" ({escape(block.status.text)})" if block.status else ""
-            return [f"**{escape(block.title, TEXT_LIMIT)}**{status}", *parts]
+            rank = f"{block.rank}. " if block.rank else ""
+            return [f"**{escape(f'{rank}{block.title}', TEXT_LIMIT)}**{status}", *parts]
 
 
 def _folded(title: str, parts: Sequence[str]) -> list[str]:

@@ -64,11 +64,9 @@ def audit_layout(summary: AuditSummary) -> Document:
     status = _STATUS_NAMES[summary.verdict.status]
     subject = f"{summary.model.name} on {data.title or data.name}"
     plane = (charts.all_groups(summary, top, words),) if summary.charts.scatter or top else ()
-    unknown, uncertainty = _unknown(summary, words), _uncertainty(summary, top, words)
+    unknown = _unknown(summary, words)
     terms = () if summary.terms is None else _terms(summary, summary.terms)
     settings = _particulars(summary, words)
-    of_parts = f"What each {words.rule} gives on its own"
-    of_trust, of_settings = "Uncertainty and correlated features", "Data, model and settings"
     return Document(
         what="Group fairness audit",
         subject=subject,
@@ -84,13 +82,17 @@ def audit_layout(summary: AuditSummary) -> Document:
                 "all-groups", "All groups by size and score", plane, "Size and score", "blocks"
             ),
             Section("unknown", "Groups that could not be judged", unknown, "Not judged"),
-            Section("groups", "Group by group", _groups(summary, top, words), markdown="blocks"),
-            Section("parts", of_parts, _parts(top, words), markdown="folded"),
-            Section("uncertainty", of_trust, uncertainty, markdown="folded"),
+            Section("groups", "Group by group", _groups(summary, top, words), markdown="folded"),
             Section("rates", f"Rates by {words.feature}", _rates(summary, words), "", "folded"),
             Section("terms", "Sensitive terms in the texts", terms, "Sensitive terms", "folded"),
             Section("ranking", "Ranking", _ranking(summary, words), markdown="folded"),
-            Section("particulars", of_settings, settings, "Data, model, settings", "folded"),
+            Section(
+                "particulars",
+                "Data, model and settings",
+                settings,
+                "Data, model, settings",
+                "folded",
+            ),
             meaning_section(meaning_notes(summary)),
         ),
         **origin(summary),
@@ -158,13 +160,12 @@ def _differences(
     if any(group.counterfactual for group in top):
         drawn += " The ring below a dot shows the counterfactual effect of the terms"
         drawn += ", and so does the number at the right." if wording.by_terms(summary) else "."
-    listed = "The difference is the selection rate of the group minus that of its complement."
     fewest = Paragraph(f"The fewest rules that explain {words.variation}:")
     others = "All others are in the ", Link("full ranking", "ranking"), "."
     return (
         *((fewest, tables.rules_table(summary, top)) if summary.rules else ()),
         _on_page(Paragraph(drawn), charts.first_groups(summary, top)),
-        _in_markdown(Paragraph(f"{intro} {listed}")),
+        _in_markdown(Paragraph(intro)),
         tables.group_table(summary, top, words, "First groups", compact=True),
         _on_page(Paragraph(others, "soft")),
     )
@@ -203,12 +204,12 @@ def _listed(text: str, listed: int, of: int) -> tuple[Block, ...]:
 
 
 def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
-    """Show the first groups one after the other; a page only."""
+    """Show the first groups one after the other."""
     if not top:
         return ()
     differences, rates = charts.groups_scale(top), charts.sides_scale(top)
     end = rates.ticks[-1].label
-    about = f"The same groups one after the other. Bars of rates run from 0 to {end}."
+    about = _on_page(Paragraph(f"The same groups. Bars of rates run from 0 to {end}."))
     label = summary.data.label.favourable
     # What is doubtful about the terms, by category and text of a rule.
     doubtful = {
@@ -223,7 +224,6 @@ def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
             f"{words.rule_in_words(rule)}{doubtful.get((rule.feature, rule.text), '')}"
             for rule in group.rules
         ]
-        steps = charts.group_steps(group, differences, words)
         none = wording.no_correlated_features(group)
         conditional = wording.conditional_sentence(group)
         blocks = (
@@ -235,7 +235,7 @@ def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
             charts.group_rates(group, rates, label),
             Facts("Difference and uncertainty", _group_facts(group, summary, words)),
             *_alone(group, words, charts.group_parts(group, differences, words)),
-            *((Heading(f"What each {words.rule} adds"), steps) if steps else ()),
+            *_added(group, words, charts.group_steps(group, differences, words)),
             *_texts(wording.simplest_sentence(group, words)),
             tables.correlated_table(group),
             *((Paragraph(none, "soft"),) if none else ()),
@@ -243,7 +243,7 @@ def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
         )
         title = shorten(group.text, 240)
         articles.append(Article(f"group-{group.rank}", title, blocks, rank=str(group.rank)))
-    return (_on_page(Paragraph(about), *articles),)
+    return (about, *articles)
 
 
 def _group_facts(
@@ -273,7 +273,8 @@ def _alone(group: GroupSummary, words: Words, figure: Block) -> tuple[Block, ...
     several = len(group.rules_alone) > 1
     if several or group.counterfactual:
         title = f"What each {words.rule} gives on its own" if several else "Compared in two ways"
-        return Heading(title), figure, *_texts(wording.apart(group, words))
+        table = (_in_markdown(tables.parts_table(group, words)),) if several else ()
+        return Heading(title), figure, *table, *_texts(wording.apart(group, words))
     if len(group.rules) == 1:
         single = f"The group is described by a single {words.rule}, so there are no parts to "
         return (Paragraph(f"{single}compare it with.", "soft"),)
@@ -284,38 +285,13 @@ def _texts(text: str) -> tuple[Block, ...]:
     return (Paragraph(text),) if text else ()
 
 
-def _parts(top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
-    """List what each rule gives on its own; a page draws it."""
-    table = tables.parts_table(top, words)
-    return (_in_markdown(table),) if table.rows else ()
-
-
-def _uncertainty(
-    summary: AuditSummary, top: Sequence[GroupSummary], words: Words
-) -> tuple[Block, ...]:
-    """List how certain each group is, and what goes with it; a page says it group by group."""
-    blocks: list[Block] = []
-    for group in top:
-        facts = [
-            f"{name}: {text}"
-            for name, text in wording.trust_facts(group, summary, words)
-            if name not in ("Lower confidence bound", "q-value")
-        ]
-        added = group.explanation.shapley_values if group.explanation is not None else []
-        if len(added) > 1:
-            values = "; ".join(f"{item.text} {points(item.value)}" for item in added)
-            facts.append(f"What each {words.rule} adds (Shapley value): {values}")
-        if differing := [
-            f"{name} ({inside} against {outside})"
-            for name, inside, outside, _ in wording.correlated_features(group)
-        ]:
-            facts.append(f"Correlated features, not causes: {'; '.join(differing)}")
-        facts += [wording.no_correlated_features(group), wording.simplest_sentence(group, words)]
-        facts.append(wording.conditional_sentence(group))
-        if items := tuple(filter(None, facts)):
-            name = Strong(f"{group.rank}. {shorten(group.text, 160)}")
-            blocks += [Paragraph((name,)), Bullets(items)]
-    return (_in_markdown(*blocks),) if blocks else ()
+def _added(group: GroupSummary, words: Words, figure: Block | None) -> tuple[Block, ...]:
+    """Show what each rule adds; Markdown, which has no figures, writes it."""
+    if figure is None or group.explanation is None:
+        return ()
+    items = [f"{item.text}: {points(item.value)}" for item in group.explanation.shapley_values]
+    heading = Heading(f"What each {words.rule} adds (Shapley value)")
+    return heading, figure, _in_markdown(Bullets(tuple(items)))
 
 
 def _rates(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
@@ -373,20 +349,7 @@ def _terms(summary: AuditSummary, terms: TermsSummary) -> tuple[Block, ...]:
         "by its letters, not by its meaning: where it is known to be ambiguous, the table says "
         f"so{shown}"
     )
-    listed = [
-        (category.name, term)
-        for category in terms.categories
-        for term in sorted(category.terms, key=lambda term: -term.mentions)
-    ]
-    places = _places([term for _, term in listed])
-    return (
-        _on_page(Paragraph(about), *(_category(summary, item) for item in terms.categories)),
-        _in_markdown(
-            Paragraph(f"{intro} mention its terms."),
-            tables.terms_table(listed),
-            *(places if terms.snippets_shown else _texts(left_out)),
-        ),
-    )
+    return (Paragraph(about), *(_category(summary, item) for item in terms.categories))
 
 
 def _category(summary: AuditSummary, category: TermCategorySummary) -> Article:
@@ -430,7 +393,7 @@ def _particulars(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     data, *rest = particulars(summary)
     blocks: list[Block] = [data]
     if notes := tuple(summary.data.notes):
-        blocks += _on_page(Bullets(notes)), _in_markdown(*map(Paragraph, notes))
+        blocks.append(Bullets(notes))
     if words.kind == "rows":
         fold = plural(len(summary.data.features), "feature")
         blocks.append(tables.features_table(summary, fold))

@@ -212,25 +212,21 @@ def correlated_table(group: GroupSummary) -> Table:
     )
 
 
-def parts_table(top: Sequence[GroupSummary], words: Words) -> Table:
-    """List what each rule of each group gives on its own, and what all of them together do."""
-    parts: list[tuple[GroupSummary, RuleAlone | GroupSummary]] = []
-    for group in top:
-        if len(group.rules_alone) > 1:
-            parts += [*((group, part) for part in group.rules_alone), (group, group)]
-
-    def name(item: tuple[GroupSummary, RuleAlone | GroupSummary]) -> str:
-        return f"all {words.rule}s together" if item[0] is item[1] else item[1].text
-
-    columns: list[Listed[tuple[GroupSummary, RuleAlone | GroupSummary]]] = [
-        Listed("Rank", lambda item: str(item[0].rank)),
-        Listed(f"{words.rule.capitalize()} alone", name, "name"),
-        Listed(words.many.capitalize(), lambda item: count(item[1].n_in)),
-        Listed("Selection rate", lambda item: percent(item[1].rate_in)),
-        Listed("Complement", lambda item: percent(item[1].rate_out)),
-        Listed("Difference", lambda item: points(item[1].difference), "strong"),
+def parts_table(group: GroupSummary, words: Words) -> Table:
+    """List what each rule of a group gives on its own, and what all of them together do."""
+    parts: list[RuleAlone | GroupSummary] = [*group.rules_alone, group]
+    columns: list[Listed[RuleAlone | GroupSummary]] = [
+        Listed(
+            f"{words.rule.capitalize()} alone",
+            lambda part: f"all {words.rule}s together" if part is group else part.text,
+            "name",
+        ),
+        Listed(words.many.capitalize(), lambda part: count(part.n_in)),
+        Listed("Selection rate", lambda part: percent(part.rate_in)),
+        Listed("Complement", lambda part: percent(part.rate_out)),
+        Listed("Difference", lambda part: points(part.difference), "strong"),
     ]
-    return listing("Rules alone", parts, columns, row=lambda item: {"emphasis": item[0] is item[1]})
+    return listing("Rules alone", parts, columns, row=lambda part: {"emphasis": part is group})
 
 
 def rates_table(summary: AuditSummary, words: Words) -> Table:
@@ -244,19 +240,6 @@ def rates_table(summary: AuditSummary, words: Words) -> Table:
     ]
     rates = [(rates.feature, cell) for rates in summary.charts.features for cell in rates.cells]
     return listing(f"Rates by {words.feature}", rates, columns)
-
-
-def terms_table(terms: Sequence[tuple[str, TermSummary]]) -> Table:
-    """List the sensitive terms, each with its category."""
-    columns: list[Listed[tuple[str, TermSummary]]] = [
-        Listed("Category", lambda item: item[0], "text"),
-        Listed("Term", lambda item: item[1].term, "text"),
-        Listed("Texts", lambda item: count(item[1].texts)),
-        Listed("Mentions", lambda item: count(item[1].mentions)),
-        Listed("Share of the category", lambda item: percent(item[1].share)),
-        Listed("Remark", lambda item: doubts(item[1]), "text"),
-    ]
-    return listing("Sensitive terms", terms, columns)
 
 
 def category_table(name: str, terms: Sequence[TermSummary]) -> Table:
