@@ -76,6 +76,12 @@ $(VENV)/developing: $(VENV)/with-all
 audit: $(VENV)/installed ## Audit the built-in demo and print where the report is
 	@$(BIN)/testsgd audit demo --out $(OUT)/demo
 
+# Tests work side by side already: threads of their own would only wait for each other.
+test check lowest: export OMP_NUM_THREADS = 1
+test check lowest: export OPENBLAS_NUM_THREADS = 1
+test check lowest: export TF_NUM_INTRAOP_THREADS = 1
+test check lowest: export TF_NUM_INTEROP_THREADS = 1
+
 test: $(VENV)/developing ## Install what the tests need and run them all
 	$(BIN)/python -m pytest --doctest-modules testsgd
 	$(BIN)/python -m pytest -n auto $(PYTEST)
