@@ -110,38 +110,9 @@ class GroupMeasure(Measure):
     If the rows and their neighbours are no more than `max_queries`, all of them are asked about,
     and the numbers are those of an exact audit. Otherwise as many neighbours are drawn on each side
     of each group, from the seed alone: the draws are the same for every model, so that chance is
-    not what tells two models apart.
-
-    Attributes
-    ----------
-    table : Table
-        The rows.
-    rule_sets : sequence of RuleSet
-        The groups. A group may have no rows on one side; its rates there are NaN.
-    max_queries : int
-        Most rows to ask a model about.
-    seed : int
-        Seed of the draws.
-    jobs : int or None
-        Threads that ask a model at once; None: as many as there are processors if the model allows
-        it. Changes no result.
-
-    Raises
-    ------
-    ParameterError
-        If `max_queries` does not allow one draw on each side of each group.
-
-    Examples
-    --------
-    >>> from testsgd.data import load_specification, load_table
-    >>> from testsgd.models import load_model
-    >>> from testsgd.rules import ValueRule
-    >>> demo = load_specification("demo")
-    >>> groups = (RuleSet((ValueRule("gender", ("female",)),)),)
-    >>> measure = GroupMeasure(load_table(demo), groups, max_queries=1_000_000, seed=0)
-    >>> estimates = measure(load_model(None, demo).model)
-    >>> estimates.exact, estimates.rows_in.tolist()
-    (True, [10137])
+    not what tells two models apart. A group may have no rows on one side; its rates there are NaN.
+    A :class:`testsgd.errors.ParameterError` is raised if `max_queries` does not allow one draw on
+    each side of each group.
     """
 
     table: Table

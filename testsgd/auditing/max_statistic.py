@@ -45,10 +45,6 @@ def smoothed_rates(
 
     A cell whose few samples all agree would otherwise seem not to vary at all, and a group of such
     cells not to count among those that stray by chance.
-
-    >>> counts = np.array([3, 1])
-    >>> smoothed_rates(counts, np.array([0, 1]), counts).rates.round(4).tolist()
-    [0.0833, 0.6667]
     """
     # With one favourable and one other sample more, so that it is never 0 nor 1.
     overall = (favourable.sum() + 1) / (samples.sum() + 2)

@@ -35,33 +35,14 @@ def run_audit(
     *,
     progress: Progress | None = None,
 ) -> TableFindings:
-    """Audit a model.
+    """Audit a model on the rows of a table.
 
-    Parameters
-    ----------
-    model : LoadedModel
-        The black box, from :func:`testsgd.models.load_model`.
-    table : Table
-        The rows, from :func:`testsgd.data.load_table` or :func:`testsgd.data.check_table`.
-    parameters : AuditParameters
-        What to do.
-    progress : callable, optional
-        Called now and then with a phase's name, how much is done and how much there is.
+    `progress` is called now and then with a phase's name, how much is done and how much there is. A
+    :class:`testsgd.errors.ModelError` is raised if the model raises or returns something unusable,
+    a :class:`testsgd.errors.ParameterError` if exact mode was asked for and takes more queries than
+    allowed.
 
-    Returns
-    -------
-    TableFindings
-
-    Raises
-    ------
-    ModelError
-        If the model raises or returns something unusable.
-    ParameterError
-        If exact mode was asked for and takes more queries than allowed.
-
-    References
-    ----------
-    Zhang et al., TestSGD, section 4.
+    See Zhang et al., TestSGD, section 4.
     """
     if parameters.rank_by == "counterfactual":
         raise ParameterError(

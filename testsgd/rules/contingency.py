@@ -71,19 +71,10 @@ class Contingency:
     def marginal(
         self, subset: Sequence[int], quantities: NDArray[Number]
     ) -> tuple[NDArray[np.int64], NDArray[Number]]:
-        """Sum quantities over the combinations of a subset of the features.
+        """Sum quantities (q, cells) over the combinations of a subset of the features.
 
-        Parameters
-        ----------
-        subset : sequence of int
-            Positions of the features.
-        quantities : numpy.ndarray of int64 or float, shape (q, cells)
-
-        Returns
-        -------
-        joint : numpy.ndarray of int64, shape (m,)
-            The combinations that occur, as places in the table of all of them, ascending.
-        sums : numpy.ndarray of the quantities' type, shape (q, m)
+        Returned are the combinations that occur, as places in the table of all of them, ascending,
+        and their sums, shape (q, combinations).
         """
         layout = self._layout(tuple(subset))
         # Integer sums wrap and never round, which the fingerprints of the lattice rely on.
@@ -118,20 +109,7 @@ class Contingency:
 def lay_out(table: Table, axes: Sequence[Axis]) -> Contingency:
     """Find the combinations of sensitive values that occur in a table.
 
-    Parameters
-    ----------
-    table : Table
-    axes : sequence of Axis
-        The sensitive features, from :func:`testsgd.rules.sensitive_axes`.
-
-    Returns
-    -------
-    Contingency
-
-    Raises
-    ------
-    ParameterError
-        If there are too many combinations to number.
+    A ParameterError is raised if there are too many to number.
     """
     shape = tuple(len(axis.labels) for axis in axes)
     if np.prod([float(size) for size in shape]) >= 2.0**62:
@@ -185,21 +163,7 @@ def candidate_count(axes: Sequence[Axis], max_features: int) -> int:
 def rule_set_sums(
     contingency: Contingency, quantities: NDArray[Number], max_features: int
 ) -> Iterator[Block[Number]]:
-    """Sum quantities over the rows of every rule set.
-
-    Parameters
-    ----------
-    contingency : Contingency
-        The sensitive features' combinations.
-    quantities : numpy.ndarray of int64 or float, shape (q, cells)
-        What to sum, tallied by cell.
-    max_features : int
-        Most rules in a rule set.
-
-    Yields
-    ------
-    Block
-    """
+    """Sum quantities, tallied by cell (q, cells), over the rows of every rule set."""
     axes = contingency.axes
     for index, subset in enumerate(feature_subsets(axes, max_features)):
         rule_counts = [axes[axis].rule_count for axis in subset]

@@ -82,15 +82,7 @@ class FrequentRuleSets:
         )
 
     def over(self, contingency: Contingency, quantities: Counts) -> FrequentRuleSets:
-        """Return the same groups with other quantities summed, or over other rows.
-
-        Parameters
-        ----------
-        contingency : Contingency
-            The cells of the rows, on the same axes.
-        quantities : numpy.ndarray of int64, shape (q, cells)
-            What to sum.
-        """
+        """Return the same groups with other quantities (q, cells) summed, or over other rows."""
         sums = np.zeros((len(quantities), len(self)), dtype=np.int64)
         for group in range(len(self)):
             members = self.members(np.array([group]), contingency)[0]
@@ -100,18 +92,9 @@ class FrequentRuleSets:
     def sums_of(
         self, contingency: Contingency, quantities: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Sum quantities by cell over all groups at once, by one contraction of the lattice.
+        """Sum quantities by cell (q, cells) over all groups at once, shape (q, groups).
 
-        Parameters
-        ----------
-        contingency : Contingency
-            The cells, on the same axes.
-        quantities : numpy.ndarray of float64, shape (q, cells)
-            What to sum.
-
-        Returns
-        -------
-        numpy.ndarray of float64, shape (q, groups)
+        It takes one contraction of the lattice. The cells are on the same axes.
         """
         sums = np.zeros((len(quantities), len(self)))
         order = np.arange(len(self))
@@ -153,32 +136,13 @@ def mine(
     max_features: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> FrequentRuleSets:
-    """Find the rule sets that enough rows satisfy, and sum quantities over their rows.
+    """Find the rule sets that enough rows satisfy, and sum quantities (q, cells) over their rows.
 
-    Parameters
-    ----------
-    contingency : Contingency
-        The sensitive features' combinations.
-    quantities : numpy.ndarray of int64, shape (q, cells)
-        What to sum; the first must be the number of rows.
-    min_count : int
-        Fewest rows that satisfy a frequent rule set.
-    min_outside : int
-        Fewest rows that do not.
-    max_features : int
-        Most rules in a rule set.
-    progress : callable, optional
-        Called with the rule sets done and their number.
+    The first of the quantities must be the number of rows. A frequent rule set has at least
+    `min_count` rows inside and `min_outside` outside, and at most `max_features` rules. `progress`
+    is called with the rule sets done and their number.
 
-    Returns
-    -------
-    FrequentRuleSets
-        In no particular order of importance; rule sets that too few rows do not satisfy are left
-        out.
-
-    References
-    ----------
-    Zhang et al., TestSGD, section 4.1 and Algorithm 1.
+    See Zhang et al., TestSGD, section 4.1 and Algorithm 1.
     """
     axes = contingency.axes
     total = int(quantities[0].sum())

@@ -111,13 +111,7 @@ class RuleSet:
         return " and ".join(rule.text for rule in self.rules)
 
     def matches(self, table: Table) -> NDArray[np.bool_]:
-        """Return for each row of a table whether it satisfies every rule, shape (n,).
-
-        Raises
-        ------
-        TypeError
-            If a rule is about texts.
-        """
+        """Return for each row of a table whether it satisfies every rule, shape (n,)."""
         matching = np.ones(len(table), dtype=bool)
         for rule in self.rules:
             if not isinstance(rule, ValueRule | IntervalRule):

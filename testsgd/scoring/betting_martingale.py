@@ -40,11 +40,9 @@ _HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 def weight_of_rate(confidence: float, tuned_for: float) -> float:
     """Return the samples that the rate under test counts for in the bet.
 
-    `confidence`: confidence for which it is best; any weight is valid for any confidence.
-    `tuned_for`: after so many samples the sequence is narrowest.
-
-    With n samples the squared margin is close to r (1 - r) / n times (1 + 1/x) log((1 + x) / a^2),
-    x being n over the weight. That is least where x = log((1 + x) / a^2).
+    It is best for this confidence and narrowest after `tuned_for` samples, and valid for any. With
+    n samples the squared margin is close to r (1 - r) / n times (1 + 1/x) log((1 + x) / a^2), x
+    being n over the weight. That is least where x = log((1 + x) / a^2).
     """
     start = 2 * math.log(1 / (1 - confidence))
     ratio = start

@@ -32,30 +32,11 @@ _MOST_ANSWERS_A_ROW = 2
 
 
 def effective_sample_size(rate: Any, mean_square: Any, rows: Any, answers: int) -> Floats:
-    """Compute how many independent yes/no answers the rows of a group are worth.
+    """Compute how many independent yes/no answers the rows of groups are worth.
 
-    Parameters
-    ----------
-    rate : array_like of float
-        Mean of the rows' shares of favourable answers.
-    mean_square : array_like of float
-        Mean of the squares of those shares.
-    rows : array_like of int
-        Number of rows.
-    answers : int
-        Answers behind each row's share; a row is worth no more than these.
-
-    Returns
-    -------
-    numpy.ndarray of float64
-        Between `rows` and twice as many.
-
-    Examples
-    --------
-    Shares of 0 or 1 only: each row is one answer.
-
-    >>> float(effective_sample_size(0.3, 0.3, 100, 20))
-    100.0
+    `rate`, `mean_square`: means of the rows' shares of favourable answers, and of their squares. It
+    is between `rows` and twice as many, and a row is worth no more than the `answers` behind its
+    share.
     """
     rows = np.asarray(rows, dtype=np.float64)
     # With a row of nothing but favourable answers, and one of none.
@@ -70,14 +51,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Which rows are one unit.
-
-    Examples
-    --------
-    >>> clusters = Clusters.of(np.array([7, 3, 7, 7]))
-    >>> clusters.of_row.tolist(), clusters.sizes.tolist(), clusters.size_of_row.tolist()
-    ([0, 1, 0, 0], [3, 1], [3, 1, 3, 3])
-    """
+    """Which rows are one unit."""
 
     # Each row's cluster; the clusters are numbered in the order of their first rows; shape (rows,).
     of_row: Counts
@@ -118,37 +92,14 @@ def independent_rows(
 ) -> Floats:
     """Compute how many independent rows are worth as much as rows that stand in clusters.
 
-    Parameters
-    ----------
-    rows : array_like of float
-        Number of rows, such as of a group.
-    row_sizes : array_like of float
-        Sum over these rows of the sizes of their clusters. If a size counts rows that are not among
-        these, the result is smaller than it needs to be.
-    favourable, favourable_sizes : array_like of float, optional
-        The same two sums with each row's share of favourable answers as a factor.
+    `row_sizes` is the sum over the rows of the sizes of their clusters. If a size counts rows that
+    are not among these, the result is smaller than it needs to be. `favourable` and
+    `favourable_sizes` are the same two sums with each row's share of favourable answers as a
+    factor. The result is between 0 and `rows`, which it is exactly if every row is a cluster.
 
-    Returns
-    -------
-    numpy.ndarray of float64
-        Between 0 and `rows`, which it is exactly if every row is a cluster.
-
-    References
-    ----------
-    Kish (1965), Survey Sampling, for N^2 / sum(n^2). Taking no more than what the favourable rows,
-    or the others, are worth is ours; tests/scoring/test_clusters.py simulates what it is good for.
-
-    Examples
-    --------
-    A hundred rows, each of them five times; and one text five hundred times.
-
-    >>> independent_rows([500, 500], [2500, 250_000]).tolist()
-    [100.0, 1.0]
-
-    One cluster of 50 favourable rows, and 50 more rows, none of them favourable.
-
-    >>> independent_rows(100, 2550, 50, 2500).round(2).tolist()
-    2.0
+    See Kish (1965), Survey Sampling, for N^2 / sum(n^2). Taking no more than what the favourable
+    rows, or the others, are worth is ours; tests/scoring/test_clusters.py simulates what it is good
+    for.
     """
     rows = np.asarray(rows, dtype=np.float64)
     row_sizes = np.asarray(row_sizes, dtype=np.float64)

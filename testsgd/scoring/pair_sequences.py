@@ -130,28 +130,11 @@ def pair_evidence(
 ) -> Floats:
     """Compute the evidence that two rates are farther apart than a threshold, at any time.
 
-    Parameters
-    ----------
-    successes, samples : array_like of int, shape (..., 2)
-        How many of how many so far, in each of the two groups; they are broadcast.
-    threshold : float
-        The largest allowed difference (or 1 minus the ratio) of the rates, from 0 to 1.
-    measure, tuned_for
-        As for :func:`pair_interval`.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (...)
-        The logarithm of the least capital against two rates that are no farther apart than the
-        threshold, rounded down; 0 where that is negative, as it is where the observed rates are no
-        farther apart. If the threshold is kept, the chance that it ever reaches log(1/a) is at
-        most a. It is above log(1/a) where the interval with confidence 1 - a lies above the
-        threshold.
-
-    Examples
-    --------
-    >>> pair_evidence([[30, 60], [300, 600]], [[100, 100], [1000, 1000]], 0.1).round(2).tolist()
-    [0.87, 31.8]
+    It is the logarithm of the least capital against two rates whose difference (or 1 minus ratio)
+    is no larger than the threshold, rounded down; 0 where that is negative, as it is where the
+    observed rates are no farther apart. If the threshold is kept, the chance that it ever reaches
+    log(1/a) is at most a. It is above log(1/a) where the interval with confidence 1 - a lies above
+    the threshold.
     """
     wins, losses, shape = _as_pairs(successes, samples)
     evidence = np.zeros(wins.shape[1])
@@ -183,26 +166,9 @@ def may_be_evident(
     measure: PairMeasure = "difference",
     tuned_for: float = TUNED_FOR,
 ) -> bool:
-    """Return within microseconds whether the evidence about one pair could reach a level.
+    """Return within microseconds whether the evidence about one pair could reach a level above 0.
 
-    Parameters
-    ----------
-    successes, samples : tuple of int
-        In each of the two groups.
-    threshold, measure, tuned_for
-        As for :func:`pair_evidence`.
-    level : float
-        Above 0.
-
-    Returns
-    -------
-    bool
-        False only if :func:`pair_evidence` is below the level.
-
-    Examples
-    --------
-    >>> [may_be_evident((300, more), (1000, 1000), 0.1, 3.0) for more in (380, 450, 600)]
-    [False, False, True]
+    False only if :func:`pair_evidence` is below the level.
     """
     if threshold >= 1 or 0 in samples:
         return False

@@ -51,26 +51,8 @@ def confidence_sequence(
 ) -> tuple[Floats, Floats]:
     """Compute the interval of a rate that holds after all numbers of samples at once.
 
-    Parameters
-    ----------
-    successes, samples : array_like of int
-        How many of how many so far; they are broadcast.
-    confidence : float
-        Probability that the interval covers the true rate at every time.
-    tuned_for : float
-        After so many samples it is narrowest. Its guarantee holds for any choice that does not
-        depend on the answers.
-
-    Returns
-    -------
-    low, high : numpy.ndarray of float64
-        The ends; 0 and 1 without samples.
-
-    Examples
-    --------
-    >>> low, high = confidence_sequence([0, 283], [0, 1000], 0.95)
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.0, 0.241], [1.0, 0.328])
+    It is narrowest after `tuned_for` samples; its guarantee holds for any choice that does not
+    depend on the answers. The ends are 0 and 1 without samples.
     """
     found, number = np.broadcast_arrays(
         np.asarray(successes, dtype=np.float64), np.asarray(samples, dtype=np.float64)
@@ -89,8 +71,12 @@ def sequence_margin(
 
     Parameters
     ----------
-    successes, samples, confidence, tuned_for
-        As for :func:`confidence_sequence`.
+    successes, samples : array_like of int
+        How many of how many so far; they are broadcast.
+    confidence : float
+        Probability that the interval covers the true rate at every time.
+    tuned_for : float
+        After so many samples it is narrowest.
 
     Returns
     -------

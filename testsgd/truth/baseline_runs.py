@@ -49,23 +49,7 @@ def baselines_once(
 ) -> list[BaselineRun]:
     """Draw people as :func:`testsgd.truth.audit_once` does, and run other methods on them.
 
-    Parameters
-    ----------
-    population : Population
-        Whose people.
-    rows : int
-        How many.
-    number, seed : int
-        Same number and seed, same people.
-    methods : sequence of str
-        Names of :data:`testsgd.baselines.METHODS`.
-    time_limit : float, optional
-        Seconds for each method.
-
-    Returns
-    -------
-    list of BaselineRun
-        In the order of the methods.
+    `methods` are names of :data:`testsgd.baselines.METHODS`; each gets `time_limit` seconds.
     """
     table = population.table(rows, seed=seed, run=number)
     subject = subject_of(

@@ -105,19 +105,7 @@ class Part:
 
 
 def run_truth(settings: TruthSettings, *, progress: Progress | None = None) -> Iterator[Part]:
-    """Run the benchmark, one population or world and size after another, small sizes first.
-
-    Parameters
-    ----------
-    settings : TruthSettings
-        What to run.
-    progress : callable, optional
-        Called with what is being run, how many of its runs are done and how many there are.
-
-    Yields
-    ------
-    Part
-    """
+    """Run the benchmark, one population or world and size after another, small sizes first."""
     for rows in settings.sizes:
         for name in settings.populations:
             yield _part(settings, name, rows, progress)

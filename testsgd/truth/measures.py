@@ -52,14 +52,7 @@ class Measure:
 
 
 def share_interval(successes: int, runs: int) -> tuple[float, float]:
-    """Compute Clopper and Pearson's 95% confidence interval of a share.
-
-    Examples
-    --------
-    >>> low, high = share_interval(5, 100)
-    >>> round(low, 4), round(high, 4)
-    (0.0164, 0.1128)
-    """
+    """Compute Clopper and Pearson's 95% confidence interval of a share."""
     from statsmodels.stats.proportion import proportion_confint
 
     low, high = proportion_confint(successes, runs, alpha=1 - CONFIDENCE, method="beta")

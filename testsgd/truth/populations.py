@@ -187,25 +187,9 @@ class Population:
         )
 
     def people(self, rows: int, *, seed: int, run: int = 0) -> pd.DataFrame:
-        """Draw people.
+        """Draw people: the sensitive features, then ``merit`` and ``tenure``.
 
-        Parameters
-        ----------
-        rows : int
-            How many.
-        seed, run : int
-            Same seed and same run, same people.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The sensitive features, then ``merit`` and ``tenure``.
-
-        Examples
-        --------
-        >>> from testsgd.truth import population
-        >>> list(population("null").people(5, seed=0))
-        ['gender', 'region', 'age', 'merit', 'tenure']
+        Same seed and same run, same people.
         """
         generator = np.random.default_rng([seed, self.number, rows, run])
         drawn = np.searchsorted(np.cumsum(self.masses)[:-1], generator.random(rows), side="right")
@@ -256,16 +240,9 @@ class Population:
     def rates(self, estimand: Estimand) -> Floats:
         """Compute the rate of yes in each cell, as the sum over all rows there can be.
 
-        Parameters
-        ----------
-        estimand : {"observed", "neighbourhood"}
-            Of the people as they are; or of their neighbours, which an audit asks about too: a row
-            has two for each feature that is not sensitive, one step down and one up, and a step
-            out of the range stays.
-
-        Returns
-        -------
-        numpy.ndarray of float64, shape (cells of each trait)
+        Of the people as they are; or of their neighbours, which an audit asks about too: a row has
+        two for each feature that is not sensitive, one step down and one up, and a step out of the
+        range stays.
         """
         yes = self.answers
         if yes is None:

@@ -73,14 +73,7 @@ def find_hits(
 
 
 def same_groups(groups: Sequence[NDArray[np.bool_]], others: Sequence[NDArray[np.bool_]]) -> bool:
-    """Return if two lists hold the same groups in any order, each or the rest of the people.
-
-    Examples
-    --------
-    >>> women = np.array([True, True, False])
-    >>> same_groups([women], [~women]), same_groups([women], [women, ~women[::-1]])
-    (True, False)
-    """
+    """Return if two lists hold the same groups in any order, each or the rest of the people."""
 
     def sides(group: NDArray[np.bool_]) -> frozenset[bytes]:
         return frozenset((group.tobytes(), (~group).tobytes()))
@@ -140,20 +133,7 @@ def audit_once(
 ) -> Run:
     """Draw people, audit them in every way, and compare with the truth.
 
-    Parameters
-    ----------
-    population : Population
-        Whose people.
-    rows : int
-        How many.
-    number, seed : int
-        Same number and seed, same run.
-    sampled : bool
-        Audit by sampling too.
-
-    Returns
-    -------
-    Run
+    Same number and seed, same run. `sampled`: audit by sampling too.
     """
     table = population.table(rows, seed=seed, run=number)
     model = population.model()

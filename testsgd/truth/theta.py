@@ -1,11 +1,7 @@
 """What the support threshold does: rule sets, best score and seconds for several thetas.
 
 The search is the paper's, for rates over the neighbourhood, and it is done twice: with the bound on
-both sides of a group, and on the inside only, as in the paper.
-
-References
-----------
-Zhang et al., TestSGD, section 5.2 and Table 6.
+both sides of a group, and on the inside only, as in the paper (TestSGD, section 5.2 and Table 6).
 """
 
 from __future__ import annotations
@@ -76,26 +72,7 @@ class ThetaRow:
 def study_data_set(
     name: str, thetas: Sequence[float] = THETAS, *, progress: Progress | None = None
 ) -> list[ThetaRow]:
-    """Audit a data set of the catalogue, by its own network, with several thresholds.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the catalogue.
-    thetas : sequence of float
-        The thresholds.
-    progress : callable, optional
-        As for :func:`testsgd.auditing.run_audit`.
-
-    Returns
-    -------
-    list of ThetaRow
-
-    Raises
-    ------
-    TestSGDError
-        If its files or its network are not there.
-    """
+    """Audit a data set of the catalogue, by its own network, with several thresholds."""
     if not thetas:
         raise ParameterError(
             "nothing is named", where="thetas", remedy="give shares such as 0.05, with commas"

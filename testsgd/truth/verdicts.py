@@ -137,18 +137,7 @@ class WorldRun:
 def judge_once(world: Population, rows: int, number: int, *, seed: int) -> WorldRun:
     """Draw people of a world, audit them by the defaults of today and before, and judge the judge.
 
-    Parameters
-    ----------
-    world : Population
-        Whose people.
-    rows : int
-        How many.
-    number, seed : int
-        Same number and seed, same run.
-
-    Returns
-    -------
-    WorldRun
+    Same number and seed, same run.
     """
     table = world.table(rows, seed=seed, run=number)
     model = world.model()

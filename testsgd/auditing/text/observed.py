@@ -26,16 +26,8 @@ from testsgd.scoring import Clusters, independent_rows
 def text_clusters(texts: Texts, mentions: Mentions) -> Clusters:
     """Find the texts that are one unit: equal or nearly equal ones, and known variants of one.
 
-    Parameters
-    ----------
-    texts : Texts
-        The texts, perhaps with clusters of their own, such as variants or texts of one author.
-    mentions : Mentions
-        The sensitive terms in them, which make no difference here.
-
-    Returns
-    -------
-    Clusters
+    Which sensitive terms they mention makes no difference here. The texts may have clusters of
+    their own, such as variants or texts of one author.
     """
     # Imported here: a tenth of a second.
     from scipy.sparse import coo_array

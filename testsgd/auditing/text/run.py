@@ -46,34 +46,12 @@ def run_text_audit(
     *,
     progress: Progress | None = None,
 ) -> TextFindings:
-    """Audit a text model.
+    """Audit a model on texts: whether mentioning a term makes a difference.
 
-    Parameters
-    ----------
-    model : LoadedModel
-        The black box, from :func:`testsgd.models.load_text_model`.
-    texts : Texts
-        The texts, from :func:`testsgd.data.load_texts` or :func:`testsgd.data.check_texts`.
-    terms : SensitiveTerms
-        Whose mention makes a difference or not.
-    parameters, progress
-        As for :func:`testsgd.auditing.run_audit`; ``bins`` plays no part.
+    As :func:`testsgd.auditing.run_audit`; ``bins`` plays no part. Refused are paired differences to
+    rank by where sampling compares nothing in pairs, and conditions.
 
-    Returns
-    -------
-    TextFindings
-
-    Raises
-    ------
-    ModelError
-        If the model raises or returns something unusable.
-    ParameterError
-        If exact mode takes more queries than allowed, if groups are to be ranked by paired
-        differences and sampling compares nothing in pairs, or if a condition was given.
-
-    References
-    ----------
-    Zhang et al., TestSGD, sections 4.1 and 4.3.
+    See Zhang et al., TestSGD, sections 4.1 and 4.3.
     """
     if parameters.rank_by == "counterfactual" and parameters.sampling == "independent":
         raise ParameterError(

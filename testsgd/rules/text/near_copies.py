@@ -55,25 +55,8 @@ _ARTICLES = frozenset({"a", "an"})
 def nearly_equal(texts: Sequence[str], mentions: Mentions) -> Counts:
     """Return a number for each text, the same for equal and nearly equal ones.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        The texts.
-    mentions : Mentions
-        The sensitive terms in them; texts that differ by the terms of a category alone are equal.
-
-    Returns
-    -------
-    numpy.ndarray of int64, shape (texts,)
-        0, 1, ... in the order of their first texts.
-
-    Examples
-    --------
-    >>> from testsgd.data.text import load_terms
-    >>> from testsgd.rules.text import find_mentions
-    >>> texts = ["An old man, 81.", "rain", "a YOUNG man (35)", "an old man sat there"]
-    >>> nearly_equal(texts, find_mentions(texts, load_terms())).tolist()
-    [0, 1, 0, 2]
+    They are 0, 1, ... in the order of their first texts, shape (texts,). Texts that differ by the
+    terms of a category alone are equal.
     """
     vocabulary: dict[str, int] = {}
     number_of: dict[Words, int] = {}
