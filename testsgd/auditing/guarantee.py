@@ -70,10 +70,7 @@ class Guarantee:
     def confidence_intervals(
         self, estimates: Estimates, groups: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:
-        """Return the confidence intervals of some groups' differences.
-
-        NaN where nothing was sampled on one side.
-        """
+        """Return intervals of some groups' differences, NaN where a side has no samples."""
         return estimates.take(groups).population_interval_at(self.errors[groups])
 
 

@@ -112,10 +112,7 @@ class RowAudit(Audit[Model]):
         return lay_out(self.table, self.axes)
 
     def search(self, quantities: Counts) -> FrequentRuleSets:
-        """Sum quantities, the rows first, over all frequent groups, or over the given ones.
-
-        Shapes: `quantities` (q, cells).
-        """
+        """Sum quantities (q, cells), rows first, over all frequent groups, or the given ones."""
         if self.given is not None:
             return self.given.over(self.contingency, quantities)
         return mine(
@@ -182,10 +179,7 @@ def order_groups(
     *,
     first_by: NDArray[np.float64] | None = None,
 ) -> NDArray[np.intp]:
-    """Rank the groups.
-
-    Shapes: `size`, `rule_counts`, `first_by` (groups,).
-    """
+    """Rank the groups that have samples on both sides and a size; arrays of shape (groups,)."""
     ranking = rank_groups(
         np.nan_to_num(size), estimates.rows_in, rule_counts, estimates.decided, first_by
     )
@@ -193,10 +187,7 @@ def order_groups(
 
 
 def accuracy_of(labels: NDArray[np.bool_], favourable: NDArray[np.integer], draws: int) -> float:
-    """Return the share of answers that are as the labels, with so many answers to each question.
-
-    Shapes: `labels`, whether each is the favourable one, `favourable` (n,).
-    """
+    """Return the share of answers (n,) that are as the labels; `draws` answers to each question."""
     right = np.where(labels, favourable, draws - favourable)
     return float(right.sum() / (len(labels) * draws))
 
@@ -224,10 +215,7 @@ class ObservedAnswers:
         return np.vstack([self.cell_samples, self.cell_favourable])
 
     def answers(self, rows_in: Counts, sums: Counts, parameters: AuditParameters) -> Answers:
-        """Return the groups' rates.
-
-        Shapes: `rows_in` (groups,); `sums` (2, groups).
-        """
+        """Return the groups' rates; `rows_in` (groups,), `sums` (2, groups)."""
         tallies = both_sides(sums, self.quantities.sum(axis=1))
         if self.decisions is None:
             estimates = drawn_estimates(rows_in, self.rows - rows_in, tallies, parameters)

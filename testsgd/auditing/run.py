@@ -85,10 +85,7 @@ def run_audit(
 
 
 def again_queries(model: LoadedModel[Any], data: Sized) -> int:
-    """Return the queries that it takes to ask about the first rows or texts again.
-
-    A network of testsgd's own is not asked again; see :mod:`testsgd.models.repeating`.
-    """
+    """Return the queries of asking again about the first; testsgd's own networks are not asked."""
     return min(PROBE_ROWS, len(data)) if isinstance(model.model, CheckedFunction) else 0
 
 

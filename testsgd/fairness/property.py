@@ -233,10 +233,7 @@ def bias_at_most(
     measure: Measure,
     empty_group: EmptyGroup,
 ) -> NDArray[np.bool_]:
-    """Return for many states whether their bias is at most a bound, in whole numbers.
-
-    The counters have shape (n, groups); `measure` and `empty_group` are as for :func:`bias`.
-    """
+    """Return for counters (n, groups) whether their bias is at most a bound, in whole numbers."""
     tops, bottoms = whole_numbers(numerators, denominators, bound)
     empty = bottoms == 0
     if empty_group == "zero" and empty.any():

@@ -34,11 +34,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class _Layout:
-    """How to sum over the combinations of a subset of the features.
-
-    `order` puts the cells of a combination side by side, `starts` says where each begins, and
-    `joint` which it is.
-    """
+    """The order that puts the cells of a combination side by side, and where each begins."""
 
     order: NDArray[np.intp]
     starts: NDArray[np.intp]
@@ -107,10 +103,7 @@ class Contingency:
 
 
 def lay_out(table: Table, axes: Sequence[Axis]) -> Contingency:
-    """Find the combinations of sensitive values that occur in a table.
-
-    A ParameterError is raised if there are too many to number.
-    """
+    """Find the combinations of sensitive values that occur in a table, if they can be numbered."""
     shape = tuple(len(axis.labels) for axis in axes)
     if np.prod([float(size) for size in shape]) >= 2.0**62:
         raise ParameterError(

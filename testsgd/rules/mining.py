@@ -92,10 +92,7 @@ class FrequentRuleSets:
     def sums_of(
         self, contingency: Contingency, quantities: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Sum quantities by cell (q, cells) over all groups at once, shape (q, groups).
-
-        It takes one contraction of the lattice. The cells are on the same axes.
-        """
+        """Sum quantities (q, cells) over all groups (q, groups), by one contraction."""
         sums = np.zeros((len(quantities), len(self)))
         order = np.arange(len(self))
         steps = np.diff(self.subset.astype(np.int64)), np.diff(self.position)

@@ -94,14 +94,7 @@ Rule: TypeAlias = "ValueRule | IntervalRule | TermRule | CategoryRule"
 
 @dataclass(frozen=True)
 class RuleSet:
-    """Rules that all hold, at most one a feature.
-
-    Examples
-    --------
-    >>> group = RuleSet((ValueRule("gender", ("male",)), IntervalRule("age", 40, 60)))
-    >>> group.text
-    'gender = male and 40 <= age < 60'
-    """
+    """Rules that all hold, at most one a feature."""
 
     rules: tuple[Rule, ...]
 

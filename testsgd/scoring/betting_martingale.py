@@ -100,10 +100,7 @@ def log_wealth_slope(rate: Any, wins: Any, losses: Any, weight: float) -> Floats
 
 
 def log_wealth_curvature(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
-    """Return the second derivative by the rate of the logarithm of the wealth.
-
-    Nowhere negative; 0 everywhere for at most one success and one failure.
-    """
+    """Return the second derivative by the rate of the logarithm of the wealth; never negative."""
     yes_rate, no_rate = _both(rate)
     return _bend(yes_rate, wins, weight) + _bend(no_rate, losses, weight)
 

@@ -29,13 +29,7 @@ WILSON_BELOW = 10
 
 @lru_cache(maxsize=64)
 def normal_quantile(confidence: float) -> float:
-    """Return the z of a two-sided confidence level.
-
-    Examples
-    --------
-    >>> round(normal_quantile(0.95), 2)
-    1.96
-    """
+    """Return the z of a two-sided confidence level, such as 1.96 for 0.95."""
     return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 

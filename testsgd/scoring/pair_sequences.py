@@ -166,10 +166,7 @@ def may_be_evident(
     measure: PairMeasure = "difference",
     tuned_for: float = TUNED_FOR,
 ) -> bool:
-    """Return within microseconds whether the evidence about one pair could reach a level above 0.
-
-    False only if :func:`pair_evidence` is below the level.
-    """
+    """Return, in microseconds, False only if :func:`pair_evidence` of one pair is below a level."""
     if threshold >= 1 or 0 in samples:
         return False
     scale = SCALES[measure]

@@ -23,10 +23,7 @@ def rank_groups(
     decided: NDArray[np.bool_],
     first_by: NDArray[np.float64] | None = None,
 ) -> NDArray[np.intp]:
-    """Order groups: decided ones first, by score, ties by support, then by fewer rules.
-
-    All arrays are of shape (groups,). `first_by` decides before the score does, if it is given.
-    """
+    """Order groups: decided ones first, by `first_by`, score, support, then by fewer rules."""
     # Scores that are equal but for the rounding of their rates are ties.
     keys = [rules, -support, -np.round(score, 12)]
     if first_by is not None:

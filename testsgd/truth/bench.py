@@ -38,13 +38,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, kw_only=True)
 class TruthSettings(RunParameters):
-    """The populations, sizes and methods of the benchmark, with the parameters of its runs.
-
-    Raises
-    ------
-    ParameterError
-        If a population or a method is unknown or none is named, or a number is too small.
-    """
+    """The populations, sizes and methods of the benchmark, with the parameters of its runs."""
 
     populations: Sequence[str] = POPULATIONS  # Names of :data:`testsgd.truth.POPULATIONS`.
     worlds: Sequence[str] = ()  # Names of :data:`testsgd.truth.WORLDS`.

@@ -187,10 +187,7 @@ class Population:
         )
 
     def people(self, rows: int, *, seed: int, run: int = 0) -> pd.DataFrame:
-        """Draw people: the sensitive features, then ``merit`` and ``tenure``.
-
-        Same seed and same run, same people.
-        """
+        """Draw people: sensitive features, ``merit``, ``tenure``; the same for a seed and run."""
         generator = np.random.default_rng([seed, self.number, rows, run])
         drawn = np.searchsorted(np.cumsum(self.masses)[:-1], generator.random(rows), side="right")
         cells = np.unravel_index(drawn, self.shape)

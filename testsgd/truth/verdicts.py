@@ -55,10 +55,7 @@ class OneSided:
 
 
 def search_inside_only(model: Model, table: Table, parameters: AuditParameters) -> OneSided:
-    """Search the paper's way: rates over the neighbourhood, and one row outside is enough.
-
-    ``theta`` or ``min_rows`` bound the inside.
-    """
+    """Search the paper's way: the neighbourhood's rates, and one row outside is enough."""
     contingency = lay_out(table, sensitive_axes(table))
     asked = explore_neighbourhood(model, table)
     rows, favourable = contingency.tally(), contingency.tally(asked.favourable.astype(np.int64))
