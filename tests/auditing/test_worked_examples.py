@@ -12,9 +12,9 @@ from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.max_statistic import upper_quantile
 from testsgd.auditing.stability import affordable, affordable_of_texts
 from testsgd.auditing.text.answers import other_means
-from testsgd.auditing.text.outcome import paired_tails_interval
 from testsgd.data import load_specification
 from testsgd.errors import ParameterError
+from testsgd.scoring import paired_tails_interval
 
 
 def test_the_lower_bound_is_the_end_nearer_to_zero() -> None:

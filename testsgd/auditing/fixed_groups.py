@@ -53,20 +53,7 @@ def measure_groups(
     seed: int,
     jobs: int | None = None,
 ) -> Estimates:
-    """Find how a model treats given groups of some rows.
-
-    Parameters
-    ----------
-    model : Model
-        The black box.
-    table, rule_sets, max_queries, seed, jobs
-        As for :class:`GroupMeasure`, which is what to use for several models.
-
-    Returns
-    -------
-    Estimates
-        In the order of the groups.
-    """
+    """Return how one model treats given groups of some rows; see :class:`GroupMeasure`."""
     return GroupMeasure(table, rule_sets, max_queries=max_queries, seed=seed, jobs=jobs)(model)
 
 

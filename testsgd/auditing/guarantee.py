@@ -146,16 +146,14 @@ def per_group(estimates: Estimates, confidence: float) -> Guarantee:
     )
 
 
-def bonferroni(estimates: Estimates, confidence: float, *, groups: int | None = None) -> Guarantee:
+def bonferroni(estimates: Estimates, confidence: float) -> Guarantee:
     """Control the family-wise error rate by Bonferroni's inequality, under any dependence."""
-    count = len(estimates.rows_in) if groups is None else groups
     return guarantee_of(
         estimates,
-        np.full(len(estimates.rows_in), (1 - confidence) / max(1, count)),
+        np.full(len(estimates.rows_in), (1 - confidence) / max(1, len(estimates.rows_in))),
         kind="simultaneous",
         confidence=confidence,
         method="bonferroni",
-        groups=count,
     )
 
 

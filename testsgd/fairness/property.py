@@ -41,11 +41,11 @@ PropertyName = Literal[_Named, "custom"]
 _JOINT = {"equalized_odds": ("equal_opportunity", "predictive_equality")}
 
 
-def checked_groups(groups: Sequence[Any], *, where: str = "groups") -> tuple[str, ...]:
+def checked_groups(groups: Sequence[Any]) -> tuple[str, ...]:
     """Return the names of groups, at least two and all different, or raise a SpecificationError."""
 
     def refused(what: str, remedy: str) -> SpecificationError:
-        return SpecificationError(what, where=where, remedy=remedy)
+        return SpecificationError(what, where="groups", remedy=remedy)
 
     if isinstance(groups, str):
         raise refused(f"{groups!r} is one name", "give a list of at least two")
@@ -176,20 +176,10 @@ def bias(
     measure: Measure,
     empty_group: EmptyGroup,
 ) -> Fraction:
-    """Compute the exact bias of counters.
+    """Compute the exact bias of counters, one numerator and denominator a group.
 
-    Parameters
-    ----------
-    numerators, denominators : sequence of int
-        One of each a group.
-    measure : {"difference", "ratio"}
-    empty_group : {"vacuous", "zero"}
-        A group whose denominator is 0 is left out, or its rate is 0.
-
-    Returns
-    -------
-    fractions.Fraction
-        0 if there is nothing to compare.
+    A group whose denominator is 0 is left out (vacuous), or its rate is 0 (zero). The bias is 0 if
+    there is nothing to compare.
 
     Examples
     --------

@@ -1,12 +1,8 @@
 """The contingency table of the sensitive features: which combinations occur, and sums over them.
 
-Only the combinations ("cells") that occur are kept, so ten features of ten bins take no more room
-than there are rows.
-
-For sums over every rule set at once, the table is contracted for each subset of the features, axis
-by axis, with the features' rule matrices; what comes out holds, for every combination of one rule a
-feature, the sum over the rows that satisfy them all. What would be too large is cut along the rules
-contracted so far, so that the room needed is bounded whatever the number of rule sets.
+Only the combinations ("cells") that occur are kept. For sums over every rule set at once, the table
+is contracted for each subset of the features, axis by axis, with the features' rule matrices. What
+would be too large is cut along the rules contracted so far, so that the room needed is bounded.
 """
 
 from __future__ import annotations

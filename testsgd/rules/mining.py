@@ -9,7 +9,7 @@ have equally many rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -131,19 +131,15 @@ def mine(
     min_count: int,
     min_outside: int = 1,
     max_features: int,
-    progress: Callable[[int, int], None] | None = None,
 ) -> FrequentRuleSets:
     """Find the rule sets that enough rows satisfy, and sum quantities (q, cells) over their rows.
 
     The first of the quantities must be the number of rows. A frequent rule set has at least
-    `min_count` rows inside and `min_outside` outside, and at most `max_features` rules. `progress`
-    is called with the rule sets done and their number.
-
-    See Zhang et al., TestSGD, section 4.1 and Algorithm 1.
+    `min_count` rows inside and `min_outside` outside, and at most `max_features` rules. See Zhang
+    et al., TestSGD, section 4.1 and Algorithm 1.
     """
     axes = contingency.axes
     total = int(quantities[0].sum())
-    candidates = candidate_count(axes, max_features)
     generator = np.random.default_rng(_FINGERPRINT_SEED)
     limits = np.iinfo(np.int64)
     marks = generator.integers(limits.min, limits.max, contingency.cells, endpoint=True)
@@ -152,7 +148,6 @@ def mine(
     # Begun with empty ones, should there be no rule sets at all.
     subset_parts, place_parts = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
     sum_parts = [np.zeros((len(with_marks), 0), np.int64)]
-    done = 0
     for block in rule_set_sums(contingency, with_marks, max_features):
         counts = block.sums[0]
         kept = np.flatnonzero(
@@ -161,16 +156,13 @@ def mine(
         subset_parts.append(np.full(len(kept), block.subset, dtype=np.int32))
         place_parts.append(block.first + kept.astype(np.int64))
         sum_parts.append(block.sums[:, kept])
-        done += block.sums.shape[1]
-        if progress is not None:
-            progress(done, candidates)
     everything = FrequentRuleSets(
         axes,
         feature_subsets(axes, max_features),
         np.concatenate(subset_parts),
         np.concatenate(place_parts),
         np.concatenate(sum_parts, axis=1),
-        candidates,
+        candidate_count(axes, max_features),
         sum(len(part) for part in subset_parts),
     )
     del sum_parts

@@ -17,6 +17,7 @@ from .paired import combined_interval as combined_interval
 from .paired import mcnemar_p_value as mcnemar_p_value
 from .paired import paired_interval as paired_interval
 from .paired import paired_rates_interval as paired_rates_interval
+from .paired import paired_tails_interval as paired_tails_interval
 from .population import Side as Side
 from .population import clopper_pearson as clopper_pearson
 from .population import equality_p_values as equality_p_values

@@ -1,20 +1,15 @@
 """Effective sample sizes: how many independent yes/no answers rows are worth.
 
-A group of n rows counts as n answers if each row's answer is 0 or 1, and as more if rows carry
-shares in between and therefore vary less.
+Rows that carry shares between 0 and 1 vary less than answers of 0 or 1, and count for more, up to
+two each. A sample in which almost all rows agree may hold none of the few that do not. So the
+variance is taken with one row more that is favourable throughout and one that is nowhere.
 
-A sample in which almost all rows agree may hold none of the few that do not. So the variance is
-taken with one row more that is favourable throughout and one that is nowhere, and no row counts for
-more than two answers.
-
-Rows of one cluster, such as copies of one text or the rows of one person, are one unit. Here it is
-taken that all of them agree, which is the most that they can have in common. Then a rate over N
-rows in clusters of sizes n varies like one over N^2 / sum(n^2) independent rows (Kish).
-
-Where one large cluster decides on a rate this is still too many: a rate that a few favourable
-clusters make up is known no better than from these few. If q is the rate with each row counted as
-often as its cluster has rows, the favourable rows are worth only p / q times as many, and the
-others (1 - p) / (1 - q) times; the smaller of the two is taken if it is below 1.
+Rows of one cluster, such as copies of one text or the rows of one person, are one unit: it is taken
+that all of them agree. Then a rate over N rows in clusters of sizes n varies like one over N^2 /
+sum(n^2) independent rows (Kish). Where one large cluster decides on a rate this is still too many.
+If q is the rate p with each row counted as often as its cluster has rows, the favourable rows are
+worth only p / q times as many, and the others (1 - p) / (1 - q) times; the smaller of the two is
+taken if it is below 1.
 """
 
 from __future__ import annotations

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.scoring.margins import normal_quantile
+from testsgd.scoring.population import ANGLES, clopper_pearson, largest_sums
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +42,32 @@ def paired_interval(
     low = np.where(known, np.maximum(np.minimum(centre - reach, mean), -1), np.nan)
     high = np.where(known, np.minimum(np.maximum(centre + reach, mean), 1), np.nan)
     return low, high
+
+
+def paired_tails_interval(
+    mean: Floats, mean_size: Floats, pairs: Floats, error: float
+) -> tuple[Floats, Floats]:
+    """Compute intervals for means of differences within pairs, with exact tails.
+
+    The mean difference is that of the gains less that of the losses. Each varies no more than a
+    rate over as many yes/no answers. A pair that gains does not lose, so the two stray in opposite
+    directions: as :func:`testsgd.scoring.exact_difference`, with the errors of the two on the
+    ellipse of their correlation instead of a circle.
+
+    See Zou and Donner (2008), Construction of confidence limits about effect measures: a general
+    approach. Statistics in Medicine 27, for correlated estimates; the largest sum over the ellipse
+    is ours.
+    """
+    gain, loss = np.maximum(mean_size + mean, 0) / 2, np.maximum(mean_size - mean, 0) / 2
+    # With a pair more that gains and one that loses, so that no correlation seems to be 0.
+    gains, losses = ((part * pairs + 1) / (pairs + 2) for part in (gain, loss))
+    opposed = np.sqrt(gains * losses / ((1 - gains) * (1 - losses)))
+    widest = np.arccos(np.minimum(opposed, 1))
+    shares = np.linspace(0, 1, ANGLES)
+    angles = [(np.cos(part * widest), np.cos((1 - part) * widest)) for part in shares]
+    ends_gain, ends_loss = (partial(clopper_pearson, part * pairs, pairs) for part in (gain, loss))
+    below, above = largest_sums(gain, ends_gain, loss, ends_loss, error, angles)
+    return np.maximum(mean - below, -1), np.minimum(mean + above, 1)
 
 
 def paired_rates_interval(

@@ -1,30 +1,21 @@
 """Confidence sequences of a rate: intervals that hold whenever one looks, and however often.
 
 An interval for a fixed number of samples covers the truth with its confidence if it is looked at
-once. A confidence sequence covers it after all numbers of samples at once. So it holds at any
-moment at which sampling may stop, whatever made it stop: the margin, the answers, a budget, or what
-was seen of other groups.
+once. A confidence sequence covers it after all numbers of samples at once, whatever made sampling
+stop: the margin, the answers, a budget, or what was seen of other groups.
 
-It comes from a bet. For each possible rate p somebody who doubts it puts a part of the capital on
-the next answer, at odds that are fair if p is true. Then the capital is a martingale that begins
-at 1, and the chance that it ever reaches 1/a is at most a (Ville). The sequence is what survives:
-the rates against which the capital is below 1/a. The capital here bets on the share of successes so
-far, mixed with p itself as if p had been seen in `c` samples before (a mixture of all bets by the
-beta distribution with mean p); :mod:`testsgd.scoring.betting_martingale` has its formula.
+For each possible rate p somebody who doubts it puts a part of the capital on the next answer, at
+odds that are fair if p is true. Then the capital is a martingale that begins at 1, and the chance
+that it ever reaches 1/a is at most a (Ville). The sequence is what survives: the rates against
+which the capital is below 1/a. The bet is on the share of successes so far, mixed with p itself as
+if p had been seen in `c` samples before; :mod:`testsgd.scoring.betting_martingale` has its formula.
+Its logarithm is convex in p, so what survives is an interval.
 
-Its logarithm is, but for a constant, the sum of log(c + i / p) over i < S and of
-log(c + j / (1 - p)) over j < F. So it is convex in p, and what survives is an interval.
-
-References
-----------
-J. Ville, Étude critique de la notion de collectif, 1939 (the inequality).
-H. Robbins, Statistical methods related to the law of the iterated logarithm, Annals of Mathematical
-Statistics 41, 1970; D. A. Darling and H. Robbins, Confidence sequences for mean, variance, and
-median, PNAS 58, 1967 (mixtures of martingales).
-S. R. Howard, A. Ramdas, J. McAuliffe and J. Sekhon, Time-uniform, nonparametric, nonasymptotic
-confidence sequences, Annals of Statistics 49, 2021 (the beta-binomial mixture, and its tuning).
-I. Waudby-Smith and A. Ramdas, Estimating means of bounded random variables by betting, JRSS B 86,
-2024 (confidence sequences as bets).
+See J. Ville, Étude critique de la notion de collectif, 1939 (the inequality); H. Robbins, Annals of
+Mathematical Statistics 41, 1970, and D. A. Darling and H. Robbins, PNAS 58, 1967 (mixtures of
+martingales); S. R. Howard, A. Ramdas, J. McAuliffe and J. Sekhon, Annals of Statistics 49, 2021
+(the beta-binomial mixture, and its tuning); I. Waudby-Smith and A. Ramdas, Estimating means of
+bounded random variables by betting, JRSS B 86, 2024.
 """
 
 from __future__ import annotations

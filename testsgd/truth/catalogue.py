@@ -228,21 +228,7 @@ WORLDS = tuple(_WORLDS)
 
 @lru_cache
 def population(name: str) -> Population:
-    """Return a population of the benchmark.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`POPULATIONS`.
-
-    Returns
-    -------
-    Population
-
-    Raises
-    ------
-    ParameterError
-        If there is none of that name.
+    """Return a population of the benchmark, one of :data:`POPULATIONS`.
 
     Examples
     --------
@@ -254,21 +240,7 @@ def population(name: str) -> Population:
 
 @lru_cache
 def world(name: str) -> Population:
-    """Return a world.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`WORLDS`.
-
-    Returns
-    -------
-    Population
-
-    Raises
-    ------
-    ParameterError
-        If there is none of that name.
+    """Return a world, one of :data:`WORLDS`.
 
     Examples
     --------

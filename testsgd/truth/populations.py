@@ -266,17 +266,10 @@ _NOBODY = 1e-12
 
 
 class Truth:
-    """What is true of a population's groups.
+    """What is true of a population's groups, of the people as they are or over their neighbours.
 
     Rates are counted from that of the first cell, so that where no cell differs, no group does to
     the last digit.
-
-    Parameters
-    ----------
-    population : Population
-        Whose groups.
-    estimand : {"observed", "neighbourhood"}
-        What is compared: the people as they are, or the means over their neighbours.
 
     Examples
     --------

@@ -46,8 +46,8 @@ def find_hits(
 ) -> Hits:
     """Look for the planted groups, at least one, among findings, best first.
 
-    A finding is the groups that it names: one, or two where a method reports pairs, of which either
-    may be the planted one, as may all others.
+    A finding is the groups that it names: one, or two where a method reports pairs; everybody else
+    may be the planted one, too.
     """
     sides = [[side for named in finding for side in (named, ~named)] for finding in findings]
     hits = np.array(

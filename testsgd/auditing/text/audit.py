@@ -207,7 +207,7 @@ def _variances(audit: TextAudit, findings: TextFindings) -> Floats:
             variance += rate * (1 - rate) / np.maximum(side.rows, 1)
         return variance
     half = (effects.high - effects.low) / 2
-    return (half / normal_quantile(audit.paired.confidence)) ** 2
+    return (half / normal_quantile(audit.paired_confidence)) ** 2
 
 
 def _explaining_rules(
