@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd import sampling
 from testsgd.auditing.estimates import (
     Counts,
     Estimates,
@@ -28,14 +29,6 @@ from testsgd.data import Table
 from testsgd.errors import ParameterError
 from testsgd.models import Model
 from testsgd.rules import RuleSet
-from testsgd.sampling import (
-    BATCH_ROWS,
-    Draws,
-    draw,
-    drawn_frame,
-    explore_neighbourhood,
-    neighbourhood_size,
-)
 
 # Draws on each side of a group, if the neighbours are too many to ask about all: a rate then has a
 # standard error of at most 0.35 points.
@@ -112,21 +105,23 @@ class GroupMeasure(Measure):
     @property
     def exact(self) -> bool:
         """True if a model is asked about all rows and their neighbours."""
-        return (neighbourhood_size(self.table) + 1) * len(self.table) <= self.max_queries
+        return (sampling.neighbourhood_size(self.table) + 1) * len(self.table) <= self.max_queries
 
     def __call__(self, model: Model) -> Estimates:
         """Ask a model."""
         members = self._members
         if self.exact:
             jobs = threads(model, self.jobs)
-            neighbourhood = explore_neighbourhood(model, self.table, jobs=jobs)
+            neighbourhood = sampling.explore_neighbourhood(model, self.table, jobs=jobs)
             favourable = neighbourhood.favourable.astype(np.int64)
             counted = np.array([np.ones_like(favourable), favourable])
             inside = np.array([counted[:, of_group].sum(axis=1) for of_group in members])
             tallies = both_sides(inside.reshape(-1, 2).T, counted.sum(axis=1))
             return counted_estimates(tallies, draws=neighbourhood.size)
-        frame, starts = self._frame, range(0, len(self._frame), BATCH_ROWS)
-        answers = [model.decisions(frame.iloc[start : start + BATCH_ROWS]) for start in starts]
+        frame, starts = self._frame, range(0, len(self._frame), sampling.BATCH_ROWS)
+        answers = [
+            model.decisions(frame.iloc[start : start + sampling.BATCH_ROWS]) for start in starts
+        ]
         tallies = self._drawn.tally(np.concatenate([np.zeros(0, dtype=bool), *answers]))
         rows_in = members.sum(axis=1, dtype=np.int64)
         return drawn_estimates(rows_in, len(self.table) - rows_in, tallies, _DRAWN_ONCE)
@@ -143,7 +138,9 @@ class GroupMeasure(Measure):
         for group, inside in enumerate(self._members):
             generator = np.random.default_rng([self.seed, 4, group])
             for side in (np.flatnonzero(inside), np.flatnonzero(~inside)):
-                drawn = draw(generator, side, features, self.draws_a_side if len(side) else 0)
+                drawn = sampling.draw(
+                    generator, side, features, self.draws_a_side if len(side) else 0
+                )
                 way = 2 * drawn.features + (drawn.directions > 0)
                 codes.append(drawn.rows * 2 * max(features, 1) + way)
         return Questions.of(codes)
@@ -153,7 +150,7 @@ class GroupMeasure(Measure):
         """The neighbours that were drawn, each once."""
         ways = 2 * max(len(self.table.specification.insensitive), 1)
         rows, way = np.divmod(self._drawn.distinct, ways)
-        return drawn_frame(self.table, Draws(rows, way // 2, 2 * (way % 2) - 1))
+        return sampling.drawn_frame(self.table, sampling.Draws(rows, way // 2, 2 * (way % 2) - 1))
 
 
 @dataclass(frozen=True)

@@ -29,16 +29,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.scoring import pair_likelihood as likelihood
 from testsgd.scoring.betting_martingale import weight_of_rate
-from testsgd.scoring.pair_likelihood import (
-    PRECISION,
-    SCALES,
-    Seen,
-    evidence_at_most,
-    largest_gaps,
-    least_on_lines,
-    minimising_position,
-)
 from testsgd.scoring.sequences import TUNED_FOR
 
 Floats = NDArray[np.float64]
@@ -93,16 +85,18 @@ def pair_interval(
         return low.reshape(shape), high.reshape(shape)
     level = -np.log1p(-sure[active])
     wins, losses = wins[:, active], losses[:, active]
-    scale = SCALES[measure]
+    scale = likelihood.SCALES[measure]
     weight = weight_of_rate(_TUNED_TO, tuned_for)
     # Each pair in both orders: the largest p - q, and the largest q - p.
-    seen = Seen(
+    seen = likelihood.Seen(
         np.concatenate([wins, wins[::-1]], axis=1),
         np.concatenate([losses, losses[::-1]], axis=1),
         weight,
         scale,
     )
-    gaps = largest_gaps(seen, np.tile(level + 10 * PRECISION * (1 + level), 2))
+    gaps = likelihood.largest_gaps(
+        seen, np.tile(level + 10 * likelihood.PRECISION * (1 + level), 2)
+    )
     first, second = gaps[: active.size], gaps[active.size :]
     low[active] = scale.measured(np.maximum(-first, -second)) * (1 - 1e-12)
     high[active] = np.minimum(scale.measured(np.maximum(first, second)) * (1 + 1e-12), 1.0)
@@ -129,19 +123,19 @@ def pair_evidence(
     evidence = np.zeros(wins.shape[1])
     if threshold >= 1:
         return evidence.reshape(shape)
-    scale = SCALES[measure]
+    scale = likelihood.SCALES[measure]
     gap = scale.gap(max(threshold, 0.0))
     weight = weight_of_rate(_TUNED_TO, tuned_for)
     swapped = wins[0] * (wins[1] + losses[1]) < wins[1] * (wins[0] + losses[0])
-    seen = Seen(
+    seen = likelihood.Seen(
         np.where(swapped, wins[::-1], wins), np.where(swapped, losses[::-1], losses), weight, scale
     )
     rates = seen.observed()
     active = np.flatnonzero((seen.samples > 0).all(axis=0) & (rates[0] - rates[1] > gap))
     if active.size:
         seen = seen.at(active)
-        line = least_on_lines(seen, np.full(active.size, gap), _start_of_one(seen, gap))
-        found = line.least - 10 * PRECISION * (1 + np.abs(line.least))
+        line = likelihood.least_on_lines(seen, np.full(active.size, gap), _start_of_one(seen, gap))
+        found = line.least - 10 * likelihood.PRECISION * (1 + np.abs(line.least))
         evidence[active] = np.maximum(found, 0.0)
     return evidence.reshape(shape)
 
@@ -158,7 +152,7 @@ def may_be_evident(
     """Return, in microseconds, False only if :func:`pair_evidence` of one pair is below a level."""
     if threshold >= 1 or 0 in samples:
         return False
-    scale = SCALES[measure]
+    scale = likelihood.SCALES[measure]
     gap = scale.gap(max(threshold, 0.0))
     high, low = 0, 1
     if successes[0] * samples[1] < successes[1] * samples[0]:
@@ -166,7 +160,7 @@ def may_be_evident(
     first, second = successes[high] / samples[high], successes[low] / samples[low]
     if measure == "difference" and first - second < threshold:
         return False
-    found = evidence_at_most(
+    found = likelihood.evidence_at_most(
         (successes[high], successes[low]),
         (samples[high] - successes[high], samples[low] - successes[low]),
         weight_of_rate(_TUNED_TO, tuned_for),
@@ -177,13 +171,15 @@ def may_be_evident(
     return found >= level - _SLACK
 
 
-def _start_of_one(seen: Seen, gap: float) -> Floats | None:
+def _start_of_one(seen: likelihood.Seen, gap: float) -> Floats | None:
     """Search without arrays for a single pair."""
     if seen.wins.shape[1] != 1:
         return None
     wins, losses = (tuple(counts[:, 0].tolist()) for counts in (seen.wins, seen.losses))
     logarithmic = seen.scale.logarithmic
-    return np.array([minimising_position(wins, losses, seen.weight, gap, logarithmic=logarithmic)])
+    return np.array(
+        [likelihood.minimising_position(wins, losses, seen.weight, gap, logarithmic=logarithmic)]
+    )
 
 
 def _as_pairs(successes: Any, samples: Any) -> tuple[Floats, Floats, tuple[int, ...]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.auditing import AuditParameters, TableFindings, run_audit
@@ -278,16 +279,11 @@ def _sampled(
 
 def _margin_coverage(findings: TableFindings, exact: TableFindings) -> Coverage:
     # Both audits find the same rule sets in the same rows, independent ones the first of them.
-    indices = {
-        key: group
-        for group, key in enumerate(
-            zip(exact.rule_sets.subset.tolist(), exact.rule_sets.position.tolist(), strict=True)
-        )
-    }
-    keys = zip(
-        findings.rule_sets.subset.tolist(), findings.rule_sets.position.tolist(), strict=True
+    own, counted_groups = (
+        pd.MultiIndex.from_arrays([of.rule_sets.subset, of.rule_sets.position])
+        for of in (findings, exact)
     )
-    same = np.array([indices[key] for key in keys], dtype=np.intp)
+    same = counted_groups.get_indexer(own)
     estimates = findings.estimates
     (counted,) = (other for other in exact.others if other.estimand == "neighbourhood")
     deviation = np.abs(estimates.difference - counted.estimates.difference[same])

@@ -8,18 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.outcome import Clock
-from testsgd.auditing.outcome import Progress as PhaseProgress
+from testsgd.auditing import outcome, run
 from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters
-from testsgd.auditing.run import (
-    Progress,
-    again_queries,
-    fits_exactly,
-    held_out,
-    named,
-    part_of_queries,
-    two_parts,
-)
 from testsgd.auditing.text.audit import audit_texts
 from testsgd.auditing.text.findings import TextFindings
 from testsgd.auditing.text.observed import text_clusters
@@ -44,7 +34,7 @@ def run_text_audit(
     terms: SensitiveTerms,
     parameters: AuditParameters,
     *,
-    progress: Progress | None = None,
+    progress: run.Progress | None = None,
 ) -> TextFindings:
     """Audit a model on texts: whether mentioning a term makes a difference.
 
@@ -65,7 +55,7 @@ def run_text_audit(
             where="condition_on",
             remedy="leave it out; the paired difference compares the same texts with other terms",
         )
-    clock = Clock()
+    clock = outcome.Clock()
     allowed = parameters.budget(TEXT_QUERIES)
     ranked_by = parameters.rank_by
     if ranked_by == "auto":
@@ -74,7 +64,7 @@ def run_text_audit(
     if ranked_by == "counterfactual":
         # The effect is of terms that are put in; so are the rates that stand beside it.
         parameters = replace(parameters, estimand="neighbourhood")
-    told = named("asking the model", progress)
+    told = run.named("asking the model", progress)
     if parameters.holdout is not None:
         return audit_texts_held_out(
             model, texts, terms, parameters, parameters.holdout, clock, told
@@ -110,8 +100,8 @@ def _fits_exactly(
     model: LoadedModel[TextModel], parameters: AuditParameters, written: int, *parts: Texts
 ) -> bool:
     """Return whether an audit is exact, of so many texts and variants in some parts."""
-    needed = written * parameters.draws + sum(again_queries(model, part) for part in parts)
-    exact = fits_exactly(needed, parameters.mode, parameters.budget(0))
+    needed = written * parameters.draws + sum(run.again_queries(model, part) for part in parts)
+    exact = run.fits_exactly(needed, parameters.mode, parameters.budget(0))
     if parameters.nondeterministic is not None and not exact:
         # A text that is drawn twice is asked about once; so its answer is no new one.
         raise ParameterError(
@@ -129,8 +119,8 @@ def audit_texts_held_out(
     terms: SensitiveTerms,
     parameters: AuditParameters,
     share: float,
-    clock: Clock,
-    progress: PhaseProgress | None,
+    clock: outcome.Clock,
+    progress: outcome.Progress | None,
 ) -> TextFindings:
     """Find distinct groups on one part of the texts and estimate them on the other."""
     with clock.phase("terms"):
@@ -153,7 +143,9 @@ def audit_texts_held_out(
         rule_sets=rule_sets,
         variants=variants,
         parameters=replace(
-            parameters, guarantee="per-group", max_queries=part_of_queries(allowed, searched, texts)
+            parameters,
+            guarantee="per-group",
+            max_queries=run.part_of_queries(allowed, searched, texts),
         ),
         exact=_fits_exactly(model, parameters, len(texts) + most, searched, kept),
         clock=clock,
@@ -170,10 +162,10 @@ def audit_texts_held_out(
         clusters=Clusters.of(np.asarray(kept.clusters)),
         rule_sets=needed,
         variants=variants,
-        parameters=replace(parameters, max_queries=part_of_queries(allowed, kept, texts)),
+        parameters=replace(parameters, max_queries=run.part_of_queries(allowed, kept, texts)),
         given=given,
     )
-    return held_out(found, audit_texts(estimation), parameters, share)
+    return run.held_out(found, audit_texts(estimation), parameters, share)
 
 
 def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
@@ -189,7 +181,7 @@ def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
     sizes = np.cumsum(np.bincount(of_text, minlength=len(distinct))[order])
     taken = int(np.argmin(np.abs(np.concatenate([[0], sizes]) - share * len(texts))))
     inside = np.isin(of_text, order[:taken])
-    return two_parts(texts, inside, share, seed)
+    return run.two_parts(texts, inside, share, seed)
 
 
 def chosen_over(
