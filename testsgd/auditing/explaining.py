@@ -154,11 +154,7 @@ def _rates(
 
 
 def _quantile_bins(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return each number's bin, the bin 0 where missing.
-
-    A number belongs to the bin that the middle of its ties falls in, so a value that most rows have
-    does not draw the others into its bin.
-    """
+    """Return each number's bin, that of the middle of its ties; the bin 0 where missing."""
     known = ~np.isnan(numbers)
     bins = np.zeros(len(numbers), dtype=np.int64)
     if known.any():

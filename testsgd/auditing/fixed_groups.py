@@ -16,13 +16,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd import sampling
-from testsgd.auditing.estimates import (
-    Counts,
-    Estimates,
-    both_sides,
-    counted_estimates,
-    drawn_estimates,
-)
+from testsgd.auditing import estimates as rates
+from testsgd.auditing.estimates import Counts, Estimates
 from testsgd.auditing.outcome import threads
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
@@ -116,15 +111,15 @@ class GroupMeasure(Measure):
             favourable = neighbourhood.favourable.astype(np.int64)
             counted = np.array([np.ones_like(favourable), favourable])
             inside = np.array([counted[:, of_group].sum(axis=1) for of_group in members])
-            tallies = both_sides(inside.reshape(-1, 2).T, counted.sum(axis=1))
-            return counted_estimates(tallies, draws=neighbourhood.size)
+            tallies = rates.both_sides(inside.reshape(-1, 2).T, counted.sum(axis=1))
+            return rates.counted_estimates(tallies, draws=neighbourhood.size)
         frame, starts = self._frame, range(0, len(self._frame), sampling.BATCH_ROWS)
         answers = [
             model.decisions(frame.iloc[start : start + sampling.BATCH_ROWS]) for start in starts
         ]
         tallies = self._drawn.tally(np.concatenate([np.zeros(0, dtype=bool), *answers]))
         rows_in = members.sum(axis=1, dtype=np.int64)
-        return drawn_estimates(rows_in, len(self.table) - rows_in, tallies, _DRAWN_ONCE)
+        return rates.drawn_estimates(rows_in, len(self.table) - rows_in, tallies, _DRAWN_ONCE)
 
     @cached_property
     def _members(self) -> NDArray[np.bool_]:

@@ -219,11 +219,9 @@ def group_p_values(estimates: Estimates) -> Floats:
 
 
 def _p_values_of_intervals(estimates: Estimates) -> Floats:
-    """Return the largest of some error rates below which an interval no longer leaves out 0.
-
-    Intervals grow as their error rate shrinks, so only those that still leave out 0 are looked at.
-    """
+    """Return the largest of some error rates below which an interval no longer leaves out 0."""
     p_values = np.ones(len(estimates.rows_in))
+    # Intervals grow as their error rate shrinks: only those that still leave out 0 are looked at.
     left = np.flatnonzero(estimates.sampled)
     for level in _LEVELS:
         low, high = estimates.take(left).population_interval_at(level)

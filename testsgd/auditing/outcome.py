@@ -14,13 +14,8 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import (
-    Counts,
-    Estimates,
-    both_sides,
-    counted_estimates,
-    drawn_estimates,
-)
+from testsgd.auditing import estimates as rates
+from testsgd.auditing.estimates import Counts, Estimates
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
@@ -216,11 +211,11 @@ class ObservedAnswers:
 
     def answers(self, rows_in: Counts, sums: Counts, parameters: AuditParameters) -> Answers:
         """Return the groups' rates; `rows_in` (groups,), `sums` (2, groups)."""
-        tallies = both_sides(sums, self.quantities.sum(axis=1))
+        tallies = rates.both_sides(sums, self.quantities.sum(axis=1))
         if self.decisions is None:
-            estimates = drawn_estimates(rows_in, self.rows - rows_in, tallies, parameters)
+            estimates = rates.drawn_estimates(rows_in, self.rows - rows_in, tallies, parameters)
         else:
-            estimates = counted_estimates(tallies)
+            estimates = rates.counted_estimates(tallies)
         return Answers(estimates, self.cell_samples, self.cell_favourable, 1, self.decisions)
 
 

@@ -31,11 +31,6 @@ MIN_ROWS = 50
 class AuditParameters(Parameters):
     """The parameters of an audit; sampling's defaults are the paper's (TestSGD, Table 2).
 
-    Raises
-    ------
-    ParameterError
-        If a value is out of its range.
-
     Examples
     --------
     >>> AuditParameters(theta=2)

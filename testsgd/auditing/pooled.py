@@ -116,10 +116,7 @@ _POOL_SHARE = 1 / 3
 
 
 def sample_texts_pooled(audit: TextAudit, budget: int) -> TextOutcome:
-    """Estimate all groups from draws that they share.
-
-    Groups that the budget did not suffice for have no samples inside, or are not decided.
-    """
+    """Estimate all groups from draws that they share, those that the budget suffices for."""
     texts, mentions, predictions = audit.texts, audit.mentions, audit.predictions
     rule_sets, parameters = audit.rule_sets, audit.parameters
     pool, seeds = _Pool(audit), _Seeds(audit, budget)

@@ -219,11 +219,7 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
 
 
 def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
-    """Try the model on the first rows, twice; give its fingerprint, what differed, the queries.
-
-    It shows early what is wrong, and whether the answers can be relied on. These rows count as
-    queries.
-    """
+    """Try the model on the first rows, twice; give its fingerprint, what differed, the queries."""
     table, model = audit.table, audit.model.model
     rows = min(PROBE_ROWS, len(table), audit.allowed // 2)
     decisions = model.decisions(table.frame.iloc[:rows])

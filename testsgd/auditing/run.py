@@ -123,10 +123,7 @@ def audit_held_out(audit: RowAudit, share: float) -> TableFindings:
 def held_out(
     searched: SomeFindings, estimated: SomeFindings, parameters: AuditParameters, share: float
 ) -> SomeFindings:
-    """Return the findings of the rows kept, with the groups selected in the rows searched.
-
-    In the estimated part the groups are numbered in the order in which they were searched.
-    """
+    """Return the findings of the rows kept, groups numbered in the order of the search."""
     ranks = {int(group): rank for rank, group in enumerate(searched.ranking, start=1)}
     number = {group: index for index, group in enumerate(searched.highlights)}
     return replace(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,46 @@ Number = TypeVar("Number", np.int64, np.float32, np.float64)
 
 # 2 to the 12th rules over one feature; more would be a search over noise, and over no screen.
 MOST_VALUES = 12
+
+
+class Axis(Protocol):
+    """The cells of one sensitive feature and the rules over them."""
+
+    @property
+    def feature(self) -> str:
+        """The feature's name."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The cells' names, in order."""
+
+    @property
+    def rule_count(self) -> int:
+        """How many rules there are over the feature."""
+
+    @property
+    def matrix(self) -> NDArray[np.int64]:
+        """The 0/1 matrix, shape (rules, cells)."""
+
+    @property
+    def value_counts(self) -> NDArray[np.int64]:
+        """How many values each rule names, shape (rules,); 0 for intervals."""
+
+    @property
+    def widths(self) -> NDArray[np.int64]:
+        """How many bins each rule spans, shape (rules,); 0 for subsets of values."""
+
+    def rule(self, index: int) -> Rule:
+        """Return one rule."""
+
+    def cell_rule(self, cell: int) -> Rule | None:
+        """Return the rule that selects one cell, None for missing continuous values."""
+
+    def cells(self, table: Table, rows: slice = slice(None)) -> NDArray[np.intp]:
+        """Return each row's cell."""
+
+    def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
+        """Replace the cells along an array's axis by sums over each rule's cells."""
 
 
 @dataclass(frozen=True)
@@ -175,10 +215,6 @@ class IntervalAxis:
         np.cumsum(moved, axis=0, out=running[1:])
         starts, stops = self._runs
         return np.moveaxis(running[stops] - running[starts], 0, axis)
-
-
-# The cells of one sensitive feature, and the rules over them.
-Axis: TypeAlias = CategoryAxis | IntervalAxis
 
 
 def sensitive_axes(table: Table, *, bins: int | None = None) -> tuple[Axis, ...]:

@@ -63,10 +63,9 @@ class Contingency:
     def marginal(
         self, subset: Sequence[int], quantities: NDArray[Number]
     ) -> tuple[NDArray[np.int64], NDArray[Number]]:
-        """Sum quantities (q, cells) over the combinations of a subset of the features.
+        """Sum quantities (q, cells) over the combinations of a subset of the features that occur.
 
-        Returned are the combinations that occur, as places in the table of all of them, ascending,
-        and their sums, shape (q, combinations).
+        Returned are their places in the table of all, ascending, and the sums (q, combinations).
         """
         layout = self._layout(tuple(subset))
         # Integer sums wrap and never round, which the fingerprints of the lattice rely on.
@@ -123,14 +122,11 @@ _BLOCK_NUMBERS = 1 << 18
 
 @dataclass(frozen=True)
 class Block(Generic[Number]):
-    """Sums over consecutive rule sets of one subset of the features.
-
-    `first`: place of the first rule set among those of the subset. `sums`: shape (q, rule sets).
-    """
+    """Sums over consecutive rule sets of one subset of the features."""
 
     subset: int
-    first: int
-    sums: NDArray[Number]
+    first: int  # The place of the first of them among those of the subset
+    sums: NDArray[Number]  # Shape (q, rule sets)
 
 
 def feature_subsets(axes: Sequence[Axis], max_features: int) -> tuple[tuple[int, ...], ...]:

@@ -187,8 +187,7 @@ def _complexity(rule_sets: FrequentRuleSets) -> NDArray[np.int64]:
     """Return a key that orders by rules, values, width (widest first), then by place."""
     keys = rule_sets.rule_counts() << 20
     for chosen, subset, rules in rule_sets.by_subset(np.arange(len(rule_sets))):
-        values = np.zeros(len(chosen), dtype=np.int64)
-        widths = np.zeros(len(chosen), dtype=np.int64)
+        values, widths = np.zeros((2, len(chosen)), dtype=np.int64)
         for axis, rule in zip(subset, rules, strict=True):
             values += rule_sets.axes[axis].value_counts[rule]
             widths += rule_sets.axes[axis].widths[rule]

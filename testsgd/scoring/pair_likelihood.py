@@ -18,12 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.scoring.betting_martingale import (
-    LEAST_RATE,
-    log_wealth,
-    log_wealth_curvature,
-    log_wealth_slope,
-)
+from testsgd.scoring import betting_martingale as betting
+from testsgd.scoring.betting_martingale import LEAST_RATE
 
 _SCALAR_ITERATIONS = 40
 # The series of the digamma and the trigamma function have ten digits from here on.
@@ -220,9 +216,9 @@ class Seen:
     def capital(self, positions: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the logarithm of the capital at places on the scale, and two derivatives."""
         rates = np.exp(positions) if self.scale.logarithmic else positions
-        value = log_wealth(rates, self.wins, self.losses, self.weight)
-        slope = log_wealth_slope(rates, self.wins, self.losses, self.weight)
-        bend = log_wealth_curvature(rates, self.wins, self.losses, self.weight)
+        value = betting.log_wealth(rates, self.wins, self.losses, self.weight)
+        slope = betting.log_wealth_slope(rates, self.wins, self.losses, self.weight)
+        bend = betting.log_wealth_curvature(rates, self.wins, self.losses, self.weight)
         if self.scale.logarithmic:
             rates = np.maximum(rates, LEAST_RATE)
             slope, bend = rates * slope, rates * (rates * bend + slope)

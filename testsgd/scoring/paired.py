@@ -110,10 +110,7 @@ def _score_end(gained: Floats, lost: Floats, pairs: Floats, quantile: float) -> 
 
 
 def mcnemar_p_value(gained: int, lost: int) -> float:
-    """Compute the exact two-sided p-value that as many cases gain as lose.
-
-    See McNemar (1947), Psychometrika 12; in its exact form, by the binomial distribution.
-    """
+    """Compute the exact two-sided p-value that as many gain as lose; McNemar (1947)."""
     from scipy.special import bdtr
 
     changed = gained + lost

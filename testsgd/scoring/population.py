@@ -95,10 +95,7 @@ def largest_sums(
     error: Any,
     angles: Sequence[tuple[Any, Any]],
 ) -> tuple[Floats, Floats]:
-    """Return how far the difference may be below and above, at most over all angles.
-
-    Of each angle the parts of the quantile that the two rates' errors have are given.
-    """
+    """Return how far the difference may be below and above, at most over all angles."""
     # Imported here: a tenth of a second.
     from scipy.special import ndtr, ndtri
 

@@ -61,11 +61,7 @@ def distinct_groups(
 def member_overlaps(
     members: Callable[[NDArray[np.intp]], NDArray[np.bool_]], weights: NDArray[np.int64]
 ) -> Overlaps:
-    """Measure overlaps by Jaccard's index: the rows in both as a share of the rows in either.
-
-    `members` gives for some groups which cells belong to them, shape (groups, cells); `weights` are
-    the rows in each cell.
-    """
+    """Measure overlaps by Jaccard's index; `members` gives groups' cells, `weights` cells' rows."""
 
     def overlaps(groups: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float64]:
         inside, inside_others = (members(some).astype(np.float64) for some in (groups, others))

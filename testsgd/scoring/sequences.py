@@ -60,19 +60,8 @@ def sequence_margin(
 ) -> Floats:
     """Compute how far the ends of the confidence sequence lie from the observed rate, at most.
 
-    Parameters
-    ----------
-    successes, samples : array_like of int
-        How many of how many so far; they are broadcast.
-    confidence : float
-        Probability that the interval covers the true rate at every time.
-    tuned_for : float
-        After so many samples it is narrowest.
-
-    Returns
-    -------
-    numpy.ndarray of float64
-        Infinite without samples.
+    `successes` of `samples`, as arrays or numbers; `confidence` and `tuned_for` as for
+    :func:`confidence_sequence`. Infinite without samples.
 
     Examples
     --------

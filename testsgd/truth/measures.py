@@ -88,11 +88,7 @@ def measure_baselines(runs: Iterable[BaselineRun]) -> list[Measure]:
 
 
 def measure_worlds(runs: Sequence[WorldRun]) -> list[Measure]:
-    """Compute the measures of runs of one world and number of rows.
-
-    These are shares of runs in which the verdict misleads, of all runs; and, of those runs in which
-    a planted group is judged, its ranks.
-    """
+    """Sum up runs of one world and size: misleading verdicts, and ranks where a group is judged."""
     make = partial(Measure, runs[0].world, runs[0].rows, AUDIT)
     measures = [
         _share(make, "evaluable", [run.evaluable for run in runs]),

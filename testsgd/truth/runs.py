@@ -181,10 +181,7 @@ def audit_once(
 
 
 def planted_cells(findings: TableFindings, population: Population) -> list[NDArray[np.bool_]]:
-    """Return which of an audit's cells are in each planted group.
-
-    The planted groups' limits are limits of cells, so a cell is inside or outside as a whole.
-    """
+    """Return which of an audit's cells are in each planted group; each is so as a whole."""
     return [
         findings.contingency.tally(group.matches(findings.table).astype(np.int64)) > 0
         for group in population.planted

@@ -52,7 +52,7 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         answers = None
         if not audit.exact and 2 * len(audit.texts) * parameters.draws <= budget:
             answers = predictions.decide(audit.texts.texts)
-    outcome, queries = _find_rates(audit, budget)
+    outcome = _find_rates(audit, budget)
     outcome = replace(
         outcome,
         estimates=with_independent_texts(
@@ -63,7 +63,6 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         control = None
         if outcome.known is not None and audit.given is None:
             control = nonsense_control(audit, outcome.known, budget)
-            queries = predictions.asked
     rule_sets, estimates = audit.rule_sets, outcome.estimates
     counterfactual = outcome.counterfactual
     if audit.given is not None:
@@ -107,7 +106,7 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         small=tuple(small),
         unjudged=unjudged_texts(audit),
         neighbourhood=audit.variants,
-        queries=queries + again.asked,
+        queries=predictions.asked + outcome.drawn + again.asked,
         changing=again.differing,
         model_fingerprint=fingerprint,
         accuracy=outcome.accuracy,
@@ -163,22 +162,19 @@ def _ask_again(audit: TextAudit, first: Sequence[str], favourable: NDArray[Any])
     )
 
 
-def _find_rates(audit: TextAudit, budget: int) -> tuple[TextOutcome, int]:
-    """Choose among the three ways of finding the groups' rates; give the queries it took too."""
-    parameters, queries = audit.parameters, 0
+def _find_rates(audit: TextAudit, budget: int) -> TextOutcome:
+    """Choose among the three ways of finding the groups' rates."""
+    parameters = audit.parameters
     if audit.exact:
         outcome = audit_texts_exactly(audit)
-        if parameters.draws > 1:
-            estimates = means_over_draws(outcome.estimates, parameters.confidence)
-            outcome = replace(outcome, estimates=estimates)
-    else:
-        with audit.clock.phase("sampling"):
-            if parameters.sampling == "pooled":
-                outcome = sample_texts_pooled(audit, budget)
-            else:
-                left = budget - audit.predictions.asked
-                outcome, queries = sample_texts_independent(audit, left)
-    return outcome, queries + audit.predictions.asked
+        if parameters.draws == 1:
+            return outcome
+        estimates = means_over_draws(outcome.estimates, parameters.confidence)
+        return replace(outcome, estimates=estimates)
+    with audit.clock.phase("sampling"):
+        if parameters.sampling == "pooled":
+            return sample_texts_pooled(audit, budget)
+        return sample_texts_independent(audit, budget - audit.predictions.asked)
 
 
 def _observed(

@@ -62,10 +62,7 @@ class TermGroupMeasure(Measure):
         return drawn_estimates(rows_in, rows_out, tallies, AuditParameters(interval="wald"))
 
     def answers(self, model: TextModel) -> tuple[NDArray[np.float64], ...] | None:
-        """Ask a model, and return its answers one by one: inside and outside, group by group.
-
-        1 is the favourable label, 0 any other; None if there are too many to ask about.
-        """
+        """Return a model's answers on each side of each group, as 0 or 1; None if too many."""
         if not self.exact:
             return None
         answers = self._decided(model, self._everything).astype(np.float64)

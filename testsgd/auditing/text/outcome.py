@@ -62,10 +62,7 @@ class TextAudit(Audit[TextModel]):
 def paired_confidence(
     rule_sets: TermRuleSets, parameters: AuditParameters, *, groups: int | None = None
 ) -> float:
-    """Return the confidence of each paired interval.
-
-    A simultaneous guarantee is for all of them at once, by Bonferroni's inequality.
-    """
+    """Return the confidence of each paired interval, if need be by Bonferroni's inequality."""
     if parameters.guarantee != "simultaneous":
         return parameters.confidence
     if groups is None:
@@ -83,6 +80,7 @@ class TextOutcome:
     favourable: int
     accuracy: float | None = None
     known: KnownAnswers | None = None
+    drawn: int = 0  # Questions of independent sampling, which remembers nothing
 
 
 class Comparisons:
@@ -105,10 +103,7 @@ class Comparisons:
         weights: Counts | None = None,
         drawn: NDArray[np.intp] | None = None,
     ) -> None:
-        """Compare the answers about seeds, all of them or those drawn, so often each.
-
-        Shapes: `answers` (seeds, groups of the set); `weights`, `drawn` (seeds,).
-        """
+        """Compare answers (seeds, groups of the set) about seeds, all or those drawn."""
         if min(category_set.shape) < 2 or not len(answers):
             return
         of_all = sizes = None

@@ -187,10 +187,7 @@ def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
 def chosen_over(
     mentions: Mentions, rule_sets: TermRuleSets, chosen: tuple[int, ...]
 ) -> tuple[TermRuleSets, NDArray[np.intp]]:
-    """Return what must be asked about other texts to judge some groups, and these groups in it.
-
-    That is all groups over the same categories, and those over some of these categories.
-    """
+    """Return all groups over the categories of some, or fewer of them, and the places of these."""
     sets = [rule_sets.category_sets[rule_sets.set_of(group)] for group in chosen]
     wanted = {item.categories for item in sets}
     parts = tuple(

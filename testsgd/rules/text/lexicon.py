@@ -289,8 +289,7 @@ def _append_signs(tokens: _Tokens, text: str, start: int, stop: int) -> None:
 def _kind(character: str) -> str:
     """Return an ASCII character of the same kind: itself, a letter, a blank or a sign.
 
-    What a word character is differs between the regular expressions of nltk's versions, beyond
-    ASCII only.
+    What nltk's versions take for word characters differs beyond ASCII.
     """
     if character.isascii():
         return character
