@@ -140,9 +140,7 @@ def conditional_scores(
     return scores
 
 
-def _rates(
-    sums: NDArray[np.float64], answers: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _rates(sums: Floats, answers: int) -> tuple[Floats, Floats]:
     """Return each stratum's rate and the variance of it."""
     rows, favourable, squares = sums
     rate = favourable / (rows * answers)
@@ -153,7 +151,7 @@ def _rates(
     return rate, guarded * (1 - guarded) / size
 
 
-def _quantile_bins(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+def _quantile_bins(numbers: Floats) -> Counts:
     """Return each number's bin, that of the middle of its ties; the bin 0 where missing."""
     known = ~np.isnan(numbers)
     bins = np.zeros(len(numbers), dtype=np.int64)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from testsgd.auditing.estimates import Counts, Estimates
+from testsgd.auditing.estimates import Counts, Estimates, Floats
 from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.guarantee import Guarantee
 from testsgd.auditing.parameters import AuditParameters, Estimand
@@ -151,7 +151,7 @@ class Findings(ABC):
         return float(np.nanmax(self.sizes[self.estimates.decided]))
 
     @property
-    def sizes(self) -> NDArray[np.float64]:
+    def sizes(self) -> Floats:
         """The sizes that groups are ranked by, scores or paired differences; NaN if unknown."""
         return self.estimates.score
 
@@ -160,9 +160,7 @@ class Findings(ABC):
         """How many counterfactual effects are significant; None if that is not known."""
         return None
 
-    def confidence_intervals(
-        self, groups: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def confidence_intervals(self, groups: NDArray[np.intp]) -> tuple[Floats, Floats]:
         """Return some groups' intervals in the population; NaN where a side has no samples."""
         return self.guarantee.confidence_intervals(self.estimates, groups)
 

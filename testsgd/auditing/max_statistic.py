@@ -48,9 +48,7 @@ class CellRates:
     rates: Floats
 
 
-def smoothed_rates(
-    rows: NDArray[np.int64], favourable: NDArray[np.int64], samples: NDArray[np.int64]
-) -> CellRates:
+def smoothed_rates(rows: Counts, favourable: Counts, samples: Counts) -> CellRates:
     """Estimate each cell's rate with one sample more, at the rate of all rows; shapes (cells,).
 
     A cell whose few samples all agree would otherwise seem not to vary at all, and a group of such
@@ -374,7 +372,7 @@ class _Block:
     """Some groups over the same categories, and what each seed does to their differences."""
 
     groups: slice
-    rows: NDArray[np.int64]
+    rows: Counts
     # Each seed's own answer, and its effect on each group's difference.
     answers: Singles
     effects: Singles

@@ -170,7 +170,7 @@ class Outcome:
 def order_groups(
     estimates: Estimates,
     size: NDArray[np.float64],
-    rule_counts: NDArray[np.int64],
+    rule_counts: Counts,
     *,
     first_by: NDArray[np.float64] | None = None,
 ) -> NDArray[np.intp]:

@@ -100,7 +100,7 @@ def select_rules(
     cells: CellTable,
     group_sums: GroupSums,
     members: Callable[[int], Members],
-    rule_counts: NDArray[np.int64],
+    rule_counts: Counts,
     order: NDArray[np.intp],
     *,
     critical: float,

@@ -128,9 +128,7 @@ def _shares_found(
     return dict(zip(looked_for.tolist(), found.tolist(), strict=True))
 
 
-def _overlaps(
-    first: NDArray[np.bool_], second: NDArray[np.bool_], rows: Counts
-) -> NDArray[np.float64]:
+def _overlaps(first: NDArray[np.bool_], second: NDArray[np.bool_], rows: Counts) -> Floats:
     """Return Jaccard's index of all pairs of groups, shape (first, second)."""
     both = np.vstack([first, second])
     indices = np.arange(len(both))
@@ -218,7 +216,7 @@ def term_stability(
 class Sample:
     """What a bootstrap sample of the texts shows of each group, arrays of shape (groups,)."""
 
-    rows_in: NDArray[np.int64]  # Seeds, as often as they were drawn
+    rows_in: Counts  # Seeds, as often as they were drawn
     difference: Floats  # The difference that groups are ranked by; NaN if one side is empty
 
 

@@ -34,7 +34,7 @@ class _Layout:
 
     order: NDArray[np.intp]
     starts: NDArray[np.intp]
-    joint: NDArray[np.int64]
+    joint: Counts
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Contingency:
         """How many combinations occur."""
         return len(self.coordinates)
 
-    def tally(self, weights: NDArray[np.int64] | None = None) -> Counts:
+    def tally(self, weights: Counts | None = None) -> Counts:
         """Sum whole-number weights of rows over each cell; count the rows if none are given."""
         # Sums of whole numbers below 2**53 are exact in a float.
         sums = np.bincount(self.cell_of_row, weights=weights, minlength=self.cells)
@@ -62,7 +62,7 @@ class Contingency:
 
     def marginal(
         self, subset: Sequence[int], quantities: NDArray[Number]
-    ) -> tuple[NDArray[np.int64], NDArray[Number]]:
+    ) -> tuple[Counts, NDArray[Number]]:
         """Sum quantities (q, cells) over the combinations of a subset of the features that occur.
 
         Returned are their places in the table of all, ascending, and the sums (q, combinations).
@@ -183,7 +183,7 @@ def _expand(
 
 
 def decode(
-    axes: Sequence[Axis], subset: tuple[int, ...], indices: NDArray[np.int64]
+    axes: Sequence[Axis], subset: tuple[int, ...], indices: Counts
 ) -> tuple[NDArray[np.intp], ...]:
     """Return the rule of each axis of a subset, from places among the subset's rule sets."""
     shape = tuple(axes[axis].rule_count for axis in subset)

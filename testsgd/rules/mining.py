@@ -37,7 +37,7 @@ class FrequentRuleSets:
     axes: tuple[Axis, ...]  # The sensitive features.
     subsets: tuple[tuple[int, ...], ...]  # Subsets of the features.
     subset: NDArray[np.int32]  # Which subset each group's rules are over; shape (groups,).
-    position: NDArray[np.int64]  # Its index among the rule sets of that subset; shape (groups,).
+    position: Counts  # Its index among the rule sets of that subset; shape (groups,).
     sums: Counts  # The quantities' sums over each group's rows; shape (q, groups).
     candidates: int  # Rule sets that were looked at.
     frequent: int  # Those with enough rows inside and outside, before equal ones were joined.
@@ -108,7 +108,7 @@ class FrequentRuleSets:
             sums[:, order[low:high]] = block.sums[:, indices[low:high] - block.first]
         return sums
 
-    def rule_counts(self) -> NDArray[np.int64]:
+    def rule_counts(self) -> Counts:
         """Count the rules of each group."""
         sizes = np.array([len(subset) for subset in self.subsets], dtype=np.int64)
         return sizes[self.subset]
@@ -183,7 +183,7 @@ def _simplest_of_equal(rule_sets: FrequentRuleSets) -> NDArray[np.intp]:
     return np.sort(best & 0xFFFFFFFF)
 
 
-def _complexity(rule_sets: FrequentRuleSets) -> NDArray[np.int64]:
+def _complexity(rule_sets: FrequentRuleSets) -> Counts:
     """Return a key that orders by rules, values, width (widest first), then by place."""
     keys = rule_sets.rule_counts() << 20
     for chosen, subset, rules in rule_sets.by_subset(np.arange(len(rule_sets))):

@@ -54,10 +54,9 @@ class Clusters:
     @classmethod
     def of(cls, names: NDArray[Any]) -> Clusters:
         """Return the clusters of rows that have the same name, a number or a text."""
-        _, first, inverse = np.unique(names, return_index=True, return_inverse=True)
-        number = np.empty(len(first), dtype=np.int64)
-        number[np.argsort(first)] = np.arange(len(first))
-        return cls(number[inverse.reshape(-1)])
+        import pandas as pd
+
+        return cls(pd.factorize(names, use_na_sentinel=False)[0].astype(np.int64))
 
     def __len__(self) -> int:
         return len(self.sizes)

@@ -108,7 +108,7 @@ def ask_variants(
     predictions: SharedPredictions,
     replacer: Replacer,
     category_set: CategorySet,
-    rows: NDArray[np.int64],
+    rows: Counts,
     groups: NDArray[np.intp] | None = None,
     *,
     progress: Callable[[int], None] | None = None,
