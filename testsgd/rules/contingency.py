@@ -34,7 +34,7 @@ class _Layout:
 
     order: NDArray[np.intp]
     starts: NDArray[np.intp]
-    joint: Counts
+    joint: Counts  # Which combination each is
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,10 @@ def baselines_once(
     methods: Sequence[str],
     time_limit: float | None = None,
 ) -> list[BaselineRun]:
-    """Draw people as :func:`audit_once` does, and run methods of the baselines on them."""
+    """Draw people as :func:`testsgd.truth.audit_once` does, and run other methods on them.
+
+    `methods` are names of :data:`testsgd.baselines.METHODS`.
+    """
     table = population.table(rows, seed=seed, run=number)
     subject = subject_of(
         table,
