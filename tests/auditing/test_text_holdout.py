@@ -19,7 +19,7 @@ from made_up_texts import (
 from testsgd.auditing import AuditParameters
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.text import run_text_audit
-from testsgd.auditing.text.outcome import paired_intervals
+from testsgd.auditing.text.outcome import paired_confidence
 from testsgd.auditing.text.run import chosen_over, split_texts
 from testsgd.errors import ParameterError
 from testsgd.models import load_text_model
@@ -95,10 +95,9 @@ def test_the_guarantee_is_for_the_groups_found_only():
     # So are the paired intervals.
     assert np.all(wide > narrow)
     parameters = AuditParameters()
-    paired = paired_intervals(found.rule_sets, parameters, groups=groups)
-    assert paired.confidence == pytest.approx(1 - 0.05 / groups)
-    everything = paired_intervals(found.rule_sets, parameters)
-    assert everything.confidence > paired.confidence
+    paired = paired_confidence(found.rule_sets, parameters, groups=groups)
+    assert paired == pytest.approx(1 - 0.05 / groups)
+    assert paired_confidence(found.rule_sets, parameters) > paired
 
 
 @pytest.mark.parametrize("sampling", ["pooled", "independent"])

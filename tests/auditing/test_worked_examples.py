@@ -10,12 +10,11 @@ import pytest
 from testsgd.auditing.explaining import check_condition
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.max_statistic import upper_quantile
-from testsgd.auditing.stability import affordable
+from testsgd.auditing.stability import affordable, affordable_of_texts
 from testsgd.auditing.text.answers import other_means
-from testsgd.auditing.text.outcome import paired_tails_interval
-from testsgd.auditing.text.stability import affordable_samples
 from testsgd.data import load_specification
 from testsgd.errors import ParameterError
+from testsgd.scoring import paired_tails_interval
 
 
 def test_the_lower_bound_is_the_end_nearer_to_zero() -> None:
@@ -40,8 +39,8 @@ def test_of_100_pairs_20_change_for_the_better_and_5_for_the_worse() -> None:
 
 def test_bootstrap_samples_that_would_take_too_long_are_not_drawn() -> None:
     assert (affordable(5_000, 80), affordable(19_000_000, 1_800)) == (200, 0)
-    assert affordable_samples(5_000, 1_000_000, 2_000) == 200
-    assert affordable_samples(100_000, 10**9, 10**6) == 0
+    assert affordable_of_texts(5_000, 1_000_000, 2_000) == 200
+    assert affordable_of_texts(100_000, 10**9, 10**6) == 0
 
 
 def test_a_sensitive_feature_is_no_condition() -> None:

@@ -181,18 +181,3 @@ def test_no_groups_where_nobody_is_left_out(values):
     assert found.sums.shape == (2, 0)
     nobody = np.zeros(0, dtype=np.intp)
     assert found.members(nobody, contingency).shape == (0, 1)
-
-
-def test_progress_counts_the_candidates_to_the_end():
-    calls = []
-    table = make_table(
-        {
-            "x": {"type": "categorical", "values": ["a", "b", "c"]},
-            "y": {"type": "categorical", "values": ["a", "b"]},
-        },
-        {"x": list("abc"), "y": list("aab")},
-    )
-    mined(table, min_count=1, max_features=2, progress=lambda *call: calls.append(call))
-    assert [done for done, _ in calls] == sorted({done for done, _ in calls})
-    assert calls[-1] == (20, 20)
-    assert {total for _, total in calls} == {20}

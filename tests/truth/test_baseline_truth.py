@@ -7,8 +7,9 @@ import pytest
 
 from testsgd.baselines import METHODS, BaselineFinding, BaselineResult, subject_of
 from testsgd.baselines.divexplorer import divergence_t
+from testsgd.baselines.registry import find_baseline
 from testsgd.truth import baselines_once, population
-from testsgd.truth.baseline_runs import FINDINGS, reports
+from testsgd.truth.baseline_runs import FINDINGS
 
 QUICK = ("themis", "gerryfair", "individual")
 
@@ -80,4 +81,4 @@ def test_what_counts_as_a_finding(method: str, value: float, finding: bool) -> N
         queries=0,
         seconds=0,
     )
-    assert reports(subject, result) is finding
+    assert find_baseline(method).is_finding(subject, result) is finding

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import itertools
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 from everybody_written_out import answers
 from few_people import TRAITS, small_population
 
+from testsgd.auditing import run_audit
+from testsgd.auditing.text import run_text_audit
 from testsgd.data import check_texts, load_terms, specification_from_mapping
 from testsgd.errors import TestSGDError
 from testsgd.models import load_text_model
 from testsgd.truth.theta import (
     THETAS,
+    study,
     study_data_set,
-    study_table,
-    study_texts,
     theta_document,
     theta_tables,
 )
+from testsgd.truth.verdicts import search_inside_only
 
 ROWS = 400
 PEOPLE = small_population(20)
@@ -53,7 +56,13 @@ def by_hand(theta: float, *, bound_outside: bool) -> list[float]:
 @pytest.mark.parametrize("theta", [0.01, 0.1, 0.2, 0.3, 0.5])
 def test_rule_sets_and_best_scores_are_those_by_hand(theta: float) -> None:
     table = PEOPLE.table(ROWS, seed=4)
-    (row,) = study_table("small", PEOPLE.model(), table, [theta])
+    model = PEOPLE.model()
+    (row,) = study(
+        "small",
+        [theta],
+        partial(run_audit, model, table),
+        partial(search_inside_only, model.model, table),
+    )
     for search, bound in ((row.both_sides, True), (row.inside_only, False)):
         scores = by_hand(theta, bound_outside=bound)
         assert search.rule_sets == len(scores)
@@ -96,7 +105,7 @@ def test_texts_have_one_search() -> None:
         lambda texts: ["bad" if " old" in text else "good" for text in texts], specification
     )
     texts, terms = check_texts(reviews, specification), load_terms(None)
-    small, large = study_texts("reviews", model, texts, terms, [0.1, 0.9])
+    small, large = study("reviews", [0.1, 0.9], partial(run_text_audit, model, texts, terms))
     assert small.inside_only is large.inside_only is None
     assert small.both_sides.first_by_lower_bound is not None
     assert small.both_sides.first_by_lower_bound.group == "“old”"

@@ -32,26 +32,11 @@ class AuditComparison:
 
 
 def compare_audits(before: Findings, after: Findings, *, least_increase: float) -> AuditComparison:
-    """Compare the audits of two models.
+    """Compare the audits of two models, made of the same data with the same parameters.
 
     Who is in a group and which groups are frequent depends on the data alone, so the groups of both
-    audits are the same, in the same order.
-
-    Parameters
-    ----------
-    before, after : Findings
-        Of the same rows or texts, with the same parameters.
-    least_increase : float
-        From which rise of its score on a group is listed.
-
-    Returns
-    -------
-    AuditComparison
-
-    Raises
-    ------
-    ValueError
-        If the audits are of different groups.
+    audits are the same, in the same order; a ValueError is raised if they are not. A group is
+    listed if its score rises by more than `least_increase`.
     """
     if len(before.rule_sets) != len(after.rule_sets):
         raise ValueError(f"{len(before.rule_sets)} and {len(after.rule_sets)} groups")
@@ -66,15 +51,7 @@ def compare_audits(before: Findings, after: Findings, *, least_increase: float) 
 
 
 def worst_groups(findings: Findings, limit: int) -> tuple[int, ...]:
-    """Return the decided groups with the largest scores, near copies of one before left out.
-
-    Parameters
-    ----------
-    findings : Findings
-        An audit.
-    limit : int
-        At most so many.
-    """
+    """Return the decided groups with the largest scores, near copies of one before left out."""
     order = findings.ranking[findings.estimates.decided[findings.ranking]]
     # Of equal scores the first of the ranking is first.
     order = order[np.argsort(-findings.estimates.score[order], kind="stable")]

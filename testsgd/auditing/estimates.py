@@ -98,10 +98,7 @@ class Estimates:
         return replace(self, **arrays)
 
     def population_interval(self, confidence: float) -> tuple[Floats, Floats]:
-        """Compute intervals for the difference in the population the rows are drawn from.
-
-        Each holds for its group alone; see :func:`testsgd.scoring.population_interval`.
-        """
+        """Compute intervals for the difference in the population, each for its group alone."""
         return self.population_interval_at(1 - confidence)
 
     def population_interval_at(self, error: Any) -> tuple[Floats, Floats]:
@@ -110,10 +107,7 @@ class Estimates:
 
 
 def both_sides(inside: Counts, everybody: Counts) -> Counts:
-    """Return two sums over each group and over all others, in the order of `counted_estimates`.
-
-    Shapes: `inside` (2, groups); `everybody` (2,); returned (4, groups).
-    """
+    """Return two sums over groups and all others, (4, groups), for `counted_estimates`."""
     return np.stack([inside, everybody[:, None] - inside], axis=1).reshape(4, -1)
 
 
@@ -135,10 +129,7 @@ def means_over_draws(estimates: Estimates, confidence: float) -> Estimates:
 
 
 def counted_estimates(tallies: Counts, *, draws: int = 1) -> Estimates:
-    """Return the estimates of an audit that asked about all of a side; `tallies` (4, groups).
-
-    Decided, unless a group has no rows on one side.
-    """
+    """Return the estimates of an audit that asked about all of a side; `tallies` (4, groups)."""
     rows_in, rows_out, favourable_in, favourable_out = tallies
     counts = (rows_in, rows_out, rows_in * draws, rows_out * draws, favourable_in, favourable_out)
     return Estimates(
@@ -152,10 +143,7 @@ def counted_estimates(tallies: Counts, *, draws: int = 1) -> Estimates:
 def drawn_estimates(
     rows_in: Counts, rows_out: Counts, tallies: Counts, parameters: AuditParameters
 ) -> Estimates:
-    """Return the estimates of an audit that drew samples, and apply the stopping rule to them.
-
-    Shapes: `rows_in`, `rows_out` (groups,); `tallies` (4, groups).
-    """
+    """Return the estimates of an audit that drew samples; `tallies` (4, groups)."""
     samples_in, samples_out, favourable_in, favourable_out = tallies
     counts = (rows_in, rows_out, samples_in, samples_out, favourable_in, favourable_out)
     margins, decided = stopping_rule(tallies, parameters)

@@ -17,11 +17,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import Field
 
-from testsgd.auditing.estimates import Counts, Floats
+from testsgd.auditing.estimates import Counts, Estimates, Floats
 from testsgd.data import DatasetSpecification, Table
 from testsgd.errors import ParameterError
 from testsgd.report.summaries import Part, RuleSummary
-from testsgd.rules import Contingency, Rule, RuleSet
+from testsgd.rules import Contingency, Rule, RuleSet, TermRuleSets
 from testsgd.scoring import effective_sample_size, normal_quantile
 
 Members = NDArray[np.bool_]
@@ -140,9 +140,7 @@ def conditional_scores(
     return scores
 
 
-def _rates(
-    sums: NDArray[np.float64], answers: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _rates(sums: Floats, answers: int) -> tuple[Floats, Floats]:
     """Return each stratum's rate and the variance of it."""
     rows, favourable, squares = sums
     rate = favourable / (rows * answers)
@@ -153,12 +151,8 @@ def _rates(
     return rate, guarded * (1 - guarded) / size
 
 
-def _quantile_bins(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return each number's bin, the bin 0 where missing.
-
-    A number belongs to the bin that the middle of its ties falls in, so a value that most rows have
-    does not draw the others into its bin.
-    """
+def _quantile_bins(numbers: Floats) -> Counts:
+    """Return each number's bin, that of the middle of its ties; the bin 0 where missing."""
     known = ~np.isnan(numbers)
     bins = np.zeros(len(numbers), dtype=np.int64)
     if known.any():
@@ -213,10 +207,7 @@ def _rounded(number: float) -> float:
 def _compare(
     table: Table, contingency: Contingency, name: str, members: Members
 ) -> list[CorrelatedFeature | None]:
-    """Compare a feature inside and outside of groups, by its values' shares or by its mean.
-
-    None where they do not differ, or nothing is known on one side.
-    """
+    """Compare a feature inside and outside of groups; None where it is alike, or unknown."""
     feature = table.specification.features[name]
     values: tuple[str | None, ...] = (None,)
     numbers: NDArray[Any] = table.numbers(name) if feature.continuous else table.codes(name)
@@ -344,16 +335,38 @@ def explain_groups(
     return explanations
 
 
+def explain_term_groups(
+    estimates: Estimates, rule_sets: TermRuleSets, groups: Sequence[int]
+) -> dict[int, Explanation]:
+    """Explain groups of texts, but for those one of whose parts got no samples.
+
+    Some of a group's terms are a frequent group too, so what every subset of them does is known.
+    Texts have no features that could go with a group.
+    """
+    by_categories = {item.categories: item for item in rule_sets.category_sets}
+    explained = {}
+    for group in groups:
+        categories = rule_sets.category_sets[rule_sets.set_of(group)].categories
+        terms = rule_sets.chosen(group)
+        # Of each subset of the terms but of none, in the order of its bits.
+        differences = np.zeros(1 << len(terms))
+        for subset in range(1, len(differences)):
+            bits = [bit for bit in range(len(terms)) if subset >> bit & 1]
+            part = by_categories[tuple(categories[bit] for bit in bits)]
+            index = np.ravel_multi_index([terms[bit] for bit in bits], part.shape)
+            differences[subset] = estimates.difference[part.first + int(index)]
+        if not np.isnan(differences).any():
+            explained[group] = explanation_of(rule_sets.rule_set(group), differences)
+    return explained
+
+
 def explanation_of(
     group: RuleSet,
     differences: Floats,
     correlated: Sequence[CorrelatedFeature] = (),
     conditional: ConditionalScore | None = None,
 ) -> Explanation:
-    """Explain a group by the differences of all subsets of its rules.
-
-    Shapes: `differences` (subsets,), in the order of :func:`simplest_subset`.
-    """
+    """Explain a group by the differences of all subsets of its rules, as :func:`_differences`."""
     subset, simplest = simplest_subset(differences), None
     chosen = RuleSet(tuple(rule for bit, rule in enumerate(group.rules) if subset >> bit & 1))
     if not np.isnan(differences[subset]):

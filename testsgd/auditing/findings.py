@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from testsgd.auditing.estimates import Counts, Estimates
+from testsgd.auditing.estimates import Counts, Estimates, Floats
 from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.guarantee import Guarantee
 from testsgd.auditing.parameters import AuditParameters, Estimand
@@ -151,11 +151,8 @@ class Findings(ABC):
         return float(np.nanmax(self.sizes[self.estimates.decided]))
 
     @property
-    def sizes(self) -> NDArray[np.float64]:
-        """The groups' scores, in their order; NaN where they are not known.
-
-        If groups are ranked by their paired differences, it is the size of these.
-        """
+    def sizes(self) -> Floats:
+        """The sizes that groups are ranked by, scores or paired differences; NaN if unknown."""
         return self.estimates.score
 
     @property
@@ -163,13 +160,8 @@ class Findings(ABC):
         """How many counterfactual effects are significant; None if that is not known."""
         return None
 
-    def confidence_intervals(
-        self, groups: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the ends of some groups' intervals, NaN where nothing was sampled on one side.
-
-        They are for the difference in the population of the rows, and of the shape (groups,).
-        """
+    def confidence_intervals(self, groups: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        """Return some groups' intervals in the population; NaN where a side has no samples."""
         return self.guarantee.confidence_intervals(self.estimates, groups)
 
     @property
@@ -218,10 +210,7 @@ class TableFindings(Findings):
         return float(weighted / (rows_in + rows_out))
 
     def moved_differences(self, group: int) -> dict[str, float]:
-        """Return for each feature a group's difference with the feature moved by a step.
-
-        The neighbourhood difference is their mean. Empty if not all neighbours were asked about.
-        """
+        """Return a group's difference with each feature moved by a step, as far as known."""
         if self.by_feature is None:
             return {}
         inside = self.rule_sets.members(np.array([group]), self.contingency)[0]

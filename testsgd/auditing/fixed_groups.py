@@ -15,27 +15,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import (
-    Counts,
-    Estimates,
-    both_sides,
-    counted_estimates,
-    drawn_estimates,
-)
+from testsgd import sampling
+from testsgd.auditing import estimates as rates
+from testsgd.auditing.estimates import Counts, Estimates
 from testsgd.auditing.outcome import threads
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.errors import ParameterError
 from testsgd.models import Model
 from testsgd.rules import RuleSet
-from testsgd.sampling import (
-    BATCH_ROWS,
-    Draws,
-    draw,
-    drawn_frame,
-    explore_neighbourhood,
-    neighbourhood_size,
-)
 
 # Draws on each side of a group, if the neighbours are too many to ask about all: a rate then has a
 # standard error of at most 0.35 points.
@@ -53,20 +41,7 @@ def measure_groups(
     seed: int,
     jobs: int | None = None,
 ) -> Estimates:
-    """Find how a model treats given groups of some rows.
-
-    Parameters
-    ----------
-    model : Model
-        The black box.
-    table, rule_sets, max_queries, seed, jobs
-        As for :class:`GroupMeasure`, which is what to use for several models.
-
-    Returns
-    -------
-    Estimates
-        In the order of the groups.
-    """
+    """Return how one model treats given groups of some rows; see :class:`GroupMeasure`."""
     return GroupMeasure(table, rule_sets, max_queries=max_queries, seed=seed, jobs=jobs)(model)
 
 
@@ -110,38 +85,9 @@ class GroupMeasure(Measure):
     If the rows and their neighbours are no more than `max_queries`, all of them are asked about,
     and the numbers are those of an exact audit. Otherwise as many neighbours are drawn on each side
     of each group, from the seed alone: the draws are the same for every model, so that chance is
-    not what tells two models apart.
-
-    Attributes
-    ----------
-    table : Table
-        The rows.
-    rule_sets : sequence of RuleSet
-        The groups. A group may have no rows on one side; its rates there are NaN.
-    max_queries : int
-        Most rows to ask a model about.
-    seed : int
-        Seed of the draws.
-    jobs : int or None
-        Threads that ask a model at once; None: as many as there are processors if the model allows
-        it. Changes no result.
-
-    Raises
-    ------
-    ParameterError
-        If `max_queries` does not allow one draw on each side of each group.
-
-    Examples
-    --------
-    >>> from testsgd.data import load_specification, load_table
-    >>> from testsgd.models import load_model
-    >>> from testsgd.rules import ValueRule
-    >>> demo = load_specification("demo")
-    >>> groups = (RuleSet((ValueRule("gender", ("female",)),)),)
-    >>> measure = GroupMeasure(load_table(demo), groups, max_queries=1_000_000, seed=0)
-    >>> estimates = measure(load_model(None, demo).model)
-    >>> estimates.exact, estimates.rows_in.tolist()
-    (True, [10137])
+    not what tells two models apart. A group may have no rows on one side; its rates there are NaN.
+    A :class:`testsgd.errors.ParameterError` is raised if `max_queries` does not allow one draw on
+    each side of each group.
     """
 
     table: Table
@@ -154,24 +100,26 @@ class GroupMeasure(Measure):
     @property
     def exact(self) -> bool:
         """True if a model is asked about all rows and their neighbours."""
-        return (neighbourhood_size(self.table) + 1) * len(self.table) <= self.max_queries
+        return (sampling.neighbourhood_size(self.table) + 1) * len(self.table) <= self.max_queries
 
     def __call__(self, model: Model) -> Estimates:
         """Ask a model."""
         members = self._members
         if self.exact:
             jobs = threads(model, self.jobs)
-            neighbourhood = explore_neighbourhood(model, self.table, jobs=jobs)
+            neighbourhood = sampling.explore_neighbourhood(model, self.table, jobs=jobs)
             favourable = neighbourhood.favourable.astype(np.int64)
             counted = np.array([np.ones_like(favourable), favourable])
             inside = np.array([counted[:, of_group].sum(axis=1) for of_group in members])
-            tallies = both_sides(inside.reshape(-1, 2).T, counted.sum(axis=1))
-            return counted_estimates(tallies, draws=neighbourhood.size)
-        frame, starts = self._frame, range(0, len(self._frame), BATCH_ROWS)
-        answers = [model.decisions(frame.iloc[start : start + BATCH_ROWS]) for start in starts]
+            tallies = rates.both_sides(inside.reshape(-1, 2).T, counted.sum(axis=1))
+            return rates.counted_estimates(tallies, draws=neighbourhood.size)
+        frame, starts = self._frame, range(0, len(self._frame), sampling.BATCH_ROWS)
+        answers = [
+            model.decisions(frame.iloc[start : start + sampling.BATCH_ROWS]) for start in starts
+        ]
         tallies = self._drawn.tally(np.concatenate([np.zeros(0, dtype=bool), *answers]))
         rows_in = members.sum(axis=1, dtype=np.int64)
-        return drawn_estimates(rows_in, len(self.table) - rows_in, tallies, _DRAWN_ONCE)
+        return rates.drawn_estimates(rows_in, len(self.table) - rows_in, tallies, _DRAWN_ONCE)
 
     @cached_property
     def _members(self) -> NDArray[np.bool_]:
@@ -185,7 +133,9 @@ class GroupMeasure(Measure):
         for group, inside in enumerate(self._members):
             generator = np.random.default_rng([self.seed, 4, group])
             for side in (np.flatnonzero(inside), np.flatnonzero(~inside)):
-                drawn = draw(generator, side, features, self.draws_a_side if len(side) else 0)
+                drawn = sampling.draw(
+                    generator, side, features, self.draws_a_side if len(side) else 0
+                )
                 way = 2 * drawn.features + (drawn.directions > 0)
                 codes.append(drawn.rows * 2 * max(features, 1) + way)
         return Questions.of(codes)
@@ -195,7 +145,7 @@ class GroupMeasure(Measure):
         """The neighbours that were drawn, each once."""
         ways = 2 * max(len(self.table.specification.insensitive), 1)
         rows, way = np.divmod(self._drawn.distinct, ways)
-        return drawn_frame(self.table, Draws(rows, way // 2, 2 * (way % 2) - 1))
+        return sampling.drawn_frame(self.table, sampling.Draws(rows, way // 2, 2 * (way % 2) - 1))
 
 
 @dataclass(frozen=True)

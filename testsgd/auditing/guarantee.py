@@ -70,10 +70,7 @@ class Guarantee:
     def confidence_intervals(
         self, estimates: Estimates, groups: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:
-        """Return the confidence intervals of some groups' differences.
-
-        NaN where nothing was sampled on one side.
-        """
+        """Return intervals of some groups' differences, NaN where a side has no samples."""
         return estimates.take(groups).population_interval_at(self.errors[groups])
 
 
@@ -149,16 +146,14 @@ def per_group(estimates: Estimates, confidence: float) -> Guarantee:
     )
 
 
-def bonferroni(estimates: Estimates, confidence: float, *, groups: int | None = None) -> Guarantee:
+def bonferroni(estimates: Estimates, confidence: float) -> Guarantee:
     """Control the family-wise error rate by Bonferroni's inequality, under any dependence."""
-    count = len(estimates.rows_in) if groups is None else groups
     return guarantee_of(
         estimates,
-        np.full(len(estimates.rows_in), (1 - confidence) / max(1, count)),
+        np.full(len(estimates.rows_in), (1 - confidence) / max(1, len(estimates.rows_in))),
         kind="simultaneous",
         confidence=confidence,
         method="bonferroni",
-        groups=count,
     )
 
 
@@ -224,11 +219,9 @@ def group_p_values(estimates: Estimates) -> Floats:
 
 
 def _p_values_of_intervals(estimates: Estimates) -> Floats:
-    """Return the largest of some error rates below which an interval no longer leaves out 0.
-
-    Intervals grow as their error rate shrinks, so only those that still leave out 0 are looked at.
-    """
+    """Return the largest of some error rates below which an interval no longer leaves out 0."""
     p_values = np.ones(len(estimates.rows_in))
+    # Intervals grow as their error rate shrinks: only those that still leave out 0 are looked at.
     left = np.flatnonzero(estimates.sampled)
     for level in _LEVELS:
         low, high = estimates.take(left).population_interval_at(level)

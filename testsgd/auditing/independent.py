@@ -106,8 +106,8 @@ def sample_independent(audit: RowAudit, budget: int) -> Outcome:
     )
 
 
-def sample_texts_independent(audit: TextAudit, budget: int) -> tuple[TextOutcome, int]:
-    """Run Algorithm 2 for one group of texts after another; return the queries it took too.
+def sample_texts_independent(audit: TextAudit, budget: int) -> TextOutcome:
+    """Run Algorithm 2 for one group of texts after another.
 
     Each step asks about a seed with the group's terms, and about a text that lacks one of them.
     """
@@ -145,4 +145,4 @@ def sample_texts_independent(audit: TextAudit, budget: int) -> tuple[TextOutcome
     once = np.ones(len(texts), dtype=np.int64)
     sizes_out = len(texts) - containing_all(audit.mentions, rule_sets, once)
     estimates = drawn_estimates(rule_sets.rows(), sizes_out, tallies[:4], audit.parameters)
-    return TextOutcome(estimates, None, asked=0, favourable=0), int(tallies[4].sum())
+    return TextOutcome(estimates, None, asked=0, favourable=0, drawn=int(tallies[4].sum()))

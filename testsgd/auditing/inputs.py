@@ -27,10 +27,7 @@ def find_model_and_table(
     limit: int | None,
     seed: int,
 ) -> tuple[LoadedModel[Model], Table]:
-    """Find a model of rows, and the rows with all columns that it needs.
-
-    If both are wrong, what is wrong with the data is told.
-    """
+    """Find a model of rows and the rows; if both are wrong, what is wrong with the rows is told."""
     try:
         loaded = load_model(
             model, specification, favourable_given=favourable_given, threshold=threshold

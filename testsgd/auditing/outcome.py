@@ -14,13 +14,8 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import (
-    Counts,
-    Estimates,
-    both_sides,
-    counted_estimates,
-    drawn_estimates,
-)
+from testsgd.auditing import estimates as rates
+from testsgd.auditing.estimates import Counts, Estimates
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
@@ -112,10 +107,7 @@ class RowAudit(Audit[Model]):
         return lay_out(self.table, self.axes)
 
     def search(self, quantities: Counts) -> FrequentRuleSets:
-        """Sum quantities, the rows first, over all frequent groups, or over the given ones.
-
-        Shapes: `quantities` (q, cells).
-        """
+        """Sum quantities (q, cells), rows first, over all frequent groups, or the given ones."""
         if self.given is not None:
             return self.given.over(self.contingency, quantities)
         return mine(
@@ -178,14 +170,11 @@ class Outcome:
 def order_groups(
     estimates: Estimates,
     size: NDArray[np.float64],
-    rule_counts: NDArray[np.int64],
+    rule_counts: Counts,
     *,
     first_by: NDArray[np.float64] | None = None,
 ) -> NDArray[np.intp]:
-    """Rank the groups.
-
-    Shapes: `size`, `rule_counts`, `first_by` (groups,).
-    """
+    """Rank the groups that have samples on both sides and a size; arrays of shape (groups,)."""
     ranking = rank_groups(
         np.nan_to_num(size), estimates.rows_in, rule_counts, estimates.decided, first_by
     )
@@ -193,10 +182,7 @@ def order_groups(
 
 
 def accuracy_of(labels: NDArray[np.bool_], favourable: NDArray[np.integer], draws: int) -> float:
-    """Return the share of answers that are as the labels, with so many answers to each question.
-
-    Shapes: `labels`, whether each is the favourable one, `favourable` (n,).
-    """
+    """Return the share of answers (n,) that are as the labels; `draws` answers to each question."""
     right = np.where(labels, favourable, draws - favourable)
     return float(right.sum() / (len(labels) * draws))
 
@@ -224,15 +210,12 @@ class ObservedAnswers:
         return np.vstack([self.cell_samples, self.cell_favourable])
 
     def answers(self, rows_in: Counts, sums: Counts, parameters: AuditParameters) -> Answers:
-        """Return the groups' rates.
-
-        Shapes: `rows_in` (groups,); `sums` (2, groups).
-        """
-        tallies = both_sides(sums, self.quantities.sum(axis=1))
+        """Return the groups' rates; `rows_in` (groups,), `sums` (2, groups)."""
+        tallies = rates.both_sides(sums, self.quantities.sum(axis=1))
         if self.decisions is None:
-            estimates = drawn_estimates(rows_in, self.rows - rows_in, tallies, parameters)
+            estimates = rates.drawn_estimates(rows_in, self.rows - rows_in, tallies, parameters)
         else:
-            estimates = counted_estimates(tallies)
+            estimates = rates.counted_estimates(tallies)
         return Answers(estimates, self.cell_samples, self.cell_favourable, 1, self.decisions)
 
 

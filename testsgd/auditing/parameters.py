@@ -31,11 +31,6 @@ MIN_ROWS = 50
 class AuditParameters(Parameters):
     """The parameters of an audit; sampling's defaults are the paper's (TestSGD, Table 2).
 
-    Raises
-    ------
-    ParameterError
-        If a value is out of its range.
-
     Examples
     --------
     >>> AuditParameters(theta=2)
@@ -209,13 +204,7 @@ class AuditParameters(Parameters):
         return "lower-bound" if self.rank_by == "auto" else self.rank_by
 
     def fewest_rows(self, rows: int) -> int:
-        """Return how many rows a judged group has at least, inside as outside.
-
-        Examples
-        --------
-        >>> AuditParameters().fewest_rows(30_000), AuditParameters(theta=0.05).fewest_rows(30_000)
-        (50, 1500)
-        """
+        """Return how many rows a judged group has at least, inside as outside."""
         if self.theta is None:
             return MIN_ROWS if self.min_rows is None else self.min_rows
         # A share such as 0.07 of 100 is 7, though it is a little more in floats.

@@ -22,19 +22,12 @@ from testsgd.report.results import DocumentResult
 class AuditResult(DocumentResult[AuditSummary]):
     """The result of an audit; every view of it is rendered from one summary.
 
-    Parameters
-    ----------
-    summary : AuditSummary
-        The document.
-    findings : Findings, optional
-        What it was made from; a result that was read back from JSON has none.
-
     Attributes
     ----------
     summary : AuditSummary
-        As given.
+        The document.
     findings : Findings or None
-        As given.
+        What it was made from; a result that was read back from JSON has none.
     """
 
     document: ClassVar = DocumentKind(

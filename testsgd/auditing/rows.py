@@ -9,6 +9,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.auditing import rule_selection
 from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.exact import audit_exactly
 from testsgd.auditing.explaining import Explanation, explain_groups
@@ -19,12 +20,6 @@ from testsgd.auditing.max_statistic import simultaneous
 from testsgd.auditing.outcome import Answers, Outcome, RowAudit, accuracy_of, order_groups
 from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.pooled import sample_pooled
-from testsgd.auditing.rule_selection import (
-    ExplainingRule,
-    cell_table,
-    near_duplicates,
-    select_rules,
-)
 from testsgd.auditing.stability import affordable, group_stability
 from testsgd.data import Table
 from testsgd.models import PROBE_ROWS, Repetition, ask_again
@@ -143,7 +138,7 @@ def _explaining_rules(
     rule_sets: FrequentRuleSets,
     ranking: NDArray[np.intp],
     guarantee: Guarantee,
-) -> tuple[ExplainingRule, ...]:
+) -> tuple[rule_selection.ExplainingRule, ...]:
     """Find the fewest rules that explain how rates differ; none if groups share no samples."""
     contingency, judged = audit.contingency, ranking[answers.estimates.decided[ranking]]
     if not answers.cell_samples.any() or not len(judged) or audit.given is not None:
@@ -158,8 +153,10 @@ def _explaining_rules(
 
     rows, overlap = contingency.tally(), audit.parameters.overlap
     rules = []
-    for rule in select_rules(
-        cell_table(rows, answers.cell_samples, answers.cell_favourable, answers.cell_independent),
+    for rule in rule_selection.select_rules(
+        rule_selection.cell_table(
+            rows, answers.cell_samples, answers.cell_favourable, answers.cell_independent
+        ),
         group_sums,
         members,
         rule_sets.rule_counts(),
@@ -167,7 +164,7 @@ def _explaining_rules(
         critical=guarantee.simultaneous_critical_value,
     ):
         inside = members(rule.group)
-        near = near_duplicates(rule.group, inside, rows, group_sums, judged, overlap)
+        near = rule_selection.near_duplicates(rule.group, inside, rows, group_sums, judged, overlap)
         rules.append(replace(rule, near_duplicates=near))
     return tuple(rules)
 
@@ -222,11 +219,7 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
 
 
 def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
-    """Try the model on the first rows, twice; give its fingerprint, what differed, the queries.
-
-    It shows early what is wrong, and whether the answers can be relied on. These rows count as
-    queries.
-    """
+    """Try the model on the first rows, twice; give its fingerprint, what differed, the queries."""
     table, model = audit.table, audit.model.model
     rows = min(PROBE_ROWS, len(table), audit.allowed // 2)
     decisions = model.decisions(table.frame.iloc[:rows])

@@ -35,33 +35,14 @@ def run_audit(
     *,
     progress: Progress | None = None,
 ) -> TableFindings:
-    """Audit a model.
+    """Audit a model on the rows of a table.
 
-    Parameters
-    ----------
-    model : LoadedModel
-        The black box, from :func:`testsgd.models.load_model`.
-    table : Table
-        The rows, from :func:`testsgd.data.load_table` or :func:`testsgd.data.check_table`.
-    parameters : AuditParameters
-        What to do.
-    progress : callable, optional
-        Called now and then with a phase's name, how much is done and how much there is.
+    `progress` is called now and then with a phase's name, how much is done and how much there is. A
+    :class:`testsgd.errors.ModelError` is raised if the model raises or returns something unusable,
+    a :class:`testsgd.errors.ParameterError` if exact mode was asked for and takes more queries than
+    allowed.
 
-    Returns
-    -------
-    TableFindings
-
-    Raises
-    ------
-    ModelError
-        If the model raises or returns something unusable.
-    ParameterError
-        If exact mode was asked for and takes more queries than allowed.
-
-    References
-    ----------
-    Zhang et al., TestSGD, section 4.
+    See Zhang et al., TestSGD, section 4.
     """
     if parameters.rank_by == "counterfactual":
         raise ParameterError(
@@ -104,10 +85,7 @@ def run_audit(
 
 
 def again_queries(model: LoadedModel[Any], data: Sized) -> int:
-    """Return the queries that it takes to ask about the first rows or texts again.
-
-    A network of testsgd's own is not asked again; see :mod:`testsgd.models.repeating`.
-    """
+    """Return the queries of asking again about the first; testsgd's own networks are not asked."""
     return min(PROBE_ROWS, len(data)) if isinstance(model.model, CheckedFunction) else 0
 
 
@@ -145,10 +123,7 @@ def audit_held_out(audit: RowAudit, share: float) -> TableFindings:
 def held_out(
     searched: SomeFindings, estimated: SomeFindings, parameters: AuditParameters, share: float
 ) -> SomeFindings:
-    """Return the findings of the rows kept, with the groups selected in the rows searched.
-
-    In the estimated part the groups are numbered in the order in which they were searched.
-    """
+    """Return the findings of the rows kept, groups numbered in the order of the search."""
     ranks = {int(group): rank for rank, group in enumerate(searched.ranking, start=1)}
     number = {group: index for index, group in enumerate(searched.highlights)}
     return replace(

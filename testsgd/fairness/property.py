@@ -41,11 +41,11 @@ PropertyName = Literal[_Named, "custom"]
 _JOINT = {"equalized_odds": ("equal_opportunity", "predictive_equality")}
 
 
-def checked_groups(groups: Sequence[Any], *, where: str = "groups") -> tuple[str, ...]:
+def checked_groups(groups: Sequence[Any]) -> tuple[str, ...]:
     """Return the names of groups, at least two and all different, or raise a SpecificationError."""
 
     def refused(what: str, remedy: str) -> SpecificationError:
-        return SpecificationError(what, where=where, remedy=remedy)
+        return SpecificationError(what, where="groups", remedy=remedy)
 
     if isinstance(groups, str):
         raise refused(f"{groups!r} is one name", "give a list of at least two")
@@ -65,17 +65,6 @@ def checked_groups(groups: Sequence[Any], *, where: str = "groups") -> tuple[str
 class FairnessProperty:
     """What is counted, and how rates are compared.
 
-    Attributes
-    ----------
-    name : str
-    measure : {"difference", "ratio"}
-        The largest difference of two groups' rates, or 1 minus the smallest rate over the largest.
-    numerator, denominator : tuple of tuple of int
-        What a decision adds to its group's counters: ``numerator[decision][label]``. Where labels
-        play no part, both labels' entries are the same.
-
-    Notes
-    -----
     Properties of this form are those with additive counters; their difference is what the paper on
     fairness shields calls a difference of ratios (section 4).
 
@@ -88,7 +77,10 @@ class FairnessProperty:
     """
 
     name: str
+    # The largest difference of two groups' rates, or 1 minus the smallest rate over the largest.
     measure: Measure
+    # What a decision adds to its group's counters: ``numerator[decision][label]``. Where labels
+    # play no part, both labels' entries are the same.
     numerator: Increments
     denominator: Increments
 
@@ -99,11 +91,7 @@ class FairnessProperty:
 
     @property
     def kinds(self) -> tuple[tuple[int, int], ...]:
-        """The different things that a decision can add: pairs of numerator and denominator.
-
-        Nothing at all is not among them. How often each has happened in each group is all that a
-        shield needs to remember.
-        """
+        """The different pairs that a decision can add to numerator and denominator, but (0, 0)."""
         return tuple(sorted({pair for pair in self._added if pair != (0, 0)}))
 
     @property
@@ -176,20 +164,10 @@ def bias(
     measure: Measure,
     empty_group: EmptyGroup,
 ) -> Fraction:
-    """Compute the exact bias of counters.
+    """Compute the exact bias of counters, one numerator and denominator a group.
 
-    Parameters
-    ----------
-    numerators, denominators : sequence of int
-        One of each a group.
-    measure : {"difference", "ratio"}
-    empty_group : {"vacuous", "zero"}
-        A group whose denominator is 0 is left out, or its rate is 0.
-
-    Returns
-    -------
-    fractions.Fraction
-        0 if there is nothing to compare.
+    A group whose denominator is 0 is left out (vacuous), or its rate is 0 (zero). The bias is 0 if
+    there is nothing to compare.
 
     Examples
     --------
@@ -233,10 +211,7 @@ def bias_at_most(
     measure: Measure,
     empty_group: EmptyGroup,
 ) -> NDArray[np.bool_]:
-    """Return for many states whether their bias is at most a bound, in whole numbers.
-
-    The counters have shape (n, groups); `measure` and `empty_group` are as for :func:`bias`.
-    """
+    """Return for counters (n, groups) whether their bias is at most a bound, in whole numbers."""
     tops, bottoms = whole_numbers(numerators, denominators, bound)
     empty = bottoms == 0
     if empty_group == "zero" and empty.any():
@@ -259,10 +234,7 @@ def bias_at_most(
 def whole_numbers(
     numerators: Counts, denominators: Counts, *fractions: Fraction
 ) -> tuple[Counts, Counts]:
-    """Return counters in a type in which products with each other and with fractions are exact.
-
-    That is int64, or Python's integers if these products could be too large for it.
-    """
+    """Return counters as int64, or as objects where products with fractions could be too large."""
     tops, bottoms = np.asarray(numerators), np.asarray(denominators)
     most = max(int(tops.max(initial=1)), int(bottoms.max(initial=1)))
     factor = max(max(abs(fraction.numerator), fraction.denominator) for fraction in fractions)

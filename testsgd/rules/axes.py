@@ -1,7 +1,7 @@
 """Axes: the cells into which a sensitive feature falls, and the rules over them.
 
 A rule over a feature is a set of its cells. Summing a table of counts over a rule's cells is one
-product with a 0/1 matrix (a row a rule, a column a cell); :meth:`Axis.contract` does it for every
+product with a 0/1 matrix (a row a rule, a column a cell); `contract` does it for every
 rule at once. For intervals the product is taken as a difference of running sums, for subsets of
 values by adding one value after another to all the subsets without it; both add whole numbers, so
 nothing is rounded. Floats, which only a bootstrap sums, are rounded as floats are.
@@ -34,48 +34,38 @@ class Axis(Protocol):
     @property
     def feature(self) -> str:
         """The feature's name."""
-        ...
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The cells' names, in order."""
-        ...
 
     @property
     def rule_count(self) -> int:
         """How many rules there are over the feature."""
-        ...
 
     @property
     def matrix(self) -> NDArray[np.int64]:
         """The 0/1 matrix, shape (rules, cells)."""
-        ...
 
     @property
     def value_counts(self) -> NDArray[np.int64]:
         """How many values each rule names, shape (rules,); 0 for intervals."""
-        ...
 
     @property
     def widths(self) -> NDArray[np.int64]:
         """How many bins each rule spans, shape (rules,); 0 for subsets of values."""
-        ...
 
     def rule(self, index: int) -> Rule:
         """Return one rule."""
-        ...
 
     def cell_rule(self, cell: int) -> Rule | None:
         """Return the rule that selects one cell, None for missing continuous values."""
-        ...
 
     def cells(self, table: Table, rows: slice = slice(None)) -> NDArray[np.intp]:
         """Return each row's cell."""
-        ...
 
     def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
         """Replace the cells along an array's axis by sums over each rule's cells."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -228,24 +218,10 @@ class IntervalAxis:
 
 
 def sensitive_axes(table: Table, *, bins: int | None = None) -> tuple[Axis, ...]:
-    """Lay out the sensitive features of a table.
+    """Lay out the sensitive features of a table, an axis each.
 
-    Parameters
-    ----------
-    table : Table
-        The data.
-    bins : int, optional
-        Number of equal intervals, in place of what the description says.
-
-    Returns
-    -------
-    tuple of CategoryAxis or IntervalAxis
-        One a sensitive feature, in order.
-
-    Raises
-    ------
-    ParameterError
-        If a categorical feature has so many values that its subsets cannot be searched.
+    `bins`: number of equal intervals, in place of what the description says. A ParameterError is
+    raised if a categorical feature has so many values that its subsets cannot be searched.
     """
     axes: list[Axis] = []
     for name in table.specification.sensitive:

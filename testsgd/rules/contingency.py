@@ -1,12 +1,8 @@
 """The contingency table of the sensitive features: which combinations occur, and sums over them.
 
-Only the combinations ("cells") that occur are kept, so ten features of ten bins take no more room
-than there are rows.
-
-For sums over every rule set at once, the table is contracted for each subset of the features, axis
-by axis, with the features' rule matrices; what comes out holds, for every combination of one rule a
-feature, the sum over the rows that satisfy them all. What would be too large is cut along the rules
-contracted so far, so that the room needed is bounded whatever the number of rule sets.
+Only the combinations ("cells") that occur are kept. For sums over every rule set at once, the table
+is contracted for each subset of the features, axis by axis, with the features' rule matrices. What
+would be too large is cut along the rules contracted so far, so that the room needed is bounded.
 """
 
 from __future__ import annotations
@@ -34,15 +30,11 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class _Layout:
-    """How to sum over the combinations of a subset of the features.
-
-    `order` puts the cells of a combination side by side, `starts` says where each begins, and
-    `joint` which it is.
-    """
+    """The order that puts the cells of a combination side by side, and where each begins."""
 
     order: NDArray[np.intp]
     starts: NDArray[np.intp]
-    joint: NDArray[np.int64]
+    joint: Counts  # Which combination each is
 
 
 @dataclass(frozen=True)
@@ -62,7 +54,7 @@ class Contingency:
         """How many combinations occur."""
         return len(self.coordinates)
 
-    def tally(self, weights: NDArray[np.int64] | None = None) -> Counts:
+    def tally(self, weights: Counts | None = None) -> Counts:
         """Sum whole-number weights of rows over each cell; count the rows if none are given."""
         # Sums of whole numbers below 2**53 are exact in a float.
         sums = np.bincount(self.cell_of_row, weights=weights, minlength=self.cells)
@@ -70,20 +62,10 @@ class Contingency:
 
     def marginal(
         self, subset: Sequence[int], quantities: NDArray[Number]
-    ) -> tuple[NDArray[np.int64], NDArray[Number]]:
-        """Sum quantities over the combinations of a subset of the features.
+    ) -> tuple[Counts, NDArray[Number]]:
+        """Sum quantities (q, cells) over the combinations of a subset of the features that occur.
 
-        Parameters
-        ----------
-        subset : sequence of int
-            Positions of the features.
-        quantities : numpy.ndarray of int64 or float, shape (q, cells)
-
-        Returns
-        -------
-        joint : numpy.ndarray of int64, shape (m,)
-            The combinations that occur, as places in the table of all of them, ascending.
-        sums : numpy.ndarray of the quantities' type, shape (q, m)
+        Returned are their places in the table of all, ascending, and the sums (q, combinations).
         """
         layout = self._layout(tuple(subset))
         # Integer sums wrap and never round, which the fingerprints of the lattice rely on.
@@ -116,23 +98,7 @@ class Contingency:
 
 
 def lay_out(table: Table, axes: Sequence[Axis]) -> Contingency:
-    """Find the combinations of sensitive values that occur in a table.
-
-    Parameters
-    ----------
-    table : Table
-    axes : sequence of Axis
-        The sensitive features, from :func:`testsgd.rules.sensitive_axes`.
-
-    Returns
-    -------
-    Contingency
-
-    Raises
-    ------
-    ParameterError
-        If there are too many combinations to number.
-    """
+    """Find the combinations of sensitive values that occur in a table, if they can be numbered."""
     shape = tuple(len(axis.labels) for axis in axes)
     if np.prod([float(size) for size in shape]) >= 2.0**62:
         raise ParameterError(
@@ -156,14 +122,11 @@ _BLOCK_NUMBERS = 1 << 18
 
 @dataclass(frozen=True)
 class Block(Generic[Number]):
-    """Sums over consecutive rule sets of one subset of the features.
-
-    `first`: place of the first rule set among those of the subset. `sums`: shape (q, rule sets).
-    """
+    """Sums over consecutive rule sets of one subset of the features."""
 
     subset: int
-    first: int
-    sums: NDArray[Number]
+    first: int  # The place of the first of them among those of the subset
+    sums: NDArray[Number]  # Shape (q, rule sets)
 
 
 def feature_subsets(axes: Sequence[Axis], max_features: int) -> tuple[tuple[int, ...], ...]:
@@ -185,21 +148,7 @@ def candidate_count(axes: Sequence[Axis], max_features: int) -> int:
 def rule_set_sums(
     contingency: Contingency, quantities: NDArray[Number], max_features: int
 ) -> Iterator[Block[Number]]:
-    """Sum quantities over the rows of every rule set.
-
-    Parameters
-    ----------
-    contingency : Contingency
-        The sensitive features' combinations.
-    quantities : numpy.ndarray of int64 or float, shape (q, cells)
-        What to sum, tallied by cell.
-    max_features : int
-        Most rules in a rule set.
-
-    Yields
-    ------
-    Block
-    """
+    """Sum quantities, tallied by cell (q, cells), over the rows of every rule set."""
     axes = contingency.axes
     for index, subset in enumerate(feature_subsets(axes, max_features)):
         rule_counts = [axes[axis].rule_count for axis in subset]
@@ -234,7 +183,7 @@ def _expand(
 
 
 def decode(
-    axes: Sequence[Axis], subset: tuple[int, ...], indices: NDArray[np.int64]
+    axes: Sequence[Axis], subset: tuple[int, ...], indices: Counts
 ) -> tuple[NDArray[np.intp], ...]:
     """Return the rule of each axis of a subset, from places among the subset's rule sets."""
     shape = tuple(axes[axis].rule_count for axis in subset)

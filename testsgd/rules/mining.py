@@ -9,7 +9,7 @@ have equally many rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,7 +37,7 @@ class FrequentRuleSets:
     axes: tuple[Axis, ...]  # The sensitive features.
     subsets: tuple[tuple[int, ...], ...]  # Subsets of the features.
     subset: NDArray[np.int32]  # Which subset each group's rules are over; shape (groups,).
-    position: NDArray[np.int64]  # Its index among the rule sets of that subset; shape (groups,).
+    position: Counts  # Its index among the rule sets of that subset; shape (groups,).
     sums: Counts  # The quantities' sums over each group's rows; shape (q, groups).
     candidates: int  # Rule sets that were looked at.
     frequent: int  # Those with enough rows inside and outside, before equal ones were joined.
@@ -82,15 +82,7 @@ class FrequentRuleSets:
         )
 
     def over(self, contingency: Contingency, quantities: Counts) -> FrequentRuleSets:
-        """Return the same groups with other quantities summed, or over other rows.
-
-        Parameters
-        ----------
-        contingency : Contingency
-            The cells of the rows, on the same axes.
-        quantities : numpy.ndarray of int64, shape (q, cells)
-            What to sum.
-        """
+        """Return the same groups with other quantities (q, cells) summed, or over other rows."""
         sums = np.zeros((len(quantities), len(self)), dtype=np.int64)
         for group in range(len(self)):
             members = self.members(np.array([group]), contingency)[0]
@@ -100,19 +92,7 @@ class FrequentRuleSets:
     def sums_of(
         self, contingency: Contingency, quantities: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Sum quantities by cell over all groups at once, by one contraction of the lattice.
-
-        Parameters
-        ----------
-        contingency : Contingency
-            The cells, on the same axes.
-        quantities : numpy.ndarray of float64, shape (q, cells)
-            What to sum.
-
-        Returns
-        -------
-        numpy.ndarray of float64, shape (q, groups)
-        """
+        """Sum quantities (q, cells) over all groups (q, groups), by one contraction."""
         sums = np.zeros((len(quantities), len(self)))
         order = np.arange(len(self))
         steps = np.diff(self.subset.astype(np.int64)), np.diff(self.position)
@@ -128,7 +108,7 @@ class FrequentRuleSets:
             sums[:, order[low:high]] = block.sums[:, indices[low:high] - block.first]
         return sums
 
-    def rule_counts(self) -> NDArray[np.int64]:
+    def rule_counts(self) -> Counts:
         """Count the rules of each group."""
         sizes = np.array([len(subset) for subset in self.subsets], dtype=np.int64)
         return sizes[self.subset]
@@ -151,38 +131,15 @@ def mine(
     min_count: int,
     min_outside: int = 1,
     max_features: int,
-    progress: Callable[[int, int], None] | None = None,
 ) -> FrequentRuleSets:
-    """Find the rule sets that enough rows satisfy, and sum quantities over their rows.
+    """Find the rule sets that enough rows satisfy, and sum quantities (q, cells) over their rows.
 
-    Parameters
-    ----------
-    contingency : Contingency
-        The sensitive features' combinations.
-    quantities : numpy.ndarray of int64, shape (q, cells)
-        What to sum; the first must be the number of rows.
-    min_count : int
-        Fewest rows that satisfy a frequent rule set.
-    min_outside : int
-        Fewest rows that do not.
-    max_features : int
-        Most rules in a rule set.
-    progress : callable, optional
-        Called with the rule sets done and their number.
-
-    Returns
-    -------
-    FrequentRuleSets
-        In no particular order of importance; rule sets that too few rows do not satisfy are left
-        out.
-
-    References
-    ----------
-    Zhang et al., TestSGD, section 4.1 and Algorithm 1.
+    The first of the quantities must be the number of rows. A frequent rule set has at least
+    `min_count` rows inside and `min_outside` outside, and at most `max_features` rules. See Zhang
+    et al., TestSGD, section 4.1 and Algorithm 1.
     """
     axes = contingency.axes
     total = int(quantities[0].sum())
-    candidates = candidate_count(axes, max_features)
     generator = np.random.default_rng(_FINGERPRINT_SEED)
     limits = np.iinfo(np.int64)
     marks = generator.integers(limits.min, limits.max, contingency.cells, endpoint=True)
@@ -191,7 +148,6 @@ def mine(
     # Begun with empty ones, should there be no rule sets at all.
     subset_parts, place_parts = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
     sum_parts = [np.zeros((len(with_marks), 0), np.int64)]
-    done = 0
     for block in rule_set_sums(contingency, with_marks, max_features):
         counts = block.sums[0]
         kept = np.flatnonzero(
@@ -200,16 +156,13 @@ def mine(
         subset_parts.append(np.full(len(kept), block.subset, dtype=np.int32))
         place_parts.append(block.first + kept.astype(np.int64))
         sum_parts.append(block.sums[:, kept])
-        done += block.sums.shape[1]
-        if progress is not None:
-            progress(done, candidates)
     everything = FrequentRuleSets(
         axes,
         feature_subsets(axes, max_features),
         np.concatenate(subset_parts),
         np.concatenate(place_parts),
         np.concatenate(sum_parts, axis=1),
-        candidates,
+        candidate_count(axes, max_features),
         sum(len(part) for part in subset_parts),
     )
     del sum_parts
@@ -230,12 +183,11 @@ def _simplest_of_equal(rule_sets: FrequentRuleSets) -> NDArray[np.intp]:
     return np.sort(best & 0xFFFFFFFF)
 
 
-def _complexity(rule_sets: FrequentRuleSets) -> NDArray[np.int64]:
+def _complexity(rule_sets: FrequentRuleSets) -> Counts:
     """Return a key that orders by rules, values, width (widest first), then by place."""
     keys = rule_sets.rule_counts() << 20
     for chosen, subset, rules in rule_sets.by_subset(np.arange(len(rule_sets))):
-        values = np.zeros(len(chosen), dtype=np.int64)
-        widths = np.zeros(len(chosen), dtype=np.int64)
+        values, widths = np.zeros((2, len(chosen)), dtype=np.int64)
         for axis, rule in zip(subset, rules, strict=True):
             values += rule_sets.axes[axis].value_counts[rule]
             widths += rule_sets.axes[axis].widths[rule]

@@ -37,21 +37,8 @@ def unjudged_rows(contingency: Contingency, *, min_count: int, max_features: int
     """Count the rows all of whose combinations of single values cannot be judged.
 
     A row has one combination for every choice of `max_features` of the sensitive features that have
-    rules (of all of them, if there are fewer). It cannot be judged if too few rows have it, or do
-    not have it, or if no rule says it: a missing number is in no interval.
-
-    Parameters
-    ----------
-    contingency : Contingency
-        The sensitive features' combinations.
-    min_count : int
-        Fewest rows on each side of a judged group.
-    max_features : int
-        Most features combined.
-
-    Returns
-    -------
-    Unjudged
+    rules (of all of them, if there are fewer). It cannot be judged if fewer than `min_count` rows
+    have it, or do not have it, or if no rule says it: a missing number is in no interval.
     """
     rows = contingency.tally()
     total = int(rows.sum())
@@ -84,19 +71,7 @@ def small_groups(
 ) -> list[SmallGroup]:
     """List the widest combinations of single values that occur in fewer than `min_count` rows.
 
-    Parameters
-    ----------
-    contingency : Contingency
-        The sensitive features' combinations.
-    min_count : int
-        Fewest rows of a frequent rule set.
-    max_features : int
-        Most features combined.
-
-    Returns
-    -------
-    list of SmallGroup
-        Those of one feature first, then of two and so on; of equally many the largest first.
+    Those of one feature first, then of two and so on; of equally many the largest first.
     """
     rows = contingency.tally()[None, :]
     small: set[tuple[tuple[int, int], ...]] = set()

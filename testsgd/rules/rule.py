@@ -94,14 +94,7 @@ Rule: TypeAlias = "ValueRule | IntervalRule | TermRule | CategoryRule"
 
 @dataclass(frozen=True)
 class RuleSet:
-    """Rules that all hold, at most one a feature.
-
-    Examples
-    --------
-    >>> group = RuleSet((ValueRule("gender", ("male",)), IntervalRule("age", 40, 60)))
-    >>> group.text
-    'gender = male and 40 <= age < 60'
-    """
+    """Rules that all hold, at most one a feature."""
 
     rules: tuple[Rule, ...]
 
@@ -111,13 +104,7 @@ class RuleSet:
         return " and ".join(rule.text for rule in self.rules)
 
     def matches(self, table: Table) -> NDArray[np.bool_]:
-        """Return for each row of a table whether it satisfies every rule, shape (n,).
-
-        Raises
-        ------
-        TypeError
-            If a rule is about texts.
-        """
+        """Return for each row of a table whether it satisfies every rule, shape (n,)."""
         matching = np.ones(len(table), dtype=bool)
         for rule in self.rules:
             if not isinstance(rule, ValueRule | IntervalRule):

@@ -1,7 +1,6 @@
 from .effective_sample_size import Clusters as Clusters
 from .effective_sample_size import effective_sample_size as effective_sample_size
 from .effective_sample_size import independent_rows as independent_rows
-from .equality import equality_p_values as equality_p_values
 from .margins import WILSON_BELOW as WILSON_BELOW
 from .margins import Margins as Margins
 from .margins import enough as enough
@@ -18,8 +17,10 @@ from .paired import combined_interval as combined_interval
 from .paired import mcnemar_p_value as mcnemar_p_value
 from .paired import paired_interval as paired_interval
 from .paired import paired_rates_interval as paired_rates_interval
+from .paired import paired_tails_interval as paired_tails_interval
 from .population import Side as Side
 from .population import clopper_pearson as clopper_pearson
+from .population import equality_p_values as equality_p_values
 from .population import exact_difference as exact_difference
 from .population import population_interval as population_interval
 from .ranking import Overlaps as Overlaps

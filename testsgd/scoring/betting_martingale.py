@@ -40,11 +40,9 @@ _HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 def weight_of_rate(confidence: float, tuned_for: float) -> float:
     """Return the samples that the rate under test counts for in the bet.
 
-    `confidence`: confidence for which it is best; any weight is valid for any confidence.
-    `tuned_for`: after so many samples the sequence is narrowest.
-
-    With n samples the squared margin is close to r (1 - r) / n times (1 + 1/x) log((1 + x) / a^2),
-    x being n over the weight. That is least where x = log((1 + x) / a^2).
+    It is best for this confidence and narrowest after `tuned_for` samples, and valid for any. With
+    n samples the squared margin is close to r (1 - r) / n times (1 + 1/x) log((1 + x) / a^2), x
+    being n over the weight. That is least where x = log((1 + x) / a^2).
     """
     start = 2 * math.log(1 / (1 - confidence))
     ratio = start
@@ -102,10 +100,7 @@ def log_wealth_slope(rate: Any, wins: Any, losses: Any, weight: float) -> Floats
 
 
 def log_wealth_curvature(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
-    """Return the second derivative by the rate of the logarithm of the wealth.
-
-    Nowhere negative; 0 everywhere for at most one success and one failure.
-    """
+    """Return the second derivative by the rate of the logarithm of the wealth; never negative."""
     yes_rate, no_rate = _both(rate)
     return _bend(yes_rate, wins, weight) + _bend(no_rate, losses, weight)
 

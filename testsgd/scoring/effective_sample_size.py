@@ -1,20 +1,15 @@
 """Effective sample sizes: how many independent yes/no answers rows are worth.
 
-A group of n rows counts as n answers if each row's answer is 0 or 1, and as more if rows carry
-shares in between and therefore vary less.
+Rows that carry shares between 0 and 1 vary less than answers of 0 or 1, and count for more, up to
+two each. A sample in which almost all rows agree may hold none of the few that do not. So the
+variance is taken with one row more that is favourable throughout and one that is nowhere.
 
-A sample in which almost all rows agree may hold none of the few that do not. So the variance is
-taken with one row more that is favourable throughout and one that is nowhere, and no row counts for
-more than two answers.
-
-Rows of one cluster, such as copies of one text or the rows of one person, are one unit. Here it is
-taken that all of them agree, which is the most that they can have in common. Then a rate over N
-rows in clusters of sizes n varies like one over N^2 / sum(n^2) independent rows (Kish).
-
-Where one large cluster decides on a rate this is still too many: a rate that a few favourable
-clusters make up is known no better than from these few. If q is the rate with each row counted as
-often as its cluster has rows, the favourable rows are worth only p / q times as many, and the
-others (1 - p) / (1 - q) times; the smaller of the two is taken if it is below 1.
+Rows of one cluster, such as copies of one text or the rows of one person, are one unit: it is taken
+that all of them agree. Then a rate over N rows in clusters of sizes n varies like one over N^2 /
+sum(n^2) independent rows (Kish). Where one large cluster decides on a rate this is still too many.
+If q is the rate p with each row counted as often as its cluster has rows, the favourable rows are
+worth only p / q times as many, and the others (1 - p) / (1 - q) times; the smaller of the two is
+taken if it is below 1.
 """
 
 from __future__ import annotations
@@ -32,30 +27,11 @@ _MOST_ANSWERS_A_ROW = 2
 
 
 def effective_sample_size(rate: Any, mean_square: Any, rows: Any, answers: int) -> Floats:
-    """Compute how many independent yes/no answers the rows of a group are worth.
+    """Compute how many independent yes/no answers the rows of groups are worth.
 
-    Parameters
-    ----------
-    rate : array_like of float
-        Mean of the rows' shares of favourable answers.
-    mean_square : array_like of float
-        Mean of the squares of those shares.
-    rows : array_like of int
-        Number of rows.
-    answers : int
-        Answers behind each row's share; a row is worth no more than these.
-
-    Returns
-    -------
-    numpy.ndarray of float64
-        Between `rows` and twice as many.
-
-    Examples
-    --------
-    Shares of 0 or 1 only: each row is one answer.
-
-    >>> float(effective_sample_size(0.3, 0.3, 100, 20))
-    100.0
+    `rate`, `mean_square`: means of the rows' shares of favourable answers, and of their squares. It
+    is between `rows` and twice as many, and a row is worth no more than the `answers` behind its
+    share.
     """
     rows = np.asarray(rows, dtype=np.float64)
     # With a row of nothing but favourable answers, and one of none.
@@ -70,14 +46,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Which rows are one unit.
-
-    Examples
-    --------
-    >>> clusters = Clusters.of(np.array([7, 3, 7, 7]))
-    >>> clusters.of_row.tolist(), clusters.sizes.tolist(), clusters.size_of_row.tolist()
-    ([0, 1, 0, 0], [3, 1], [3, 1, 3, 3])
-    """
+    """Which rows are one unit."""
 
     # Each row's cluster; the clusters are numbered in the order of their first rows; shape (rows,).
     of_row: Counts
@@ -85,10 +54,9 @@ class Clusters:
     @classmethod
     def of(cls, names: NDArray[Any]) -> Clusters:
         """Return the clusters of rows that have the same name, a number or a text."""
-        _, first, inverse = np.unique(names, return_index=True, return_inverse=True)
-        number = np.empty(len(first), dtype=np.int64)
-        number[np.argsort(first)] = np.arange(len(first))
-        return cls(number[inverse.reshape(-1)])
+        import pandas as pd
+
+        return cls(pd.factorize(names, use_na_sentinel=False)[0].astype(np.int64))
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -118,37 +86,14 @@ def independent_rows(
 ) -> Floats:
     """Compute how many independent rows are worth as much as rows that stand in clusters.
 
-    Parameters
-    ----------
-    rows : array_like of float
-        Number of rows, such as of a group.
-    row_sizes : array_like of float
-        Sum over these rows of the sizes of their clusters. If a size counts rows that are not among
-        these, the result is smaller than it needs to be.
-    favourable, favourable_sizes : array_like of float, optional
-        The same two sums with each row's share of favourable answers as a factor.
+    `row_sizes` is the sum over the rows of the sizes of their clusters. If a size counts rows that
+    are not among these, the result is smaller than it needs to be. `favourable` and
+    `favourable_sizes` are the same two sums with each row's share of favourable answers as a
+    factor. The result is between 0 and `rows`, which it is exactly if every row is a cluster.
 
-    Returns
-    -------
-    numpy.ndarray of float64
-        Between 0 and `rows`, which it is exactly if every row is a cluster.
-
-    References
-    ----------
-    Kish (1965), Survey Sampling, for N^2 / sum(n^2). Taking no more than what the favourable rows,
-    or the others, are worth is ours; tests/scoring/test_clusters.py simulates what it is good for.
-
-    Examples
-    --------
-    A hundred rows, each of them five times; and one text five hundred times.
-
-    >>> independent_rows([500, 500], [2500, 250_000]).tolist()
-    [100.0, 1.0]
-
-    One cluster of 50 favourable rows, and 50 more rows, none of them favourable.
-
-    >>> independent_rows(100, 2550, 50, 2500).round(2).tolist()
-    2.0
+    See Kish (1965), Survey Sampling, for N^2 / sum(n^2). Taking no more than what the favourable
+    rows, or the others, are worth is ours; tests/scoring/test_clusters.py simulates what it is good
+    for.
     """
     rows = np.asarray(rows, dtype=np.float64)
     row_sizes = np.asarray(row_sizes, dtype=np.float64)

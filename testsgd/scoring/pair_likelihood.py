@@ -1,15 +1,13 @@
 """The e-process of a pair of rates: its minimum along a line, and where that reaches a level.
 
-The e-process is the product of the wealths of two betting martingales, one for each rate. A
-position on a line is a pair of rates, or of logarithms of rates, of which the first exceeds the
-second by a gap. The logarithm of a wealth is convex in the position on both scales, so that along a
-line there is one minimum, and the minima are convex in the gap. Newton's method finds the minimum,
-and then the gap; from outside, because the tangents of a convex function lie below it. Where a step
-leaves what is known to hold the answer, that is halved instead.
+The e-process is the product of the wealths of two betting martingales, one for each rate. On a line
+the first rate, or its logarithm, exceeds the second by a gap. The logarithm of a wealth is convex
+on both scales, so a line has one minimum, and the minima are convex in the gap. Newton's method
+finds both, the gap from outside, because the tangents of a convex function lie below it; a step out
+of what is known to hold the answer is replaced by halving that.
 
 A monitor asks for one pair at a time, and often. So the minimum is first sought without arrays,
-which is fast; the search on arrays begins there and goes on if that is not close enough. A bound on
-the evidence says when there is no need to compute it.
+which is fast; the search on arrays begins there and goes on if that is not close enough.
 """
 
 from __future__ import annotations
@@ -20,12 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.scoring.betting_martingale import (
-    LEAST_RATE,
-    log_wealth,
-    log_wealth_curvature,
-    log_wealth_slope,
-)
+from testsgd.scoring import betting_martingale as betting
+from testsgd.scoring.betting_martingale import LEAST_RATE
 
 _SCALAR_ITERATIONS = 40
 # The series of the digamma and the trigamma function have ten digits from here on.
@@ -222,9 +216,9 @@ class Seen:
     def capital(self, positions: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the logarithm of the capital at places on the scale, and two derivatives."""
         rates = np.exp(positions) if self.scale.logarithmic else positions
-        value = log_wealth(rates, self.wins, self.losses, self.weight)
-        slope = log_wealth_slope(rates, self.wins, self.losses, self.weight)
-        bend = log_wealth_curvature(rates, self.wins, self.losses, self.weight)
+        value = betting.log_wealth(rates, self.wins, self.losses, self.weight)
+        slope = betting.log_wealth_slope(rates, self.wins, self.losses, self.weight)
+        bend = betting.log_wealth_curvature(rates, self.wins, self.losses, self.weight)
         if self.scale.logarithmic:
             rates = np.maximum(rates, LEAST_RATE)
             slope, bend = rates * slope, rates * (rates * bend + slope)

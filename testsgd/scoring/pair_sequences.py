@@ -2,10 +2,9 @@
 
 Against each pair of rates (p, q) two bets are made, one against p with the answers of the first
 group and one against q with those of the second, as for one rate in
-:mod:`testsgd.scoring.sequences`. Each new answer changes one of the two capitals, and its odds are
-fair if its rate is true; so the product of the capitals is a martingale that begins at 1 if (p, q)
-is true, in whatever order the answers of the two groups come. The chance that it ever reaches 1/a
-is at most a (Ville).
+:mod:`testsgd.scoring.sequences`. The product of the two capitals is a martingale that begins at 1
+if (p, q) is true, in whatever order the answers of the two groups come. The chance that it ever
+reaches 1/a is at most a (Ville).
 
 - What survives, the pairs of rates against which the product is below 1/a, holds the true pair at
   all times at once with confidence 1 - a. The interval of the difference |p - q|, or of the ratio
@@ -14,20 +13,13 @@ is at most a (Ville).
   evidence against that threshold: whatever the true rates within it are, it is no larger than the
   capital against them.
 
-The logarithm of each capital is convex in the rate, and also in the logarithm of the rate. So the
-region is convex on both scales, and along p - q = t as well as along log p - log q = t there is one
-minimum, which :mod:`testsgd.scoring.pair_likelihood` finds.
-
 For two groups of the same size the interval has about four fifths of the width of what two
 intervals for the two rates say, each with half the error. It gains less the more the sizes differ:
 with a thousand times as many samples of one group it is about a third wider.
 
-References
-----------
-Ville, Howard et al. and Waudby-Smith and Ramdas, as in :mod:`testsgd.scoring.sequences`.
-R. Turner, A. Ly and P. Grünwald, Generic E-variables for exact sequential k-sample tests that allow
-for optional stopping, Journal of Statistical Planning and Inference 230, 2024 (evidence from two
-streams of answers against composite hypotheses; with other bets, in blocks of both groups).
+See the sources of :mod:`testsgd.scoring.sequences`, and R. Turner, A. Ly and P. Grünwald, Generic
+E-variables for exact sequential k-sample tests that allow for optional stopping, Journal of
+Statistical Planning and Inference 230, 2024, with other bets, in blocks of both groups.
 """
 
 from __future__ import annotations
@@ -37,16 +29,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.scoring import pair_likelihood as likelihood
 from testsgd.scoring.betting_martingale import weight_of_rate
-from testsgd.scoring.pair_likelihood import (
-    PRECISION,
-    SCALES,
-    Seen,
-    evidence_at_most,
-    largest_gaps,
-    least_on_lines,
-    minimising_position,
-)
 from testsgd.scoring.sequences import TUNED_FOR
 
 Floats = NDArray[np.float64]
@@ -92,9 +76,6 @@ def pair_interval(
     >>> low, high = pair_interval([[30, 60], [300, 600]], [[100, 100], [1000, 1000]], 0.95)
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0, 0.227], [0.585, 0.371])
-    >>> low, high = pair_interval([300, 600], [1000, 1000], 0.95, measure="ratio")
-    >>> float(low.round(3)), float(high.round(3))
-    (0.401, 0.587)
     """
     wins, losses, shape = _as_pairs(successes, samples)
     sure = np.broadcast_to(np.asarray(confidence, dtype=np.float64), shape).ravel()
@@ -104,16 +85,18 @@ def pair_interval(
         return low.reshape(shape), high.reshape(shape)
     level = -np.log1p(-sure[active])
     wins, losses = wins[:, active], losses[:, active]
-    scale = SCALES[measure]
+    scale = likelihood.SCALES[measure]
     weight = weight_of_rate(_TUNED_TO, tuned_for)
     # Each pair in both orders: the largest p - q, and the largest q - p.
-    seen = Seen(
+    seen = likelihood.Seen(
         np.concatenate([wins, wins[::-1]], axis=1),
         np.concatenate([losses, losses[::-1]], axis=1),
         weight,
         scale,
     )
-    gaps = largest_gaps(seen, np.tile(level + 10 * PRECISION * (1 + level), 2))
+    gaps = likelihood.largest_gaps(
+        seen, np.tile(level + 10 * likelihood.PRECISION * (1 + level), 2)
+    )
     first, second = gaps[: active.size], gaps[active.size :]
     low[active] = scale.measured(np.maximum(-first, -second)) * (1 - 1e-12)
     high[active] = np.minimum(scale.measured(np.maximum(first, second)) * (1 + 1e-12), 1.0)
@@ -130,46 +113,29 @@ def pair_evidence(
 ) -> Floats:
     """Compute the evidence that two rates are farther apart than a threshold, at any time.
 
-    Parameters
-    ----------
-    successes, samples : array_like of int, shape (..., 2)
-        How many of how many so far, in each of the two groups; they are broadcast.
-    threshold : float
-        The largest allowed difference (or 1 minus the ratio) of the rates, from 0 to 1.
-    measure, tuned_for
-        As for :func:`pair_interval`.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (...)
-        The logarithm of the least capital against two rates that are no farther apart than the
-        threshold, rounded down; 0 where that is negative, as it is where the observed rates are no
-        farther apart. If the threshold is kept, the chance that it ever reaches log(1/a) is at
-        most a. It is above log(1/a) where the interval with confidence 1 - a lies above the
-        threshold.
-
-    Examples
-    --------
-    >>> pair_evidence([[30, 60], [300, 600]], [[100, 100], [1000, 1000]], 0.1).round(2).tolist()
-    [0.87, 31.8]
+    It is the logarithm of the least capital against two rates whose difference (or 1 minus ratio)
+    is no larger than the threshold, rounded down; 0 where that is negative, as it is where the
+    observed rates are no farther apart. If the threshold is kept, the chance that it ever reaches
+    log(1/a) is at most a. It is above log(1/a) where the interval with confidence 1 - a lies above
+    the threshold.
     """
     wins, losses, shape = _as_pairs(successes, samples)
     evidence = np.zeros(wins.shape[1])
     if threshold >= 1:
         return evidence.reshape(shape)
-    scale = SCALES[measure]
+    scale = likelihood.SCALES[measure]
     gap = scale.gap(max(threshold, 0.0))
     weight = weight_of_rate(_TUNED_TO, tuned_for)
     swapped = wins[0] * (wins[1] + losses[1]) < wins[1] * (wins[0] + losses[0])
-    seen = Seen(
+    seen = likelihood.Seen(
         np.where(swapped, wins[::-1], wins), np.where(swapped, losses[::-1], losses), weight, scale
     )
     rates = seen.observed()
     active = np.flatnonzero((seen.samples > 0).all(axis=0) & (rates[0] - rates[1] > gap))
     if active.size:
         seen = seen.at(active)
-        line = least_on_lines(seen, np.full(active.size, gap), _start_of_one(seen, gap))
-        found = line.least - 10 * PRECISION * (1 + np.abs(line.least))
+        line = likelihood.least_on_lines(seen, np.full(active.size, gap), _start_of_one(seen, gap))
+        found = line.least - 10 * likelihood.PRECISION * (1 + np.abs(line.least))
         evidence[active] = np.maximum(found, 0.0)
     return evidence.reshape(shape)
 
@@ -183,30 +149,10 @@ def may_be_evident(
     measure: PairMeasure = "difference",
     tuned_for: float = TUNED_FOR,
 ) -> bool:
-    """Return within microseconds whether the evidence about one pair could reach a level.
-
-    Parameters
-    ----------
-    successes, samples : tuple of int
-        In each of the two groups.
-    threshold, measure, tuned_for
-        As for :func:`pair_evidence`.
-    level : float
-        Above 0.
-
-    Returns
-    -------
-    bool
-        False only if :func:`pair_evidence` is below the level.
-
-    Examples
-    --------
-    >>> [may_be_evident((300, more), (1000, 1000), 0.1, 3.0) for more in (380, 450, 600)]
-    [False, False, True]
-    """
+    """Return, in microseconds, False only if :func:`pair_evidence` of one pair is below a level."""
     if threshold >= 1 or 0 in samples:
         return False
-    scale = SCALES[measure]
+    scale = likelihood.SCALES[measure]
     gap = scale.gap(max(threshold, 0.0))
     high, low = 0, 1
     if successes[0] * samples[1] < successes[1] * samples[0]:
@@ -214,7 +160,7 @@ def may_be_evident(
     first, second = successes[high] / samples[high], successes[low] / samples[low]
     if measure == "difference" and first - second < threshold:
         return False
-    found = evidence_at_most(
+    found = likelihood.evidence_at_most(
         (successes[high], successes[low]),
         (samples[high] - successes[high], samples[low] - successes[low]),
         weight_of_rate(_TUNED_TO, tuned_for),
@@ -225,13 +171,15 @@ def may_be_evident(
     return found >= level - _SLACK
 
 
-def _start_of_one(seen: Seen, gap: float) -> Floats | None:
+def _start_of_one(seen: likelihood.Seen, gap: float) -> Floats | None:
     """Search without arrays for a single pair."""
     if seen.wins.shape[1] != 1:
         return None
     wins, losses = (tuple(counts[:, 0].tolist()) for counts in (seen.wins, seen.losses))
     logarithmic = seen.scale.logarithmic
-    return np.array([minimising_position(wins, losses, seen.weight, gap, logarithmic=logarithmic)])
+    return np.array(
+        [likelihood.minimising_position(wins, losses, seen.weight, gap, logarithmic=logarithmic)]
+    )
 
 
 def _as_pairs(successes: Any, samples: Any) -> tuple[Floats, Floats, tuple[int, ...]]:

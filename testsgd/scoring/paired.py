@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.scoring.margins import normal_quantile
+from testsgd.scoring.population import ANGLES, clopper_pearson, largest_sums
 
 Floats = NDArray[np.float64]
 
@@ -25,32 +27,11 @@ def paired_interval(
 ) -> tuple[Floats, Floats]:
     """Compute the interval for the mean of differences within pairs.
 
-    Parameters
-    ----------
-    mean, mean_square : array_like of float
-        Mean of the pairs' differences, and of their squares.
-    pairs : array_like of float
-        Number of independent pairs; NaN is returned where it is 0.
-    confidence : float
-        Confidence level.
+    It follows from that mean and the mean of the squares. It lies within [-1, 1], and the mean
+    between its ends; NaN without independent pairs.
 
-    Returns
-    -------
-    low, high : numpy.ndarray of float64
-        Within [-1, 1]; the mean lies between them.
-
-    References
-    ----------
-    Bonett and Price (2012), Adjusted Wald confidence interval for a difference of binomial
+    See Bonett and Price (2012), Adjusted Wald confidence interval for a difference of binomial
     proportions based on paired data. Journal of Educational and Behavioral Statistics 37(4).
-
-    Examples
-    --------
-    Of 100 pairs, 20 change for the better and 5 for the worse.
-
-    >>> low, high = paired_interval(0.15, 0.25, 100, 0.95)
-    >>> float(low.round(3)), float(high.round(3))
-    (0.051, 0.243)
     """
     mean = np.asarray(mean, dtype=np.float64)
     pairs = np.asarray(pairs, dtype=np.float64)
@@ -63,37 +44,42 @@ def paired_interval(
     return low, high
 
 
+def paired_tails_interval(
+    mean: Floats, mean_size: Floats, pairs: Floats, error: float
+) -> tuple[Floats, Floats]:
+    """Compute intervals for means of differences within pairs, with exact tails.
+
+    The mean difference is that of the gains less that of the losses. Each varies no more than a
+    rate over as many yes/no answers. A pair that gains does not lose, so the two stray in opposite
+    directions: as :func:`testsgd.scoring.exact_difference`, with the errors of the two on the
+    ellipse of their correlation instead of a circle.
+
+    See Zou and Donner (2008), Construction of confidence limits about effect measures: a general
+    approach. Statistics in Medicine 27, for correlated estimates; the largest sum over the ellipse
+    is ours.
+    """
+    gain, loss = np.maximum(mean_size + mean, 0) / 2, np.maximum(mean_size - mean, 0) / 2
+    # With a pair more that gains and one that loses, so that no correlation seems to be 0.
+    gains, losses = ((part * pairs + 1) / (pairs + 2) for part in (gain, loss))
+    opposed = np.sqrt(gains * losses / ((1 - gains) * (1 - losses)))
+    widest = np.arccos(np.minimum(opposed, 1))
+    shares = np.linspace(0, 1, ANGLES)
+    angles = [(np.cos(part * widest), np.cos((1 - part) * widest)) for part in shares]
+    ends_gain, ends_loss = (partial(clopper_pearson, part * pairs, pairs) for part in (gain, loss))
+    below, above = largest_sums(gain, ends_gain, loss, ends_loss, error, angles)
+    return np.maximum(mean - below, -1), np.minimum(mean + above, 1)
+
+
 def paired_rates_interval(
     gained: Any, lost: Any, pairs: Any, confidence: float
 ) -> tuple[Floats, Floats]:
     """Compute Tango's score interval for the change of a rate between two answers to each case.
 
-    Parameters
-    ----------
-    gained, lost : array_like of int
-        Cases that answered no at first and yes then, and the other way round.
-    pairs : array_like of int
-        Number of independent cases; NaN is returned where it is 0.
-    confidence : float
-        Confidence level.
+    `gained` cases answered no at first and yes then, `lost` ones the other way round. It lies
+    within [-1, 1], and the change between its ends; NaN without cases.
 
-    Returns
-    -------
-    low, high : numpy.ndarray of float64
-        Within [-1, 1]; the change ``(gained - lost) / pairs`` lies between them.
-
-    References
-    ----------
-    Tango (1998), Equivalence test and confidence interval for the difference in proportions for the
-    paired-sample design. Statistics in Medicine 17.
-
-    Examples
-    --------
-    Of 100 cases, 20 change for the better and 5 for the worse.
-
-    >>> low, high = paired_rates_interval(20, 5, 100, 0.95)
-    >>> float(low.round(3)), float(high.round(3))
-    (0.056, 0.249)
+    See Tango (1998), Equivalence test and confidence interval for the difference in proportions for
+    the paired-sample design. Statistics in Medicine 17.
     """
     gained, lost, pairs = np.broadcast_arrays(
         *(np.asarray(value, dtype=np.float64) for value in (gained, lost, pairs))
@@ -124,23 +110,7 @@ def _score_end(gained: Floats, lost: Floats, pairs: Floats, quantile: float) -> 
 
 
 def mcnemar_p_value(gained: int, lost: int) -> float:
-    """Compute the exact two-sided p-value that as many cases gain as lose.
-
-    Parameters
-    ----------
-    gained, lost : int
-        Cases that changed one way and the other; those that did not change say nothing.
-
-    References
-    ----------
-    McNemar (1947), Note on the sampling error of the difference between correlated proportions or
-    percentages. Psychometrika 12; in its exact form, by the binomial distribution.
-
-    Examples
-    --------
-    >>> round(mcnemar_p_value(20, 5), 5)
-    0.00408
-    """
+    """Compute the exact two-sided p-value that as many gain as lose; McNemar (1947)."""
     from scipy.special import bdtr
 
     changed = gained + lost
@@ -152,27 +122,10 @@ def combined_interval(
 ) -> tuple[float, float]:
     """Combine intervals of independent estimates into one for a sum of their multiples.
 
-    Parameters
-    ----------
-    parts : sequence of (float, (float, float))
-        Each estimate with its interval.
-    factors : sequence of float
-        What each is multiplied by.
+    `parts`: each estimate with its interval; `factors`: what each is multiplied by.
 
-    Returns
-    -------
-    low, high : float
-
-    References
-    ----------
-    Zou and Donner (2008), Construction of confidence limits about effect measures: a general
+    See Zou and Donner (2008), Construction of confidence limits about effect measures: a general
     approach. Statistics in Medicine 27.
-
-    Examples
-    --------
-    >>> low, high = combined_interval([(0.5, (0.4, 0.6)), (0.2, (0.1, 0.3))], [1, -1])
-    >>> round(low, 4), round(high, 4)
-    (0.1586, 0.4414)
     """
     total = math.fsum(factor * value for (value, _), factor in zip(parts, factors, strict=True))
     below = above = 0.0

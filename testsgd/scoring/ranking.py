@@ -23,27 +23,7 @@ def rank_groups(
     decided: NDArray[np.bool_],
     first_by: NDArray[np.float64] | None = None,
 ) -> NDArray[np.intp]:
-    """Order groups: decided ones first, by score, ties by support, then by fewer rules.
-
-    Parameters
-    ----------
-    score, support, rules, decided : numpy.ndarray, shape (groups,)
-        Score, number of rows, number of rules, and whether the score is known well enough.
-    first_by : numpy.ndarray of float64, shape (groups,), optional
-        What decides before the score does, such as the assured size.
-
-    Returns
-    -------
-    numpy.ndarray of int
-        Positions of the groups, best first.
-
-    Examples
-    --------
-    >>> order = rank_groups(np.array([0.1, 0.3, 0.3]), np.array([50, 50, 60]),
-    ...                     np.array([1, 1, 2]), np.array([True, True, True]))
-    >>> order.tolist()
-    [2, 1, 0]
-    """
+    """Order groups: decided ones first, by `first_by`, score, support, then by fewer rules."""
     # Scores that are equal but for the rounding of their rates are ties.
     keys = [rules, -support, -np.round(score, 12)]
     if first_by is not None:
@@ -61,31 +41,8 @@ def distinct_groups(
 ) -> list[int]:
     """Walk down a ranking and keep the groups that are no near copy of one kept before.
 
-    Parameters
-    ----------
-    order : numpy.ndarray of int
-        Groups, best first.
-    overlaps : callable
-        Gives for some groups and some others how much each overlaps with each, 0 to 1, shape
-        (groups, others); see :func:`member_overlaps`.
-    overlap : float
-        A group is a near copy of another if they overlap by at least so much.
-    limit : int
-        Stop after so many are kept.
-    block : int
-        Groups compared at once. The result does not depend on it.
-
-    Returns
-    -------
-    list of int
-        The groups kept, best first.
-
-    Examples
-    --------
-    >>> table = np.array([[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1]], dtype=bool)
-    >>> overlaps = member_overlaps(lambda groups: table[groups], np.ones(6, dtype=np.int64))
-    >>> distinct_groups(np.arange(3), overlaps, overlap=0.8, limit=10)
-    [0, 2]
+    A near copy overlaps by at least `overlap`. Ends with `limit` groups. The result does not depend
+    on `block`, the number of groups compared at once.
     """
     kept: list[int] = []
     for start in range(0, len(order), block):
@@ -104,15 +61,7 @@ def distinct_groups(
 def member_overlaps(
     members: Callable[[NDArray[np.intp]], NDArray[np.bool_]], weights: NDArray[np.int64]
 ) -> Overlaps:
-    """Measure overlaps by Jaccard's index: the rows in both as a share of the rows in either.
-
-    Parameters
-    ----------
-    members : callable
-        Gives for some groups which cells belong to them, shape (groups, cells).
-    weights : numpy.ndarray of int64, shape (cells,)
-        Rows in each cell.
-    """
+    """Measure overlaps by Jaccard's index; `members` gives groups' cells, `weights` cells' rows."""
 
     def overlaps(groups: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float64]:
         inside, inside_others = (members(some).astype(np.float64) for some in (groups, others))

@@ -1,30 +1,21 @@
 """Confidence sequences of a rate: intervals that hold whenever one looks, and however often.
 
 An interval for a fixed number of samples covers the truth with its confidence if it is looked at
-once. A confidence sequence covers it after all numbers of samples at once. So it holds at any
-moment at which sampling may stop, whatever made it stop: the margin, the answers, a budget, or what
-was seen of other groups.
+once. A confidence sequence covers it after all numbers of samples at once, whatever made sampling
+stop: the margin, the answers, a budget, or what was seen of other groups.
 
-It comes from a bet. For each possible rate p somebody who doubts it puts a part of the capital on
-the next answer, at odds that are fair if p is true. Then the capital is a martingale that begins
-at 1, and the chance that it ever reaches 1/a is at most a (Ville). The sequence is what survives:
-the rates against which the capital is below 1/a. The capital here bets on the share of successes so
-far, mixed with p itself as if p had been seen in `c` samples before (a mixture of all bets by the
-beta distribution with mean p); :mod:`testsgd.scoring.betting_martingale` has its formula.
+For each possible rate p somebody who doubts it puts a part of the capital on the next answer, at
+odds that are fair if p is true. Then the capital is a martingale that begins at 1, and the chance
+that it ever reaches 1/a is at most a (Ville). The sequence is what survives: the rates against
+which the capital is below 1/a. The bet is on the share of successes so far, mixed with p itself as
+if p had been seen in `c` samples before; :mod:`testsgd.scoring.betting_martingale` has its formula.
+Its logarithm is convex in p, so what survives is an interval.
 
-Its logarithm is, but for a constant, the sum of log(c + i / p) over i < S and of
-log(c + j / (1 - p)) over j < F. So it is convex in p, and what survives is an interval.
-
-References
-----------
-J. Ville, Étude critique de la notion de collectif, 1939 (the inequality).
-H. Robbins, Statistical methods related to the law of the iterated logarithm, Annals of Mathematical
-Statistics 41, 1970; D. A. Darling and H. Robbins, Confidence sequences for mean, variance, and
-median, PNAS 58, 1967 (mixtures of martingales).
-S. R. Howard, A. Ramdas, J. McAuliffe and J. Sekhon, Time-uniform, nonparametric, nonasymptotic
-confidence sequences, Annals of Statistics 49, 2021 (the beta-binomial mixture, and its tuning).
-I. Waudby-Smith and A. Ramdas, Estimating means of bounded random variables by betting, JRSS B 86,
-2024 (confidence sequences as bets).
+See J. Ville, Étude critique de la notion de collectif, 1939 (the inequality); H. Robbins, Annals of
+Mathematical Statistics 41, 1970, and D. A. Darling and H. Robbins, PNAS 58, 1967 (mixtures of
+martingales); S. R. Howard, A. Ramdas, J. McAuliffe and J. Sekhon, Annals of Statistics 49, 2021
+(the beta-binomial mixture, and its tuning); I. Waudby-Smith and A. Ramdas, Estimating means of
+bounded random variables by betting, JRSS B 86, 2024.
 """
 
 from __future__ import annotations
@@ -51,26 +42,8 @@ def confidence_sequence(
 ) -> tuple[Floats, Floats]:
     """Compute the interval of a rate that holds after all numbers of samples at once.
 
-    Parameters
-    ----------
-    successes, samples : array_like of int
-        How many of how many so far; they are broadcast.
-    confidence : float
-        Probability that the interval covers the true rate at every time.
-    tuned_for : float
-        After so many samples it is narrowest. Its guarantee holds for any choice that does not
-        depend on the answers.
-
-    Returns
-    -------
-    low, high : numpy.ndarray of float64
-        The ends; 0 and 1 without samples.
-
-    Examples
-    --------
-    >>> low, high = confidence_sequence([0, 283], [0, 1000], 0.95)
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.0, 0.241], [1.0, 0.328])
+    It is narrowest after `tuned_for` samples; its guarantee holds for any choice that does not
+    depend on the answers. The ends are 0 and 1 without samples.
     """
     found, number = np.broadcast_arrays(
         np.asarray(successes, dtype=np.float64), np.asarray(samples, dtype=np.float64)
@@ -87,15 +60,8 @@ def sequence_margin(
 ) -> Floats:
     """Compute how far the ends of the confidence sequence lie from the observed rate, at most.
 
-    Parameters
-    ----------
-    successes, samples, confidence, tuned_for
-        As for :func:`confidence_sequence`.
-
-    Returns
-    -------
-    numpy.ndarray of float64
-        Infinite without samples.
+    `successes` of `samples`, as arrays or numbers; `confidence` and `tuned_for` as for
+    :func:`confidence_sequence`. Infinite without samples.
 
     Examples
     --------

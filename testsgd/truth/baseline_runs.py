@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from testsgd.baselines import BaselineResult, Subject, baselines, run_baseline, subject_of
+from testsgd.baselines import baselines, run_baseline, subject_of
 from testsgd.baselines.registry import find_baseline
 from testsgd.truth.populations import Population
 from testsgd.truth.runs import Hits, find_hits
@@ -49,23 +49,7 @@ def baselines_once(
 ) -> list[BaselineRun]:
     """Draw people as :func:`testsgd.truth.audit_once` does, and run other methods on them.
 
-    Parameters
-    ----------
-    population : Population
-        Whose people.
-    rows : int
-        How many.
-    number, seed : int
-        Same number and seed, same people.
-    methods : sequence of str
-        Names of :data:`testsgd.baselines.METHODS`.
-    time_limit : float, optional
-        Seconds for each method.
-
-    Returns
-    -------
-    list of BaselineRun
-        In the order of the methods.
+    `methods` are names of :data:`testsgd.baselines.METHODS`.
     """
     table = population.table(rows, seed=seed, run=number)
     subject = subject_of(
@@ -78,6 +62,7 @@ def baselines_once(
     planted = [group.matches(table) for group in population.planted]
     runs = []
     for method in methods:
+        baseline = find_baseline(method)
         result = run_baseline(method, subject, time_limit=time_limit)
         named = [
             [group for group in (finding.rows, finding.rows_other) if group is not None]
@@ -91,16 +76,9 @@ def baselines_once(
                 number=number,
                 method=method,
                 available=result.available,
-                hits=find_hits(findings, planted)
-                if planted and find_baseline(method).names_groups
-                else None,
-                finding=result.available and reports(subject, result),
+                hits=find_hits(findings, planted) if planted and baseline.names_groups else None,
+                finding=result.available and baseline.is_finding(subject, result),
                 seconds=result.seconds,
             )
         )
     return runs
-
-
-def reports(subject: Subject, result: BaselineResult) -> bool:
-    """Return whether a method's users would take its result for a finding."""
-    return find_baseline(result.method).is_finding(subject, result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,13 +38,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, kw_only=True)
 class TruthSettings(RunParameters):
-    """The populations, sizes and methods of the benchmark, with the parameters of its runs.
-
-    Raises
-    ------
-    ParameterError
-        If a population or a method is unknown or none is named, or a number is too small.
-    """
+    """The populations, sizes and methods of the benchmark, with the parameters of its runs."""
 
     populations: Sequence[str] = POPULATIONS  # Names of :data:`testsgd.truth.POPULATIONS`.
     worlds: Sequence[str] = ()  # Names of :data:`testsgd.truth.WORLDS`.
@@ -105,61 +99,39 @@ class Part:
 
 
 def run_truth(settings: TruthSettings, *, progress: Progress | None = None) -> Iterator[Part]:
-    """Run the benchmark, one population or world and size after another, small sizes first.
-
-    Parameters
-    ----------
-    settings : TruthSettings
-        What to run.
-    progress : callable, optional
-        Called with what is being run, how many of its runs are done and how many there are.
-
-    Yields
-    ------
-    Part
-    """
+    """Run the benchmark, one population or world and size after another, small sizes first."""
     for rows in settings.sizes:
         for name in settings.populations:
-            yield _part(settings, name, rows, progress)
+            kinds = {_audit: settings.runs_of(rows), _others: settings.baseline_runs_of(rows)}
+            made = _in_parallel(kinds, settings, name, rows, progress)
+            runs = [run for run in made if isinstance(run, Run)]
+            others = [run for part in made if isinstance(part, list) for run in part]
+            yield Part(runs, others, [*measure_runs(runs), *measure_baselines(others)])
         for name in settings.worlds:
-            yield _world_part(settings, name, rows, progress)
-
-
-def _part(settings: TruthSettings, name: str, rows: int, progress: Progress | None) -> Part:
-    audits = [
-        joblib.delayed(_audit)(settings, name, rows, n) for n in range(settings.runs_of(rows))
-    ]
-    others = [
-        joblib.delayed(_others)(settings, name, rows, n)
-        for n in range(settings.baseline_runs_of(rows))
-    ]
-    runs: list[Run] = []
-    baselines: list[BaselineRun] = []
-    for run in _in_parallel([*audits, *others], settings, f"{name}, {rows:,} people", progress):
-        if isinstance(run, Run):
-            runs.append(run)
-        else:
-            baselines += run
-    return Part(runs, baselines, [*measure_runs(runs), *measure_baselines(baselines)])
-
-
-def _world_part(settings: TruthSettings, name: str, rows: int, progress: Progress | None) -> Part:
-    tasks = [
-        joblib.delayed(_judge)(settings, name, rows, number) for number in range(settings.runs)
-    ]
-    runs = list(_in_parallel(tasks, settings, f"{name}, {rows:,} people", progress))
-    return Part(runs, [], measure_worlds(runs))
+            judged = _in_parallel({_judge: settings.runs}, settings, name, rows, progress)
+            yield Part(judged, [], measure_worlds(judged))
 
 
 def _in_parallel(
-    tasks: Sequence[Any], settings: TruthSettings, what: str, progress: Progress | None
-) -> Iterator[Any]:
-    """Yield the results of tasks, run in as many processes as the settings have."""
+    kinds: Mapping[Callable[..., Any], int],
+    settings: TruthSettings,
+    name: str,
+    rows: int,
+    progress: Progress | None,
+) -> list[Any]:
+    """Return what came of so many runs of each kind, in as many processes as the settings have."""
+    tasks = [
+        joblib.delayed(run)(settings, name, rows, number)
+        for run, runs in kinds.items()
+        for number in range(runs)
+    ]
+    results = []
     workers = joblib.Parallel(n_jobs=settings.jobs, return_as="generator")
-    for done, result in enumerate(workers(tasks), start=1):
-        yield result
+    for result in workers(tasks):
+        results.append(result)
         if progress is not None:
-            progress(what, done, len(tasks))
+            progress(f"{name}, {rows:,} people", len(results), len(tasks))
+    return results
 
 
 def _audit(settings: TruthSettings, name: str, rows: int, number: int) -> Run:

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError
 from testsgd.rules import IntervalRule, Rule, RuleSet, ValueRule
-from testsgd.truth.populations import MERITS, CategoryTrait, Floats, NumberTrait, Population, Trait
+from testsgd.truth.populations import (
+    MERITS,
+    CategoryTrait,
+    Floats,
+    NumberTrait,
+    Population,
+    Trait,
+    cells_of,
+)
 
 # The gate, by how much a planted group is at least beyond it, and what counts as no difference.
 LIMIT = 0.2
@@ -51,12 +59,8 @@ _SECOND = _group(IntervalRule("age", 48, 68), gender=("female",), region=("south
 
 def _cells_inside(traits: tuple[Trait, ...], group: RuleSet) -> NDArray[np.bool_]:
     """Return which cells are in a group, shape (cells of each trait)."""
-    rules = {rule.feature: rule for rule in group.rules}
-    inside = np.ones((), dtype=bool)
-    for trait in traits:
-        rule = rules.get(trait.name)
-        part = np.ones(len(trait.shares), dtype=bool) if rule is None else trait.inside(rule)
-        inside = np.logical_and.outer(inside, part)
+    inside = np.zeros(tuple(len(trait.shares) for trait in traits), dtype=bool)
+    inside[cells_of(traits, group)] = True
     return inside
 
 
@@ -228,21 +232,7 @@ WORLDS = tuple(_WORLDS)
 
 @lru_cache
 def population(name: str) -> Population:
-    """Return a population of the benchmark.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`POPULATIONS`.
-
-    Returns
-    -------
-    Population
-
-    Raises
-    ------
-    ParameterError
-        If there is none of that name.
+    """Return a population of the benchmark, one of :data:`POPULATIONS`.
 
     Examples
     --------
@@ -254,21 +244,7 @@ def population(name: str) -> Population:
 
 @lru_cache
 def world(name: str) -> Population:
-    """Return a world.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`WORLDS`.
-
-    Returns
-    -------
-    Population
-
-    Raises
-    ------
-    ParameterError
-        If there is none of that name.
+    """Return a world, one of :data:`WORLDS`.
 
     Examples
     --------

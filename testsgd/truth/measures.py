@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 
 import numpy as np
 
@@ -52,14 +53,7 @@ class Measure:
 
 
 def share_interval(successes: int, runs: int) -> tuple[float, float]:
-    """Compute Clopper and Pearson's 95% confidence interval of a share.
-
-    Examples
-    --------
-    >>> low, high = share_interval(5, 100)
-    >>> round(low, 4), round(high, 4)
-    (0.0164, 0.1128)
-    """
+    """Compute Clopper and Pearson's 95% confidence interval of a share."""
     from statsmodels.stats.proportion import proportion_confint
 
     low, high = proportion_confint(successes, runs, alpha=1 - CONFIDENCE, method="beta")
@@ -74,7 +68,7 @@ def measure_runs(runs: Iterable[Run]) -> list[Measure]:
     return [
         measure
         for (population, rows), together in by_size.items()
-        for measure in _of_audit(_Made(population, rows, AUDIT), together)
+        for measure in _of_audit(partial(Measure, population, rows, AUDIT), together)
     ]
 
 
@@ -86,117 +80,105 @@ def measure_baselines(runs: Iterable[BaselineRun]) -> list[Measure]:
         if run.available:
             by_method[run.population, run.rows, run.method].append(run)
     for (population, rows, method), together in by_method.items():
-        made = _Made(population, rows, method)
-        measures += _of_hits(made, "", [run.hits for run in together])
-        measures.append(made.share("finding", [run.finding for run in together]))
-        measures.append(made.mean("seconds", [run.seconds for run in together]))
+        make = partial(Measure, population, rows, method)
+        measures += _of_hits(make, "", [run.hits for run in together])
+        measures.append(_share(make, "finding", [run.finding for run in together]))
+        measures.append(_mean(make, "seconds", [run.seconds for run in together]))
     return measures
 
 
 def measure_worlds(runs: Sequence[WorldRun]) -> list[Measure]:
-    """Compute the measures of runs of one world and number of rows.
-
-    These are shares of runs in which the verdict misleads, of all runs; and, of those runs in which
-    a planted group is judged, its ranks.
-    """
-    made = _Made(runs[0].world, runs[0].rows, AUDIT)
+    """Sum up runs of one world and size: misleading verdicts, and ranks where a group is judged."""
+    make = partial(Measure, runs[0].world, runs[0].rows, AUDIT)
     measures = [
-        made.share("evaluable", [run.evaluable for run in runs]),
+        _share(make, "evaluable", [run.evaluable for run in runs]),
         *(
-            made.share(field.name, [getattr(run.default, field.name) for run in runs])
+            _share(make, field.name, [getattr(run.default, field.name) for run in runs])
             for field in fields(Wrong)
         ),
-        made.share("old headline", [run.old.headline for run in runs]),
-        made.share("old gate", [run.old.gate for run in runs]),
-        made.share("old undecided", [run.old.undecided for run in runs]),
+        _share(make, "old headline", [run.old.headline for run in runs]),
+        _share(make, "old gate", [run.old.gate for run in runs]),
+        _share(make, "old undecided", [run.old.undecided for run in runs]),
     ]
-    measures += _shares(made, "explained", [run.explained for run in runs])
+    measures += _shares(make, "explained", [run.explained for run in runs])
     for name in ("score", "lower bound"):
         if ranks := [run.ranks[name] for run in runs if run.ranks]:
-            measures.append(made.median(f"rank by {name}", ranks))
-            measures.append(made.share(f"first by {name}", [rank == 1 for rank in ranks]))
+            measures.append(_median(make, f"rank by {name}", ranks))
+            measures.append(_share(make, f"first by {name}", [rank == 1 for rank in ranks]))
     return measures
 
 
-@dataclass(frozen=True)
-class _Made:
-    """Computes measures of one population, number of rows and method."""
-
-    population: str
-    rows: int
-    method: str
-
-    def share(self, name: str, values: Sequence[bool], claimed: float | None = None) -> Measure:
-        low, high = share_interval(sum(values), len(values))
-        return self._measure(name, len(values), sum(values) / len(values), low, high, claimed)
-
-    def mean(self, name: str, values: Sequence[float], claimed: float | None = None) -> Measure:
-        array = np.array(values, dtype=np.float64)
-        error = float(array.std(ddof=1) / np.sqrt(len(array))) if len(array) > 1 else float("inf")
-        half = normal_quantile(CONFIDENCE) * error
-        mean = float(array.mean())
-        return self._measure(name, len(array), mean, mean - half, mean + half, claimed)
-
-    def median(self, name: str, values: Sequence[int]) -> Measure:
-        from scipy.stats import binom
-
-        ordered = np.sort(values)
-        runs = len(ordered)
-        below = int(binom.ppf((1 - CONFIDENCE) / 2, runs, 0.5))
-        low, high = ordered[max(0, below - 1)], ordered[min(runs - below, runs - 1)]
-        return self._measure(name, runs, float(np.median(ordered)), float(low), float(high), None)
-
-    def _measure(
-        self, name: str, runs: int, value: float, low: float, high: float, claimed: float | None
-    ) -> Measure:
-        return Measure(
-            self.population, self.rows, self.method, name, runs, value, low, high, claimed
-        )
+# Makes a measure of one population, number of rows and method.
+_Make = Callable[..., Measure]
 
 
-def _of_audit(made: _Made, runs: list[Run]) -> list[Measure]:
+def _share(make: _Make, name: str, values: Sequence[bool], claimed: float | None = None) -> Measure:
+    low, high = share_interval(sum(values), len(values))
+    return make(name, len(values), sum(values) / len(values), low, high, claimed)
+
+
+def _mean(make: _Make, name: str, values: Sequence[float], claimed: float | None = None) -> Measure:
+    array = np.array(values, dtype=np.float64)
+    error = float(array.std(ddof=1) / np.sqrt(len(array))) if len(array) > 1 else float("inf")
+    half = normal_quantile(CONFIDENCE) * error
+    mean = float(array.mean())
+    return make(name, len(array), mean, mean - half, mean + half, claimed)
+
+
+def _median(make: _Make, name: str, values: Sequence[int]) -> Measure:
+    from scipy.stats import binom
+
+    ordered = np.sort(values)
+    runs = len(ordered)
+    below = int(binom.ppf((1 - CONFIDENCE) / 2, runs, 0.5))
+    low, high = ordered[max(0, below - 1)], ordered[min(runs - below, runs - 1)]
+    return make(name, runs, float(np.median(ordered)), float(low), float(high))
+
+
+def _of_audit(make: _Make, runs: list[Run]) -> list[Measure]:
     measures = [
-        *_of_hits(made, " by score", [run.by_score for run in runs]),
-        *_of_hits(made, " by lower bound", [run.by_lower_bound for run in runs]),
+        *_of_hits(make, " by score", [run.by_score for run in runs]),
+        *_of_hits(make, " by lower bound", [run.by_lower_bound for run in runs]),
         *(
-            made.mean(f"overstated by {name}", [run.overstated[name] for run in runs])
+            _mean(make, f"overstated by {name}", [run.overstated[name] for run in runs])
             for name in runs[0].overstated
         ),
-        *_shares(made, "explained", [run.explained for run in runs]),
+        *_shares(make, "explained", [run.explained for run in runs]),
     ]
     if planted := [run.planted for run in runs if run.planted.groups]:
         shares = [coverage.covered / coverage.groups for coverage in planted]
-        measures.append(made.mean("coverage: planted", shares, CONFIDENCE))
+        measures.append(_mean(make, "coverage: planted", shares, CONFIDENCE))
     for kind in runs[0].intervals:
         coverages = [run.intervals[kind] for run in runs if kind in run.intervals]
         each, together, false = _CLAIMS[kind]
         measures.append(
-            made.mean(
+            _mean(
+                make,
                 f"coverage: {kind}",
                 # Where nothing is discovered, no interval is false.
                 [c.covered / c.groups if c.groups else 1.0 for c in coverages],
                 each,
             )
         )
-        measures.append(made.share(f"all covered: {kind}", [c.all for c in coverages], together))
+        measures.append(_share(make, f"all covered: {kind}", [c.all for c in coverages], together))
         if " " not in kind:
             measures.append(
-                made.share(f"false discoveries: {kind}", [c.false for c in coverages], false)
+                _share(make, f"false discoveries: {kind}", [c.false for c in coverages], false)
             )
     return measures
 
 
-def _shares(made: _Made, name: str, values: Sequence[bool | None]) -> list[Measure]:
+def _shares(make: _Make, name: str, values: Sequence[bool | None]) -> list[Measure]:
     known = [value for value in values if value is not None]
-    return [made.share(name, known)] if known else []
+    return [_share(make, name, known)] if known else []
 
 
-def _of_hits(made: _Made, suffix: str, hits: Sequence[Hits | None]) -> list[Measure]:
+def _of_hits(make: _Make, suffix: str, hits: Sequence[Hits | None]) -> list[Measure]:
     known = [hit for hit in hits if hit is not None]
     if not known:
         return []
     return [
-        made.share(f"first{suffix}", [hit.first for hit in known]),
-        made.share(f"among first five{suffix}", [hit.among_first for hit in known]),
-        made.share(f"first inside{suffix}", [hit.inside for hit in known]),
+        _share(make, f"first{suffix}", [hit.first for hit in known]),
+        _share(make, f"among first five{suffix}", [hit.among_first for hit in known]),
+        _share(make, f"first inside{suffix}", [hit.inside for hit in known]),
     ]

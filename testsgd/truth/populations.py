@@ -10,6 +10,7 @@ merit depends on the cell.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias
@@ -18,19 +19,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd import rules
 from testsgd.data import DatasetSpecification, Table, check_table
 from testsgd.models import LoadedModel, Model, load_model
-from testsgd.rules import (
-    Axis,
-    CategoryAxis,
-    FrequentRuleSets,
-    IntervalAxis,
-    IntervalRule,
-    Rule,
-    RuleSet,
-    ValueRule,
-    feature_subsets,
-)
 
 
 @dataclass(frozen=True)
@@ -47,9 +38,9 @@ class CategoryTrait:
         return {"type": "categorical", "values": list(self.values), "sensitive": True}
 
     @property
-    def axis(self) -> Axis:
+    def axis(self) -> rules.Axis:
         """The axis that an audit lays out, if all values occur."""
-        return CategoryAxis(self.name, self.values, tuple(range(len(self.values))))
+        return rules.CategoryAxis(self.name, self.values, tuple(range(len(self.values))))
 
     def column(self, cells: NDArray[np.intp], generator: np.random.Generator) -> pd.Series[Any]:
         """Write people's cells as a column."""
@@ -63,9 +54,9 @@ class CategoryTrait:
             column = column.astype(object)
         return pd.Categorical(column, categories=list(self.values)).codes.astype(np.intp)
 
-    def inside(self, rule: Rule) -> NDArray[np.bool_]:
+    def inside(self, rule: rules.Rule) -> NDArray[np.bool_]:
         """Return which cells satisfy a rule."""
-        if not isinstance(rule, ValueRule):
+        if not isinstance(rule, rules.ValueRule):
             raise TypeError(f"{rule.text} is no rule about values")
         return np.array([value in rule.values for value in self.values])
 
@@ -96,9 +87,9 @@ class NumberTrait:
         }
 
     @property
-    def axis(self) -> Axis:
+    def axis(self) -> rules.Axis:
         """The axis that an audit lays out."""
-        return IntervalAxis(self.name, self.edges)
+        return rules.IntervalAxis(self.name, self.edges)
 
     def column(self, cells: NDArray[np.intp], generator: np.random.Generator) -> pd.Series[Any]:
         """Write people's cells as a column; where in its bin a number lies is drawn."""
@@ -109,9 +100,9 @@ class NumberTrait:
         """Read people's cells from a column of numbers."""
         return ((column.to_numpy(dtype=np.float64) - self.low) // self.width).astype(np.intp)
 
-    def inside(self, rule: Rule) -> NDArray[np.bool_]:
+    def inside(self, rule: rules.Rule) -> NDArray[np.bool_]:
         """Return which cells satisfy a rule whose limits are limits of bins."""
-        if not isinstance(rule, IntervalRule):
+        if not isinstance(rule, rules.IntervalRule):
             raise TypeError(f"{rule.text} is no rule about numbers")
         starts = np.array(self.edges[:-1])
         low = -np.inf if rule.low is None else rule.low
@@ -120,6 +111,18 @@ class NumberTrait:
 
 
 Trait: TypeAlias = CategoryTrait | NumberTrait
+
+
+def cells_of(traits: Sequence[Trait], group: rules.RuleSet) -> tuple[NDArray[np.intp], ...]:
+    """Return the cells of a group, as an index of arrays of the shape (cells of each trait)."""
+    by_name = {rule.feature: rule for rule in group.rules}
+    parts = [
+        np.flatnonzero(trait.inside(by_name[trait.name]))
+        if trait.name in by_name
+        else np.arange(len(trait.shares))
+        for trait in traits
+    ]
+    return np.ix_(*parts)
 
 
 Floats = NDArray[np.float64]
@@ -140,7 +143,7 @@ class Population:
     traits: tuple[Trait, ...]  # The sensitive features.
     # The model says yes to a merit above it; shape (cells of each trait).
     limits: NDArray[np.int64]
-    planted: tuple[RuleSet, ...]  # The groups planted.
+    planted: tuple[rules.RuleSet, ...]  # The groups planted.
     # What the model says to each row there can be, in place of the limits; shape (cells of each
     # trait, k, tenures).
     answers: NDArray[np.bool_] | None = None
@@ -187,26 +190,7 @@ class Population:
         )
 
     def people(self, rows: int, *, seed: int, run: int = 0) -> pd.DataFrame:
-        """Draw people.
-
-        Parameters
-        ----------
-        rows : int
-            How many.
-        seed, run : int
-            Same seed and same run, same people.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The sensitive features, then ``merit`` and ``tenure``.
-
-        Examples
-        --------
-        >>> from testsgd.truth import population
-        >>> list(population("null").people(5, seed=0))
-        ['gender', 'region', 'age', 'merit', 'tenure']
-        """
+        """Draw people: sensitive features, ``merit``, ``tenure``; the same for a seed and run."""
         generator = np.random.default_rng([seed, self.number, rows, run])
         drawn = np.searchsorted(np.cumsum(self.masses)[:-1], generator.random(rows), side="right")
         cells = np.unravel_index(drawn, self.shape)
@@ -256,16 +240,9 @@ class Population:
     def rates(self, estimand: Estimand) -> Floats:
         """Compute the rate of yes in each cell, as the sum over all rows there can be.
 
-        Parameters
-        ----------
-        estimand : {"observed", "neighbourhood"}
-            Of the people as they are; or of their neighbours, which an audit asks about too: a row
-            has two for each feature that is not sensitive, one step down and one up, and a step
-            out of the range stays.
-
-        Returns
-        -------
-        numpy.ndarray of float64, shape (cells of each trait)
+        Of the people as they are; or of their neighbours, which an audit asks about too: a row has
+        two for each feature that is not sensitive, one step down and one up, and a step out of the
+        range stays.
         """
         yes = self.answers
         if yes is None:
@@ -292,17 +269,10 @@ _NOBODY = 1e-12
 
 
 class Truth:
-    """What is true of a population's groups.
+    """What is true of a population's groups, of the people as they are or over their neighbours.
 
     Rates are counted from that of the first cell, so that where no cell differs, no group does to
     the last digit.
-
-    Parameters
-    ----------
-    population : Population
-        Whose groups.
-    estimand : {"observed", "neighbourhood"}
-        What is compared: the people as they are, or the means over their neighbours.
 
     Examples
     --------
@@ -322,7 +292,7 @@ class Truth:
         self._axes = axes
         self._differences = [
             self._of_subset(axes, subset)
-            for subset in feature_subsets(axes, population.max_features)
+            for subset in rules.feature_subsets(axes, population.max_features)
         ]
 
     @property
@@ -330,17 +300,17 @@ class Truth:
         """The largest size of any group's true difference."""
         return max(float(np.nanmax(np.abs(of_subset))) for of_subset in self._differences)
 
-    def share(self, group: RuleSet) -> float:
+    def share(self, group: rules.RuleSet) -> float:
         """Return the share of people in a group."""
-        return float(self._masses[self._selection(group)].sum())
+        return float(self._masses[cells_of(self.population.traits, group)].sum())
 
-    def difference(self, group: RuleSet) -> float:
+    def difference(self, group: rules.RuleSet) -> float:
         """Return a group's true difference: the rate inside minus that outside."""
-        chosen = self._selection(group)
+        chosen = cells_of(self.population.traits, group)
         share, gain = float(self._masses[chosen].sum()), float(self._gains[chosen].sum())
         return gain / share - (float(self._gains.sum()) - gain) / (1 - share)
 
-    def differences(self, groups: FrequentRuleSets) -> Floats:
+    def differences(self, groups: rules.FrequentRuleSets) -> Floats:
         """Return the true differences of an audit's groups, in their order.
 
         They are read off arrays that hold all of them; only where a value of a feature does not
@@ -354,17 +324,7 @@ class Truth:
             differences[chosen] = of_subset[groups.position[chosen]]
         return differences
 
-    def _selection(self, group: RuleSet) -> tuple[NDArray[np.intp], ...]:
-        rules = {rule.feature: rule for rule in group.rules}
-        parts = [
-            np.flatnonzero(trait.inside(rules[trait.name]))
-            if trait.name in rules
-            else np.arange(len(trait.shares))
-            for trait in self.population.traits
-        ]
-        return np.ix_(*parts)
-
-    def _of_subset(self, axes: tuple[Axis, ...], subset: tuple[int, ...]) -> Floats:
+    def _of_subset(self, axes: tuple[rules.Axis, ...], subset: tuple[int, ...]) -> Floats:
         """Return the differences of all rule sets over some features, in the lattice's order."""
         others = tuple(axis for axis in range(len(axes)) if axis not in subset)
         share, gain = self._masses.sum(axis=others), self._gains.sum(axis=others)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.auditing import AuditParameters, TableFindings, run_audit
@@ -29,67 +30,52 @@ class Hits:
     inside: bool  # At least 80% of the first finding's people are in planted groups.
 
 
-def jaccard(
-    group: NDArray[np.bool_], other: NDArray[np.bool_], weights: NDArray[np.int64] | None = None
-) -> float:
-    """Compute the people in both groups as a share of those in either; 0 if both are empty.
+# People in each place of a group's array, or one in all of them.
+Weights = NDArray[np.int64] | int
 
-    The groups are boolean arrays of people, or of cells with `weights` people in each.
-    """
-    either = _size(group | other, weights)
-    return _size(group & other, weights) / either if either else 0.0
+
+def jaccard(group: NDArray[np.bool_], other: NDArray[np.bool_], weights: Weights = 1) -> float:
+    """Return the people in both groups as a share of those in either; 0 if both are empty."""
+    either = np.sum((group | other) * weights)
+    return float(np.sum((group & other) * weights) / either) if either else 0.0
 
 
 def find_hits(
     findings: Sequence[Sequence[NDArray[np.bool_]]],
     planted: Sequence[NDArray[np.bool_]],
-    weights: NDArray[np.int64] | None = None,
+    weights: Weights = 1,
 ) -> Hits:
     """Look for the planted groups, at least one, among findings, best first.
 
-    A finding is the groups that it names: one, or two where a method reports pairs, of which either
-    may be the planted one. `weights`: people in each place of the arrays; one if not given.
+    A finding is the groups that it names: one, or two where a method reports pairs; everybody else
+    may be the planted one, too.
     """
-
-    def hit(finding: Sequence[NDArray[np.bool_]], group: NDArray[np.bool_]) -> bool:
-        return any(
-            jaccard(side, group, weights) >= HIT for named in finding for side in (named, ~named)
-        )
-
+    sides = [[side for named in finding for side in (named, ~named)] for finding in findings]
+    hits = np.array(
+        [
+            [any(jaccard(side, group, weights) >= HIT for side in finding) for group in planted]
+            for finding in sides[:FIRST]
+        ]
+    ).reshape(-1, len(planted))
     union = np.logical_or.reduce(list(planted))
-
-    def inside(named: NDArray[np.bool_]) -> bool:
-        people = _size(named, weights)
-        return people > 0 and _size(named & union, weights) >= HIT * people
-
-    first = findings[0] if findings else ()
+    inside = [
+        (np.sum(side * weights), np.sum((side & union) * weights))
+        for side in (sides[0] if sides else ())
+    ]
     return Hits(
-        first=any(hit(first, group) for group in planted),
-        among_first=all(
-            any(hit(finding, group) for finding in findings[:FIRST]) for group in planted
-        ),
-        inside=any(inside(side) for named in first for side in (named, ~named)),
+        first=bool(hits[:1].any()),
+        among_first=bool(hits.any(axis=0).all()),
+        inside=any(people > 0 and both >= HIT * people for people, both in inside),
     )
 
 
 def same_groups(groups: Sequence[NDArray[np.bool_]], others: Sequence[NDArray[np.bool_]]) -> bool:
-    """Return if two lists hold the same groups in any order, each or the rest of the people.
-
-    Examples
-    --------
-    >>> women = np.array([True, True, False])
-    >>> same_groups([women], [~women]), same_groups([women], [women, ~women[::-1]])
-    (True, False)
-    """
+    """Return if two lists hold the same groups in any order, each or the rest of the people."""
 
     def sides(group: NDArray[np.bool_]) -> frozenset[bytes]:
         return frozenset((group.tobytes(), (~group).tobytes()))
 
     return {sides(group) for group in groups} == {sides(group) for group in others}
-
-
-def _size(group: NDArray[np.bool_], weights: NDArray[np.int64] | None) -> int:
-    return int(group.sum() if weights is None else weights[group].sum())
 
 
 CONFIDENCE = 0.95
@@ -140,20 +126,7 @@ def audit_once(
 ) -> Run:
     """Draw people, audit them in every way, and compare with the truth.
 
-    Parameters
-    ----------
-    population : Population
-        Whose people.
-    rows : int
-        How many.
-    number, seed : int
-        Same number and seed, same run.
-    sampled : bool
-        Audit by sampling too.
-
-    Returns
-    -------
-    Run
+    Same number and seed, same run. `sampled`: audit by sampling too.
     """
     table = population.table(rows, seed=seed, run=number)
     model = population.model()
@@ -208,10 +181,7 @@ def audit_once(
 
 
 def planted_cells(findings: TableFindings, population: Population) -> list[NDArray[np.bool_]]:
-    """Return which of an audit's cells are in each planted group.
-
-    The planted groups' limits are limits of cells, so a cell is inside or outside as a whole.
-    """
+    """Return which of an audit's cells are in each planted group; each is so as a whole."""
     return [
         findings.contingency.tally(group.matches(findings.table).astype(np.int64)) > 0
         for group in population.planted
@@ -276,9 +246,8 @@ def _sampled(
 ) -> dict[str, Coverage]:
     """Audit by sampling; see how often the margin holds the difference that the rows really have.
 
-    What is sampled are the neighbours.
-
-    Independent sampling is tried on groups of one feature, for it asks thousands of times for each.
+    What is sampled are the neighbours. Independent sampling is tried on groups of one feature, for
+    it asks thousands of times for each.
     """
     coverages = {}
     schemes: tuple[tuple[SamplingScheme, int], ...] = (
@@ -307,16 +276,11 @@ def _sampled(
 
 def _margin_coverage(findings: TableFindings, exact: TableFindings) -> Coverage:
     # Both audits find the same rule sets in the same rows, independent ones the first of them.
-    indices = {
-        key: group
-        for group, key in enumerate(
-            zip(exact.rule_sets.subset.tolist(), exact.rule_sets.position.tolist(), strict=True)
-        )
-    }
-    keys = zip(
-        findings.rule_sets.subset.tolist(), findings.rule_sets.position.tolist(), strict=True
+    own, counted_groups = (
+        pd.MultiIndex.from_arrays([of.rule_sets.subset, of.rule_sets.position])
+        for of in (findings, exact)
     )
-    same = np.array([indices[key] for key in keys], dtype=np.intp)
+    same = counted_groups.get_indexer(own)
     estimates = findings.estimates
     (counted,) = (other for other in exact.others if other.estimand == "neighbourhood")
     deviation = np.abs(estimates.difference - counted.estimates.difference[same])

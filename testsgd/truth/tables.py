@@ -27,19 +27,7 @@ class TruthTable:
 
 
 def truth_tables(measures: Sequence[Measure], *, intervals: bool) -> list[TruthTable]:
-    """Return the tables of the measures; empty tables are left out.
-
-    Parameters
-    ----------
-    measures : sequence of Measure
-        All measures.
-    intervals : bool
-        Write the Monte-Carlo confidence interval after each number.
-
-    Returns
-    -------
-    list of TruthTable
-    """
+    """Return the tables of the measures that are not empty, with or without intervals."""
     tables = (_pivot(measures, layout, intervals) for layout in _LAYOUTS)
     return [table for table in tables if table.cells]
 

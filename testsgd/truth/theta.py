@@ -1,11 +1,7 @@
 """What the support threshold does: rule sets, best score and seconds for several thetas.
 
 The search is the paper's, for rates over the neighbourhood, and it is done twice: with the bound on
-both sides of a group, and on the inside only, as in the paper.
-
-References
-----------
-Zhang et al., TestSGD, section 5.2 and Table 6.
+both sides of a group, and on the inside only, as in the paper (TestSGD, section 5.2 and Table 6).
 """
 
 from __future__ import annotations
@@ -18,23 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from testsgd import data
 from testsgd.auditing import AuditParameters, Findings, Progress, run_audit
 from testsgd.auditing.text import run_text_audit
-from testsgd.data import (
-    SensitiveTerms,
-    Table,
-    Texts,
-    TextSpecification,
-    load_specification,
-    load_table,
-    load_terms,
-    load_texts,
-)
+from testsgd.data import load_specification
 from testsgd.errors import ParameterError
-from testsgd.models import LoadedModel, Model, load_model, load_text_model
-from testsgd.models.text import TextModel
+from testsgd.models import load_model, load_text_model
 from testsgd.truth.tables import TruthTable
-from testsgd.truth.verdicts import search_inside_only
+from testsgd.truth.verdicts import OneSided, search_inside_only
 
 SCHEMA = "testsgd.theta/1"
 THETAS = (0.01, 0.05, 0.1, 0.2, 0.5)
@@ -76,68 +63,38 @@ class ThetaRow:
 def study_data_set(
     name: str, thetas: Sequence[float] = THETAS, *, progress: Progress | None = None
 ) -> list[ThetaRow]:
-    """Audit a data set of the catalogue, by its own network, with several thresholds.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the catalogue.
-    thetas : sequence of float
-        The thresholds.
-    progress : callable, optional
-        As for :func:`testsgd.auditing.run_audit`.
-
-    Returns
-    -------
-    list of ThetaRow
-
-    Raises
-    ------
-    TestSGDError
-        If its files or its network are not there.
-    """
+    """Audit a data set of the catalogue, by its own network, with several thresholds."""
     if not thetas:
         raise ParameterError(
             "nothing is named", where="thetas", remedy="give shares such as 0.05, with commas"
         )
     specification = load_specification(name)
-    if not isinstance(specification, TextSpecification):
-        model, table = load_model(None, specification), load_table(specification)
-        return study_table(name, model, table, thetas, progress=progress)
-    texts = load_texts(specification)
-    terms = load_terms(specification.terms)
+    if not isinstance(specification, data.TextSpecification):
+        model, table = load_model(None, specification), data.load_table(specification)
+        audit = partial(run_audit, model, table, progress=progress)
+        return study(name, thetas, audit, partial(search_inside_only, model.model, table))
+    texts, terms = data.load_texts(specification), data.load_terms(specification.terms)
     network = load_text_model(None, specification)
-    return study_texts(name, network, texts, terms, thetas, progress=progress)
+    return study(name, thetas, partial(run_text_audit, network, texts, terms, progress=progress))
 
 
-def study_table(
+def study(
     name: str,
-    model: LoadedModel[Model],
-    table: Table,
     thetas: Sequence[float],
-    *,
-    progress: Progress | None = None,
+    audit: Callable[[AuditParameters], Findings],
+    inside_only: Callable[[AuditParameters], OneSided] | None = None,
 ) -> list[ThetaRow]:
-    """Audit a model on some rows with several thresholds; see :func:`study_data_set`."""
-    audit = partial(run_audit, model, table, progress=progress)
-    return [
-        ThetaRow(name, theta, _timed(audit, theta), _inside_only(model, table, theta))
-        for theta in thetas
-    ]
-
-
-def study_texts(
-    name: str,
-    model: LoadedModel[TextModel],
-    texts: Texts,
-    terms: SensitiveTerms,
-    thetas: Sequence[float],
-    *,
-    progress: Progress | None = None,
-) -> list[ThetaRow]:
-    """Audit a model on some texts with several thresholds; see :func:`study_data_set`."""
-    audit = partial(run_text_audit, model, texts, terms, progress=progress)
-    return [ThetaRow(name, theta, _timed(audit, theta), None) for theta in thetas]
+    """Audit with several thresholds, and search without a bound on the outside if that is given."""
+    rows = []
+    for theta in thetas:
+        # Looking for the first groups in bootstrap samples is no part of the search.
+        parameters = AuditParameters(estimand="neighbourhood", theta=theta, stability=0)
+        started = time.perf_counter()
+        both_sides = _first_of_audit(audit(parameters), started)
+        started = time.perf_counter()
+        one_sided = None if inside_only is None else _first_of(inside_only(parameters), started)
+        rows.append(ThetaRow(name, theta, both_sides, one_sided))
+    return rows
 
 
 def theta_document(rows: Sequence[ThetaRow]) -> dict[str, Any]:
@@ -148,36 +105,24 @@ def theta_document(rows: Sequence[ThetaRow]) -> dict[str, Any]:
 def theta_tables(rows: Sequence[ThetaRow]) -> list[TruthTable]:
     """Lay out a study of theta, a row a data set and threshold."""
     searches = ("rule sets", "best score", "first by lower bound", "seconds")
+    cells = [
+        [row.data_set, f"{row.theta:.0%}", *_cells(row.both_sides), *_cells(row.inside_only)]
+        for row in rows
+    ]
     return [
         TruthTable(
             "What the support threshold does",
             "Rule sets that are frequent, the largest difference of any, in per cent, that of the "
             "group which comes first by its lower bound, and seconds of the search; with the bound "
             "on both sides of a group, and on the inside only.",
-            (
-                "data set",
-                "theta",
-                *searches,
-                *(f"inside only: {head}" for head in searches),
-            ),
-            [
-                [
-                    row.data_set,
-                    f"{row.theta:.0%}",
-                    *(
-                        cell
-                        for search in (row.both_sides, row.inside_only)
-                        for cell in search_cells(search)
-                    ),
-                ]
-                for row in rows
-            ],
+            ("data set", "theta", *searches, *(f"inside only: {head}" for head in searches)),
+            cells,
             1,
         )
     ]
 
 
-def search_cells(search: ThetaSearch | None) -> list[str]:
+def _cells(search: ThetaSearch | None) -> list[str]:
     """Write a search as cells of a table."""
     if search is None:
         return [""] * 4
@@ -193,34 +138,24 @@ def search_cells(search: ThetaSearch | None) -> list[str]:
     ]
 
 
-def _parameters(theta: float) -> AuditParameters:
-    # Looking for the first groups in bootstrap samples is no part of the search.
-    return AuditParameters(estimand="neighbourhood", theta=theta, stability=0)
-
-
-def _timed(audit: Callable[[AuditParameters], Findings], theta: float) -> ThetaSearch:
-    """Run an audit, and take down what comes first."""
-    started = time.perf_counter()
-    findings = audit(_parameters(theta))
-    seconds = time.perf_counter() - started
+def _first_of_audit(findings: Findings, started: float) -> ThetaSearch:
+    """Take down what comes first."""
+    seconds, frequent = time.perf_counter() - started, findings.rule_sets.frequent
     score, first = findings.estimates.score, findings.first
     if first is None:
-        return ThetaSearch(findings.rule_sets.frequent, None, None, seconds)
+        return ThetaSearch(frequent, None, None, seconds)
     largest = int(np.nanargmax(score))
     return ThetaSearch(
-        findings.rule_sets.frequent,
+        frequent,
         First(findings.rule_set(largest).text, float(score[largest])),
         First(findings.rule_set(first).text, float(findings.sizes[first])),
         seconds,
     )
 
 
-def _inside_only(model: LoadedModel[Model], table: Table, theta: float) -> ThetaSearch:
-    """Search without a bound on the outside."""
-    started = time.perf_counter()
-    findings = search_inside_only(model.model, table, _parameters(theta))
-    seconds = time.perf_counter() - started
-    score = findings.estimates.score
+def _first_of(findings: OneSided, started: float) -> ThetaSearch:
+    """Take down what comes first in a search without a bound on the outside."""
+    seconds, score = time.perf_counter() - started, findings.estimates.score
     by_score, by_bound = (
         None
         if group is None

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,10 +56,7 @@ class OneSided:
 
 
 def search_inside_only(model: Model, table: Table, parameters: AuditParameters) -> OneSided:
-    """Search the paper's way: rates over the neighbourhood, and one row outside is enough.
-
-    ``theta`` or ``min_rows`` bound the inside.
-    """
+    """Search the paper's way: the neighbourhood's rates, and one row outside is enough."""
     contingency = lay_out(table, sensitive_axes(table))
     asked = explore_neighbourhood(model, table)
     rows, favourable = contingency.tally(), contingency.tally(asked.favourable.astype(np.int64))
@@ -86,9 +84,6 @@ def search_inside_only(model: Model, table: Table, parameters: AuditParameters) 
 
 
 PASSED, FAILED, UNDECIDED = "gate_passed", "gate_failed", "not_enough_evidence"
-
-# What a gate says at a limit.
-Gate = Callable[[float], str]
 
 
 @dataclass(frozen=True)
@@ -137,18 +132,7 @@ class WorldRun:
 def judge_once(world: Population, rows: int, number: int, *, seed: int) -> WorldRun:
     """Draw people of a world, audit them by the defaults of today and before, and judge the judge.
 
-    Parameters
-    ----------
-    world : Population
-        Whose people.
-    rows : int
-        How many.
-    number, seed : int
-        Same number and seed, same run.
-
-    Returns
-    -------
-    WorldRun
+    Same number and seed, same run.
     """
     table = world.table(rows, seed=seed, run=number)
     model = world.model()
@@ -164,23 +148,15 @@ def judge_once(world: Population, rows: int, number: int, *, seed: int) -> World
     evaluable = any(min(size, rows - size) >= MIN_ROWS for size in sizes)
     planted = planted_cells(findings, world)
     before = search_inside_only(model.model, table, replace(parameters, theta=0.05))
+    claimed = claimed_difference(findings, findings.first, world)
+    claimed_before = claimed_difference(before, before.first(), world)
     return WorldRun(
         world=world.name,
         rows=rows,
         number=number,
         evaluable=evaluable,
-        default=_wrong(
-            claimed_difference(findings, findings.first, world),
-            lambda limit: gate_today(findings, limit),
-            world,
-            evaluable,
-        ),
-        old=_wrong(
-            claimed_difference(before, before.first(), world),
-            lambda limit: gate_before(before, limit),
-            world,
-            evaluable,
-        ),
+        default=_wrong(claimed, partial(gate_today, findings), world, evaluable),
+        old=_wrong(claimed_before, partial(gate_before, before), world, evaluable),
         explained=explained(findings, planted),
         ranks=_ranks(findings, places_of(findings, planted)) if planted else {},
     )
@@ -195,10 +171,7 @@ def highest_limit(world: Population) -> float:
 def claimed_difference(
     findings: TableFindings | OneSided, first: int | None, world: Population
 ) -> float | None:
-    """Return the true size of the difference that a headline claims, None if it claims none.
-
-    It is negative if the group truly differs the other way.
-    """
+    """Return the true size of what a headline claims, negative if wrong way; None without claim."""
     if first is None:
         return None
     group = np.array([first])
@@ -224,7 +197,9 @@ def gate_before(findings: OneSided, limit: float) -> str:
     return PASSED if findings.estimates.score.max() <= limit else UNDECIDED
 
 
-def _wrong(claimed: float | None, gate: Gate, world: Population, evaluable: bool) -> Wrong:
+def _wrong(
+    claimed: float | None, gate: Callable[[float], str], world: Population, evaluable: bool
+) -> Wrong:
     at_limit, highest = gate(LIMIT), highest_limit(world)
     at_highest = at_limit if highest == LIMIT else gate(highest)
     return Wrong(

@@ -108,15 +108,12 @@ def ask_variants(
     predictions: SharedPredictions,
     replacer: Replacer,
     category_set: CategorySet,
-    rows: NDArray[np.int64],
+    rows: Counts,
     groups: NDArray[np.intp] | None = None,
     *,
     progress: Callable[[int], None] | None = None,
 ) -> NDArray[Any]:
-    """Ask about seed texts with the terms of each rule set of one category set.
-
-    Shapes: `rows` (m,); `groups` (k,); returned (m, k).
-    """
+    """Ask about seeds (m,) with the terms of each group (k,) of a category set; returned (m, k)."""
     indices = np.arange(int(np.prod(category_set.shape))) if groups is None else groups
     chosen = np.column_stack(np.unravel_index(indices, category_set.shape)).tolist()
 
@@ -130,10 +127,7 @@ def ask_variants(
 
 
 def containing_all(mentions: Mentions, rule_sets: TermRuleSets, weights: Counts) -> Counts:
-    """Count the texts that contain all terms of each rule set; all others are outside it.
-
-    Shapes: `weights` (texts,); returned (groups,).
-    """
+    """Sum weights (texts,) over the texts that contain all terms of each group (groups,)."""
     contains, counts = mentions.contains(), [np.zeros(0, dtype=np.int64)]
     for item in rule_sets.category_sets:
         rows = item.rows[weights[item.rows] > 0]
@@ -195,10 +189,7 @@ def pair_sums(
     weights: Counts | None = None,
     cluster_sizes: Counts | None = None,
 ) -> PairSums:
-    """Compare each seed's answer with a rule set's terms with those with other terms.
-
-    Shapes: `answers` (m, groups); `weights`, `cluster_sizes` (m,).
-    """
+    """Compare seeds' answers (m, groups) with a group's terms with those with other terms."""
     groups = answers.shape[1]
     with_terms, other, squares, sizes, of_clusters, gains, losses = np.zeros((7, groups))
     step = max(1, _BLOCK_NUMBERS // max(1, groups))
@@ -218,11 +209,7 @@ def pair_sums(
 
 
 def other_means(answers: Floats, shape: tuple[int, ...]) -> Floats:
-    """Return each seed's mean answer with other terms, every category changed; (m, groups).
-
-    Along one category, the others are all terms less the one. So all rule sets are compared at
-    once.
-    """
+    """Return each seed's mean answer with other terms, every category changed; (m, groups)."""
     sums = answers.reshape(-1, *shape)
     for axis in range(1, 1 + len(shape)):
         sums = sums.sum(axis=axis, keepdims=True) - sums

@@ -12,25 +12,25 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.exact import audit_texts_exactly
+from testsgd.auditing.explaining import explain_term_groups
 from testsgd.auditing.findings import Estimated
 from testsgd.auditing.guarantee import guarantee_of_kind, lower_confidence_bound
 from testsgd.auditing.independent import sample_texts_independent
+from testsgd.auditing.max_statistic import simultaneous_texts
 from testsgd.auditing.outcome import order_groups
+from testsgd.auditing.pooled import sample_texts_pooled
 from testsgd.auditing.rows import LOOKED_AT
-from testsgd.auditing.rule_selection import ExplainingRule
+from testsgd.auditing.rule_selection import ExplainingRule, TermSelection
+from testsgd.auditing.stability import affordable_of_texts, term_stability
 from testsgd.auditing.text.answers import KnownAnswers
-from testsgd.auditing.text.explaining import TermSelection, explain_term_groups
 from testsgd.auditing.text.findings import SeedOverlaps, TextFindings
 from testsgd.auditing.text.known_words import nonsense_control, unknown_groups, unknown_terms
-from testsgd.auditing.text.max_statistic import simultaneous_texts
 from testsgd.auditing.text.observed import (
     observed_estimates,
     unjudged_texts,
     with_independent_texts,
 )
 from testsgd.auditing.text.outcome import TextAudit, TextOutcome
-from testsgd.auditing.text.pooled import sample_texts_pooled
-from testsgd.auditing.text.stability import affordable_samples, term_stability
 from testsgd.models import PROBE_ROWS, Repetition, ask_again
 from testsgd.rules.text import small_category_sets
 from testsgd.scoring import normal_quantile
@@ -52,7 +52,7 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         answers = None
         if not audit.exact and 2 * len(audit.texts) * parameters.draws <= budget:
             answers = predictions.decide(audit.texts.texts)
-    outcome, queries = _find_rates(audit, budget)
+    outcome = _find_rates(audit, budget)
     outcome = replace(
         outcome,
         estimates=with_independent_texts(
@@ -63,7 +63,6 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         control = None
         if outcome.known is not None and audit.given is None:
             control = nonsense_control(audit, outcome.known, budget)
-            queries = predictions.asked
     rule_sets, estimates = audit.rule_sets, outcome.estimates
     counterfactual = outcome.counterfactual
     if audit.given is not None:
@@ -107,7 +106,7 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         small=tuple(small),
         unjudged=unjudged_texts(audit),
         neighbourhood=audit.variants,
-        queries=queries + again.asked,
+        queries=predictions.asked + outcome.drawn + again.asked,
         changing=again.differing,
         model_fingerprint=fingerprint,
         accuracy=outcome.accuracy,
@@ -163,22 +162,19 @@ def _ask_again(audit: TextAudit, first: Sequence[str], favourable: NDArray[Any])
     )
 
 
-def _find_rates(audit: TextAudit, budget: int) -> tuple[TextOutcome, int]:
-    """Choose among the three ways of finding the groups' rates; give the queries it took too."""
-    parameters, queries = audit.parameters, 0
+def _find_rates(audit: TextAudit, budget: int) -> TextOutcome:
+    """Choose among the three ways of finding the groups' rates."""
+    parameters = audit.parameters
     if audit.exact:
         outcome = audit_texts_exactly(audit)
-        if parameters.draws > 1:
-            estimates = means_over_draws(outcome.estimates, parameters.confidence)
-            outcome = replace(outcome, estimates=estimates)
-    else:
-        with audit.clock.phase("sampling"):
-            if parameters.sampling == "pooled":
-                outcome = sample_texts_pooled(audit, budget)
-            else:
-                left = budget - audit.predictions.asked
-                outcome, queries = sample_texts_independent(audit, left)
-    return outcome, queries + audit.predictions.asked
+        if parameters.draws == 1:
+            return outcome
+        estimates = means_over_draws(outcome.estimates, parameters.confidence)
+        return replace(outcome, estimates=estimates)
+    with audit.clock.phase("sampling"):
+        if parameters.sampling == "pooled":
+            return sample_texts_pooled(audit, budget)
+        return sample_texts_independent(audit, budget - audit.predictions.asked)
 
 
 def _observed(
@@ -207,7 +203,7 @@ def _variances(audit: TextAudit, findings: TextFindings) -> Floats:
             variance += rate * (1 - rate) / np.maximum(side.rows, 1)
         return variance
     half = (effects.high - effects.low) / 2
-    return (half / normal_quantile(audit.paired.confidence)) ** 2
+    return (half / normal_quantile(audit.paired_confidence)) ** 2
 
 
 def _explaining_rules(
@@ -239,7 +235,7 @@ def _stability(
     samples = audit.parameters.stability
     if samples is None:
         answers = sum(variants.size for variants in known.variants)
-        samples = affordable_samples(audit.size, answers, len(audit.rule_sets))
+        samples = affordable_of_texts(audit.size, answers, len(audit.rule_sets))
     if not samples:
         return {}, 0
     stability = term_stability(

@@ -37,10 +37,7 @@ class SeedOverlaps:
         self._shares: Floats = both / np.maximum(sizes[:, None] + sizes - both, 1)
 
     def between(self, difference: Floats, others: Floats | None = None) -> Overlaps:
-        """Return the overlaps of groups with these differences and those with others.
-
-        Shapes: `difference`, `others` (groups,).
-        """
+        """Return the overlaps of groups with these differences (groups,) and those with others."""
         second = difference if others is None else others
 
         def overlaps(groups: NDArray[np.intp], compared: NDArray[np.intp]) -> Floats:
@@ -69,10 +66,7 @@ class SeedOverlaps:
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """What a rule set's terms change: the same seed texts with its terms and with others.
-
-    All arrays have the shape (groups,) and are in the groups' order.
-    """
+    """What a rule set's terms change: the same seeds with its terms and others; (groups,)."""
 
     seeds: Counts  # Different seed texts that were compared; 0 where a category has no other term.
     rate_with: Floats  # Rate of the favourable label over the seeds with the rule set's terms.
@@ -164,10 +158,7 @@ class TextFindings(Findings):
 
     @property
     def largest_bound(self) -> float:
-        """The largest lower confidence bound of what groups are ranked by; 0 if none is above.
-
-        It is from the paired intervals if groups are ranked by paired differences.
-        """
+        """The largest lower confidence bound of what groups are ranked by; 0 if none."""
         effects, sizes = self.counterfactual, self.guarantee.lower_bounds
         if self.parameters.rank_by == "counterfactual" and effects is not None:
             sizes = lower_confidence_bound(effects.low, effects.high)

@@ -35,42 +35,8 @@ class TermGroupMeasure(Measure):
 
     Inside a group are its seeds, the texts with a term of each of its categories, rewritten with
     its terms; outside are the texts, as they are, that lack one of its terms. A model is asked
-    about each once, or about draws of them that are the same for every model.
-
-    Attributes
-    ----------
-    texts : Texts
-        The texts.
-    mentions : Mentions
-        The sensitive terms in them.
-    groups : sequence of (tuple of int, tuple of int)
-        Each group's categories, and the term of each of them, as places in the list of terms. A
-        group may have no texts on one side; its rates there are NaN.
-    max_queries, seed, jobs
-        As for :class:`testsgd.auditing.GroupMeasure`, and so is the error that is raised.
-
-    Examples
-    --------
-    >>> from testsgd.data import Label, check_texts, specification_from_mapping, terms_from_mapping
-    >>> from testsgd.models import CallableTextModel
-    >>> from testsgd.rules.text import find_mentions
-    >>> rooms = specification_from_mapping({
-    ...     "dataset": {"name": "rooms"}, "text": {}, "label": {"column": "", "favourable": "good"},
-    ... })
-    >>> terms = terms_from_mapping({
-    ...     "terms": {"name": "colours"}, "categories": {"colour": {"red": {}, "blue": {}}},
-    ... })
-    >>> texts = check_texts(["a red door", "a blue door", "a door"], rooms)
-    >>> blue = ((0,), (1,))
-    >>> measure = TermGroupMeasure(
-    ...     texts, find_mentions(texts.texts, terms), (blue,), max_queries=100, seed=0
-    ... )
-    >>> estimates = measure(CallableTextModel(
-    ...     lambda texts: ["good" if "red" in text else "bad" for text in texts],
-    ...     label=rooms.label, name="likes red",
-    ... ))
-    >>> estimates.rate_in.tolist(), estimates.rate_out.tolist()
-    ([0.0], [0.5])
+    about each once, or about draws of them that are the same for every model. A group may have no
+    texts on one side; its rates there are NaN. Refused as :class:`testsgd.auditing.GroupMeasure`.
     """
 
     texts: Texts
@@ -96,13 +62,7 @@ class TermGroupMeasure(Measure):
         return drawn_estimates(rows_in, rows_out, tallies, AuditParameters(interval="wald"))
 
     def answers(self, model: TextModel) -> tuple[NDArray[np.float64], ...] | None:
-        """Ask a model, and return its answers one by one: inside and outside, group by group.
-
-        Returns
-        -------
-        tuple of numpy.ndarray of float64, or None
-            1 for the favourable label, 0 for any other; None if there are too many to ask about.
-        """
+        """Return a model's answers on each side of each group, as 0 or 1; None if too many."""
         if not self.exact:
             return None
         answers = self._decided(model, self._everything).astype(np.float64)

@@ -71,10 +71,7 @@ _NONSENSE = ("florp", "blicket", "dax", "wug", "zorbic", "mimsical")
 
 
 def nonsense_control(audit: TextAudit, known: KnownAnswers, budget: int) -> Control | None:
-    """Ask about the seeds of each frequent category with a nonsense word in place of its terms.
-
-    None if the budget does not allow it, or the texts have every nonsense word that we know.
-    """
+    """Ask about seeds of categories with a nonsense word for terms; None if that is too dear."""
     texts, mentions, predictions = audit.texts, audit.mentions, audit.predictions
     draws = audit.parameters.draws
     single = [

@@ -9,12 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import (
-    Estimates,
-    both_sides,
-    counted_estimates,
-    means_over_draws,
-)
+from testsgd.auditing import estimates as rates
+from testsgd.auditing.estimates import Estimates
 from testsgd.auditing.text.answers import KnownAnswers, containing_all
 from testsgd.auditing.text.outcome import TextAudit
 from testsgd.data.text import Texts
@@ -26,16 +22,8 @@ from testsgd.scoring import Clusters, independent_rows
 def text_clusters(texts: Texts, mentions: Mentions) -> Clusters:
     """Find the texts that are one unit: equal or nearly equal ones, and known variants of one.
 
-    Parameters
-    ----------
-    texts : Texts
-        The texts, perhaps with clusters of their own, such as variants or texts of one author.
-    mentions : Mentions
-        The sensitive terms in them, which make no difference here.
-
-    Returns
-    -------
-    Clusters
+    Which sensitive terms they mention makes no difference here. The texts may have clusters of
+    their own, such as variants or texts of one author.
     """
     # Imported here: a tenth of a second.
     from scipy.sparse import coo_array
@@ -85,19 +73,16 @@ def with_independent_texts(
 
 
 def observed_estimates(audit: TextAudit, answers: NDArray[Any]) -> Estimates:
-    """Return the rates of the texts that contain all terms of each group, and of all others.
-
-    Shapes: `answers` (texts,).
-    """
+    """Return the rates of texts with all terms of a group and of all others; `answers` (texts,)."""
     mentions, rule_sets, parameters = audit.mentions, audit.rule_sets, audit.parameters
     once = np.ones(len(answers), dtype=np.int64)
     favourable = answers.astype(np.int64)
     counted = [once, favourable]
     inside = np.vstack([containing_all(mentions, rule_sets, weights) for weights in counted])
-    tallies = both_sides(inside, np.sum(counted, axis=1))
-    estimates = counted_estimates(tallies, draws=parameters.draws)
+    tallies = rates.both_sides(inside, np.sum(counted, axis=1))
+    estimates = rates.counted_estimates(tallies, draws=parameters.draws)
     if parameters.draws > 1:
-        estimates = means_over_draws(estimates, parameters.confidence)
+        estimates = rates.means_over_draws(estimates, parameters.confidence)
     enough = np.minimum(estimates.rows_in, estimates.rows_out) >= audit.min_count
     estimates = replace(estimates, decided=enough)
     if audit.repeated is None:

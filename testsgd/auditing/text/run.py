@@ -8,18 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.outcome import Clock
-from testsgd.auditing.outcome import Progress as PhaseProgress
+from testsgd.auditing import outcome, run
 from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters
-from testsgd.auditing.run import (
-    Progress,
-    again_queries,
-    fits_exactly,
-    held_out,
-    named,
-    part_of_queries,
-    two_parts,
-)
 from testsgd.auditing.text.audit import audit_texts
 from testsgd.auditing.text.findings import TextFindings
 from testsgd.auditing.text.observed import text_clusters
@@ -44,36 +34,14 @@ def run_text_audit(
     terms: SensitiveTerms,
     parameters: AuditParameters,
     *,
-    progress: Progress | None = None,
+    progress: run.Progress | None = None,
 ) -> TextFindings:
-    """Audit a text model.
+    """Audit a model on texts: whether mentioning a term makes a difference.
 
-    Parameters
-    ----------
-    model : LoadedModel
-        The black box, from :func:`testsgd.models.load_text_model`.
-    texts : Texts
-        The texts, from :func:`testsgd.data.load_texts` or :func:`testsgd.data.check_texts`.
-    terms : SensitiveTerms
-        Whose mention makes a difference or not.
-    parameters, progress
-        As for :func:`testsgd.auditing.run_audit`; ``bins`` plays no part.
+    As :func:`testsgd.auditing.run_audit`; ``bins`` plays no part. Refused are paired differences to
+    rank by where sampling compares nothing in pairs, and conditions.
 
-    Returns
-    -------
-    TextFindings
-
-    Raises
-    ------
-    ModelError
-        If the model raises or returns something unusable.
-    ParameterError
-        If exact mode takes more queries than allowed, if groups are to be ranked by paired
-        differences and sampling compares nothing in pairs, or if a condition was given.
-
-    References
-    ----------
-    Zhang et al., TestSGD, sections 4.1 and 4.3.
+    See Zhang et al., TestSGD, sections 4.1 and 4.3.
     """
     if parameters.rank_by == "counterfactual" and parameters.sampling == "independent":
         raise ParameterError(
@@ -87,7 +55,7 @@ def run_text_audit(
             where="condition_on",
             remedy="leave it out; the paired difference compares the same texts with other terms",
         )
-    clock = Clock()
+    clock = outcome.Clock()
     allowed = parameters.budget(TEXT_QUERIES)
     ranked_by = parameters.rank_by
     if ranked_by == "auto":
@@ -96,7 +64,7 @@ def run_text_audit(
     if ranked_by == "counterfactual":
         # The effect is of terms that are put in; so are the rates that stand beside it.
         parameters = replace(parameters, estimand="neighbourhood")
-    told = named("asking the model", progress)
+    told = run.named("asking the model", progress)
     if parameters.holdout is not None:
         return audit_texts_held_out(
             model, texts, terms, parameters, parameters.holdout, clock, told
@@ -132,8 +100,8 @@ def _fits_exactly(
     model: LoadedModel[TextModel], parameters: AuditParameters, written: int, *parts: Texts
 ) -> bool:
     """Return whether an audit is exact, of so many texts and variants in some parts."""
-    needed = written * parameters.draws + sum(again_queries(model, part) for part in parts)
-    exact = fits_exactly(needed, parameters.mode, parameters.budget(0))
+    needed = written * parameters.draws + sum(run.again_queries(model, part) for part in parts)
+    exact = run.fits_exactly(needed, parameters.mode, parameters.budget(0))
     if parameters.nondeterministic is not None and not exact:
         # A text that is drawn twice is asked about once; so its answer is no new one.
         raise ParameterError(
@@ -151,8 +119,8 @@ def audit_texts_held_out(
     terms: SensitiveTerms,
     parameters: AuditParameters,
     share: float,
-    clock: Clock,
-    progress: PhaseProgress | None,
+    clock: outcome.Clock,
+    progress: outcome.Progress | None,
 ) -> TextFindings:
     """Find distinct groups on one part of the texts and estimate them on the other."""
     with clock.phase("terms"):
@@ -175,7 +143,9 @@ def audit_texts_held_out(
         rule_sets=rule_sets,
         variants=variants,
         parameters=replace(
-            parameters, guarantee="per-group", max_queries=part_of_queries(allowed, searched, texts)
+            parameters,
+            guarantee="per-group",
+            max_queries=run.part_of_queries(allowed, searched, texts),
         ),
         exact=_fits_exactly(model, parameters, len(texts) + most, searched, kept),
         clock=clock,
@@ -192,10 +162,10 @@ def audit_texts_held_out(
         clusters=Clusters.of(np.asarray(kept.clusters)),
         rule_sets=needed,
         variants=variants,
-        parameters=replace(parameters, max_queries=part_of_queries(allowed, kept, texts)),
+        parameters=replace(parameters, max_queries=run.part_of_queries(allowed, kept, texts)),
         given=given,
     )
-    return held_out(found, audit_texts(estimation), parameters, share)
+    return run.held_out(found, audit_texts(estimation), parameters, share)
 
 
 def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
@@ -211,16 +181,13 @@ def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
     sizes = np.cumsum(np.bincount(of_text, minlength=len(distinct))[order])
     taken = int(np.argmin(np.abs(np.concatenate([[0], sizes]) - share * len(texts))))
     inside = np.isin(of_text, order[:taken])
-    return two_parts(texts, inside, share, seed)
+    return run.two_parts(texts, inside, share, seed)
 
 
 def chosen_over(
     mentions: Mentions, rule_sets: TermRuleSets, chosen: tuple[int, ...]
 ) -> tuple[TermRuleSets, NDArray[np.intp]]:
-    """Return what must be asked about other texts to judge some groups, and these groups in it.
-
-    That is all groups over the same categories, and those over some of these categories.
-    """
+    """Return all groups over the categories of some, or fewer of them, and the places of these."""
     sets = [rule_sets.category_sets[rule_sets.set_of(group)] for group in chosen]
     wanted = {item.categories for item in sets}
     parts = tuple(

@@ -67,36 +67,21 @@ class Mentions:
 
 
 def find_mentions(texts: Sequence[str], terms: SensitiveTerms) -> Mentions:
-    r"""Find every occurrence of sensitive terms in texts.
+    """Find every occurrence of sensitive terms in texts.
 
     A term is found as a word or as several words in a row, whatever their case and whatever white
     space is between the words, and never inside a word. Where terms overlap, the one that begins
     first counts, of those the longest. Hyphens end words: "gay-friendly" mentions "gay", unless the
     list has "gay-friendly" as a spelling of its own. So do underscores at a word's end, but not
-    inside: "_old_" mentions "old", "old_man.jpg" does not.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        The texts.
-    terms : SensitiveTerms
-        What to look for.
-
-    Returns
-    -------
-    Mentions
-
-    Raises
-    ------
-    SpecificationError
-        If two terms of the list cannot be told apart in a text.
+    inside: "_old_" mentions "old", "old_man.jpg" does not. A SpecificationError is raised if two
+    terms of the list cannot be told apart in a text.
 
     Examples
     --------
     >>> from testsgd.data.text import Term, TermCategory, SensitiveTerms
     >>> race = TermCategory("race", (Term("african"), Term("african american"), Term("american")))
     >>> terms = SensitiveTerms("some", "made up", (race,))
-    >>> mentions = find_mentions(["African\nAmerican food, African food", "panamerican"], terms)
+    >>> mentions = find_mentions(["African American food, African food", "panamerican"], terms)
     >>> mentions.term.tolist(), mentions.start.tolist(), mentions.stop.tolist()
     ([1, 0], [0, 23], [16, 30])
     >>> mentions.presence().tolist()

@@ -1,25 +1,19 @@
 """Texts that are equal or nearly equal: copies, quotations, texts from one template.
 
-A text is taken for its words: in small letters, without punctuation and without "a" and "an",
-every digit as 0, every address and every user name as one word, and every sensitive term as its
-category. Texts with the same words are equal. Longer ones are compared by all runs of three words:
-two texts are nearly equal if four fifths of the runs that either has are in both (Jaccard's index).
-One changed word takes away three runs, so short texts must be equal.
+A text is taken for its words: in small letters, without punctuation and without "a" and "an", every
+digit as 0, every address and every user name as one word, and every sensitive term as its category.
+Texts with the same words are equal. Longer ones are compared by all runs of three words: two texts
+are nearly equal if four fifths of the runs that either has are in both (Jaccard's index). One
+changed word takes away three runs, so short texts must be equal.
 
 The different texts are taken one after another, those with most copies first, then the longer ones,
 then by the alphabet. Each joins the first one before it that leads a cluster and that it is nearly
-equal to, or leads a cluster of its own. So every text of a cluster is nearly equal to the same one,
-and neither chance nor the order of the texts plays a part.
+equal to, or leads a cluster of its own. So neither chance nor the order of the texts plays a part.
+Two texts with so many runs in common share one of the rarest few of each, so not all are compared.
 
-Whom a text may join is found without comparing it with all others: two texts with so many runs in
-common share one of the rarest few of each. So the time grows with the number of words, as long as
-not all texts are made of the same runs.
-
-References
-----------
-Broder (1997), On the resemblance and containment of documents (runs of words).
-Chaudhuri, Ganti and Kaushik (2006), A primitive operator for similarity joins in data cleaning; and
-Bayardo, Ma and Srikant (2007), Scaling up all pairs similarity search (the rarest few).
+See Broder (1997), On the resemblance and containment of documents (runs of words); Chaudhuri, Ganti
+and Kaushik (2006), A primitive operator for similarity joins in data cleaning, and Bayardo, Ma and
+Srikant (2007), Scaling up all pairs similarity search (the rarest few).
 """
 
 from __future__ import annotations
@@ -55,25 +49,8 @@ _ARTICLES = frozenset({"a", "an"})
 def nearly_equal(texts: Sequence[str], mentions: Mentions) -> Counts:
     """Return a number for each text, the same for equal and nearly equal ones.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        The texts.
-    mentions : Mentions
-        The sensitive terms in them; texts that differ by the terms of a category alone are equal.
-
-    Returns
-    -------
-    numpy.ndarray of int64, shape (texts,)
-        0, 1, ... in the order of their first texts.
-
-    Examples
-    --------
-    >>> from testsgd.data.text import load_terms
-    >>> from testsgd.rules.text import find_mentions
-    >>> texts = ["An old man, 81.", "rain", "a YOUNG man (35)", "an old man sat there"]
-    >>> nearly_equal(texts, find_mentions(texts, load_terms())).tolist()
-    [0, 1, 0, 2]
+    They are 0, 1, ... in the order of their first texts, shape (texts,). Texts that differ by the
+    terms of a category alone are equal.
     """
     vocabulary: dict[str, int] = {}
     number_of: dict[Words, int] = {}

@@ -20,18 +20,7 @@ class _OfCategory:
 
 @dataclass(frozen=True)
 class TermRule(_OfCategory):
-    """A text has a certain term where it has one of the term's category.
-
-    References
-    ----------
-    Zhang et al., TestSGD, section 4.1.
-
-    Examples
-    --------
-    >>> rule = TermRule("gender", "gay")
-    >>> rule.text, rule.feature
-    ('“gay”', 'gender')
-    """
+    """A text has a certain term where it has one of the term's category (TestSGD, section 4.1)."""
 
     term: str  # The term's name.
 
@@ -47,13 +36,7 @@ class TermRule(_OfCategory):
 
 @dataclass(frozen=True)
 class CategoryRule(_OfCategory):
-    """A text has any term of a category; only for groups that are too small to be judged.
-
-    Examples
-    --------
-    >>> CategoryRule("religion").text
-    'any term of religion'
-    """
+    """A text has any term of a category; only for groups that are too small to be judged."""
 
     @property
     def text(self) -> str:

@@ -87,13 +87,7 @@ class TermRuleSets:
         return RuleSet(tuple(rules))
 
     def set_of(self, group: int) -> int:
-        """Return the place in `category_sets` of a group's categories.
-
-        Raises
-        ------
-        IndexError
-            If there is no such group.
-        """
+        """Return the place in `category_sets` of a group's categories."""
         return bisect_right(self._firsts, self._place(group)) - 1
 
     def chosen(self, group: int) -> tuple[int, ...]:
@@ -134,39 +128,10 @@ class TermRuleSets:
 def frequent_term_sets(mentions: Mentions, *, min_count: int, max_features: int) -> TermRuleSets:
     """Find the rule sets over texts whose categories enough texts mention together.
 
-    Parameters
-    ----------
-    mentions : Mentions
-        The terms in the texts.
-    min_count : int
-        Fewest seed texts of a frequent rule set; at least one is needed whatever is given.
-    max_features : int
-        Most rules in a rule set.
+    At least `min_count` texts, and one whatever is given. A ParameterError is raised if there are
+    more than ten million frequent rule sets.
 
-    Returns
-    -------
-    TermRuleSets
-
-    Raises
-    ------
-    ParameterError
-        If there are more than ten million frequent rule sets.
-
-    References
-    ----------
-    Zhang et al., TestSGD, section 4.1, equation 3.
-
-    Examples
-    --------
-    >>> from testsgd.data.text import Term, TermCategory, SensitiveTerms
-    >>> from testsgd.rules.text import find_mentions
-    >>> age = TermCategory("age", (Term("old"), Term("young")))
-    >>> gender = TermCategory("gender", (Term("female"), Term("male")))
-    >>> terms = SensitiveTerms("some", "made up", (age, gender))
-    >>> mentions = find_mentions(["old male", "young", "a female"], terms)
-    >>> found = frequent_term_sets(mentions, min_count=2, max_features=2)
-    >>> [found.rule_set(group).text for group in range(len(found))]
-    ['“old”', '“young”', '“female”', '“male”']
+    See Zhang et al., TestSGD, section 4.1, equation 3.
     """
     categories = _frequent_categories(mentions.presence(), max(min_count, 1), max_features)
     sets = _category_sets(mentions, categories)
@@ -183,14 +148,7 @@ def frequent_term_sets(mentions: Mentions, *, min_count: int, max_features: int)
 
 
 def term_sets_over(mentions: Mentions, rule_sets: TermRuleSets) -> TermRuleSets:
-    """Return the same groups over other texts, however few of these mention their categories.
-
-    Parameters
-    ----------
-    mentions : Mentions
-        The terms in the other texts.
-    rule_sets : TermRuleSets
-    """
+    """Return the same groups over other texts, however few of these mention their categories."""
     categories = [item.categories for item in rule_sets.category_sets]
     return replace(rule_sets, category_sets=_category_sets(mentions, categories))
 
@@ -242,22 +200,9 @@ def small_category_sets(
     """List the widest sets of categories that fewer than `min_count` texts mention together.
 
     Of a small set every set with one category more is small too, so only those are listed all of
-    whose parts, taken with one category less, are frequent.
-
-    Parameters
-    ----------
-    mentions : Mentions
-        The terms in the texts.
-    min_count : int
-        Fewest seed texts of a frequent rule set.
-    max_features : int
-        Most categories combined.
-
-    Returns
-    -------
-    list of SmallGroup
-        Those of one category first, then of two and so on; of equally many the largest first. A
-        category that no text mentions is listed, too.
+    whose parts, taken with one category less, are frequent. Those of one category come first, then
+    of two and so on; of equally many the largest first. A category that no text mentions is listed,
+    too.
     """
     presence = mentions.presence()
     names = mentions.terms.names
