@@ -80,8 +80,8 @@ def logged_events(
 ) -> Events:
     """Read people to simulate from a CSV file, with the columns that the specification names.
 
-    Where the property goes by labels, rows without one are left out; elsewhere labels are kept if
-    every row has one.
+    Where the property goes by labels, rows without one are left out; elsewhere all have one, or
+    none.
     """
     log = specification.read_log(path)
     groups = np.array([inputs.groups.index(name) for name in log.groups], dtype=np.int64)

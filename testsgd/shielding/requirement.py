@@ -1,8 +1,6 @@
 """What must hold of the counters at the end of a horizon, decided in whole numbers.
 
-Requirements are small and are put together: a welfare bound that is only due if enough people of
-each group came is ``Provided(Balanced(10), WelfareWithin(low, high))``, and a bound on the bias of
-a whole history is ``After(past, ..., BiasAtMost(...))``.
+Requirements are small and put together, as in ``Provided(Balanced(10), WelfareWithin(0, 1))``.
 """
 
 from __future__ import annotations
@@ -85,14 +83,14 @@ class Balanced:
 class SmallSteps:
     """So many have come that one decision more or less moves the rates little enough.
 
-    Two groups' rates can be steered to within a bound if one over the people of each group,
-    added up, is at most the bound plus the bias so far (Assumption 2 of the paper on fairness
-    shields). The higher rate is kept by rounding down, the lower one by rounding up.
+    Two groups' rates can be steered to within a bound if one over the people of each group, added
+    up, is at most the bound plus the bias so far (Assumption 2 of the paper on fairness shields).
+    The higher rate is kept by rounding down, the lower one by rounding up.
 
-    More than two groups are on the side of the highest or of the lowest rate, whichever is nearer.
-    Groups on different sides are as two groups are. On the same side, rates move the same way: one
-    over the people of the group that moves away from the other is to be at most the bound less
-    what is between the two, and of the group that moves towards it, the bound and what is
+    Of more than two groups each is on the side of the highest or of the lowest rate, whichever is
+    nearer. Groups on different sides are as two groups are. On the same side rates move the same
+    way: one over the people of the group that moves away from the other is to be at most the bound
+    less what is between the two, and of the group that moves towards it, the bound and what is
     between them.
 
     A group of which nobody has come, and which is left out until then, can start at any rate: it

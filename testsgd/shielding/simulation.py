@@ -1,7 +1,6 @@
 """Many simulated runs at once: what a shield does to bias, cost and accuracy.
 
-All runs are at the same step at the same time, so that each step is a few operations on arrays. The
-runs of a dynamic shield differ in their history; those with the same counters share a policy.
+Runs of a dynamic shield differ in their history; those with the same counters share a policy.
 """
 
 from __future__ import annotations
@@ -76,10 +75,7 @@ class Simulation:
 
     @cached_property
     def bias(self) -> NDArray[np.float64]:
-        """Bias with the shield at the end of each period, of all events so far.
-
-        Of a finite shield it is the bias of the period alone.
-        """
+        """Bias with the shield at the end of each period, of all so far (finite: of the period)."""
         return self._bias(self.counts)
 
     @cached_property
@@ -147,12 +143,11 @@ def simulate(
     jobs: int = 1,
     solution: Solution | None = None,
 ) -> Simulation:
-    """Simulate runs with and without a shield, on the same people.
+    """Simulate runs with and without a shield, on the same people (section 5 of the paper).
 
-    `inputs`: what the shield expects. `events`: whom it meets, rows of shape (n,), drawn with
-    replacement, or a distribution. `jobs`: processes that solve the periods of a dynamic shield.
-    `solution`: of the first period, if it is known. Same seed, same runs, whatever `jobs` is.
-    (Section 5 of the paper on fairness shields.)
+    `inputs`: what the shield expects. `events`: whom it meets, rows drawn with replacement, or a
+    distribution. `jobs`: processes for the periods of a dynamic shield. `solution`: of the first
+    period, if known. Same seed, same runs, whatever `jobs` is.
     """
     for name, number in (("runs", runs), ("periods", periods)):
         if number < 1:
@@ -185,10 +180,7 @@ def replay_events(
     jobs: int = 1,
     solution: Solution | None = None,
 ) -> Simulation:
-    """Let a shield decide on given sequences of people, of shape (runs, events), in whole periods.
-
-    The rest is as for :func:`simulate`.
-    """
+    """Let a shield decide on given people, of shape (runs, events), in whole periods."""
     _check_labels(specification, events)
     _check(inputs, events, dimensions=2)
     length, total = specification.horizon.length, events.groups.shape[1]

@@ -276,10 +276,7 @@ class ShieldSpecification(ExactDocument):
 
     @classmethod
     def read(cls, path: Path | str) -> Self:
-        """Read a specification from a TOML file, to whose folder the path of a log is relative.
-
-        A SpecificationError says if it is missing, or what is wrong in which key and line.
-        """
+        """Read a specification from a TOML file, to whose folder the path of a log is relative."""
         made = super().read(path)
         made._folder = Path(path).parent
         return made
@@ -287,9 +284,8 @@ class ShieldSpecification(ExactDocument):
     def input_distribution(self, folder: Path | None = None) -> InputDistribution:
         """Return the probabilities: of the table, of the log, or everything equally often.
 
-        The path of a log is relative to the `folder`, or to the file that the specification is
-        from. A DataError says if the log is missing or does not fit the groups, a
-        SpecificationError if the property depends on labels and there are none.
+        The path of a log is relative to the `folder`, or to the specification's. An error says that
+        the log is missing or does not fit the groups, or that labels are.
         """
         names, asked = self.groups.names, self.inputs
         labelled = self.fairness_property.labelled
@@ -322,20 +318,10 @@ class ShieldSpecification(ExactDocument):
     def with_changes(self, **changes: Any) -> ShieldSpecification:
         """Return a copy with other values.
 
-        Parameters
-        ----------
-        **changes
-            By the key's name (``bound=0.2``) or its whole path
-            (``**{"horizon.length": 50}``); None takes a key away. What only another kind of shield
-            has is taken away with the kind.
+        A value is named by its key (``bound=0.2``) or its path (``**{"horizon.length": 50}``). None
+        takes a key away, and a new kind takes away what only another kind has. An error says that
+        there is no such key, or that a value is no good.
 
-        Raises
-        ------
-        ParameterError, SpecificationError
-            If there is no such key, or the values are no good.
-
-        Examples
-        --------
         >>> specification = ShieldSpecification.from_dict({
         ...     "fairness": {"property": "demographic_parity", "bound": 0.1},
         ...     "groups": {"names": ["female", "male"]}, "horizon": {"length": 100}})

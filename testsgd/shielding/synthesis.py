@@ -157,8 +157,7 @@ def dynamic_problem(
 ) -> ShieldProblem:
     """Ask of a :func:`finite_problem` that its bound is kept after a history, if enough came.
 
-    Dynamic shields, definition 6 of the paper, with its Assumption 2. Without a history it is the
-    same problem.
+    Definition 6 of the paper, with its Assumption 2. Without a history it is the same problem.
     """
     past = tuple(map(int, past_numerators)), tuple(map(int, past_denominators))
     bound = problem.requirement
@@ -170,11 +169,7 @@ def dynamic_problem(
 
 
 def smallest_feasible_bound(problem: ShieldProblem) -> Fraction:
-    """Find the least bound that a shield could keep, whoever comes.
-
-    The requirement is a bound on the bias, of what comes or of a history and what comes; the bound
-    in it does not count.
-    """
+    """Find the least bound that a shield could keep, of what comes and any history."""
     requirement, past = problem.requirement, None
     if isinstance(requirement, After):
         past = requirement
@@ -231,8 +226,7 @@ def _exactly(
 def closest_problem(problem: ShieldProblem) -> tuple[ShieldProblem, Fraction]:
     """Ask for the smallest bound on the bias that can be kept, whoever comes; return it as well.
 
-    The new problem has a solution. Where the bound of the given one, of what comes or of a history
-    and what comes, rests on an assumption, the new one rests on none.
+    The new problem has a solution, and rests on no assumption.
     """
     kept = problem.requirement
     if isinstance(kept, Provided):
@@ -356,15 +350,7 @@ def _stores_all(problem: ShieldProblem, storage: Storage) -> bool:
 
 
 def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int:
-    """Predict how many bytes :func:`solve` takes at most, above what is loaded before.
-
-    >>> from testsgd.fairness import NAMED_PROPERTIES
-    >>> inputs = InputDistribution.uniform(["a", "b"])
-    >>> parity = NAMED_PROPERTIES["demographic_parity"]
-    >>> problem = finite_problem(parity, Fraction(1, 10), "zero", inputs, 100)
-    >>> f"{predicted_bytes(problem) / 2**20:.0f} MiB"
-    '8 MiB'
-    """
+    """Predict how many bytes :func:`solve` takes at most, above what is loaded before."""
     lattice, transitions = problem.lattice, _checked(problem)
     last = lattice.size(lattice.horizon)
     code = transitions.code_type.itemsize

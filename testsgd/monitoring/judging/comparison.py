@@ -81,9 +81,8 @@ class WindowStatus:
 class Comparison:
     """Counts, judges, and remembers what was said.
 
-    `counts` are of the stream so far, or of the sliding window; `counted` are the trials ever
-    counted. `source`: what alerts say of their monitor. Without `evidence` estimates decide. The
-    last thousand `windows` are kept.
+    `counts` are of the stream so far, or of the sliding window. Without `evidence` estimates
+    decide.
     """
 
     def __init__(

@@ -31,11 +31,7 @@ Placed = list[tuple[AlertSummary, float | None]]
 
 
 def course_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -> Figure | None:
-    """Draw how the rates of a comparison went and, below them, the bias, on one scale of trials.
-
-    With tumbling windows the bias begins anew with every window, and is not drawn. None if there
-    are fewer than two moments.
-    """
+    """Draw the rates of a comparison and, but for tumbling windows, the bias below; or nothing."""
     if len(comparison.course) < 2:
         return None
     planes: tuple[Plane, ...] = (_rates_plane(summary, comparison, None),)
@@ -149,10 +145,9 @@ def _last(comparison: MonitoredComparison) -> int:
 
 
 def _placed(summary: MonitoringSummary, comparison: MonitoredComparison) -> Placed:
-    """Return a comparison's alerts, of which the first may be from before this run.
+    """Return a comparison's alerts, the first perhaps from before this run, and where they came.
 
-    In a sliding window an alert counts the trials of the window, and only its time tells when it
-    came.
+    In a sliding window an alert counts the trials of the window, and only its time tells that.
     """
     title, first = (comparison.property, comparison.conditions), comparison.first_alert
     alerts = [alert for alert in summary.alerts if (alert.property, alert.conditions) == title]

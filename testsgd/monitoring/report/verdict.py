@@ -19,9 +19,8 @@ _OUTCOMES = {
 def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
     """Return whether groups were treated differently, as far as it is known.
 
-    The summary has no verdict so far, and the most alarming comparison first. The exit code is 1 if
-    an alert was ever raised, 2 if events of this run were wrong or dead letters, 3 if there is not
-    enough evidence, 0 otherwise.
+    The exit code is 1 if an alert was ever raised, 2 if events of this run were wrong or dead
+    letters, 3 if there is not enough evidence, 0 otherwise.
     """
     comparisons, stream = summary.comparisons, summary.stream
     status: Status = "within"

@@ -236,24 +236,11 @@ class Monitor:
         return tuple(alert for event in events for alert in self.observe(event))
 
     def advance(self, time: Any) -> tuple[Alert, ...]:
-        """Let time pass without an event: deadlines end, windows close.
+        """Let time pass without an event: deadlines end, windows close. Return the alerts.
 
-        This moment is believed, even if it is ahead of the clock; and so are events that wait for
-        others to confirm their time, if they are not later.
-
-        Parameters
-        ----------
-        time : float, str or datetime.datetime
-            Now, as the events have it.
-
-        Returns
-        -------
-        tuple of Alert
-
-        Raises
-        ------
-        EventError
-            If it is no moment, or before the last event.
+        `time`: now, as the events have it. It is believed, even if it is ahead of the clock; and so
+        are events that wait for others to confirm their time, if they are not later. An EventError
+        says that it is no moment, or before the last event.
         """
         moment, line, book = self._reader.moment(time), self._timeline, self._book
         if moment is None:
@@ -314,11 +301,7 @@ class Monitor:
         clock: Callable[[], float] | None = None,
         on_dead_letter: Callable[[DeadLetter], object] | None = None,
     ) -> Monitor:
-        """Make a monitor of the same specification that goes on where another one was.
-
-        `state`: what :meth:`to_state` of that one gave. `clock`, `on_dead_letter`: as for a new
-        one.
-        """
+        """Make a monitor of the same specification that goes on from what :meth:`to_state` gave."""
         made = cls(specification, clock=clock, on_dead_letter=on_dead_letter)
         made._book.restore(state["book"])
         if "timeline" in state:
@@ -342,11 +325,9 @@ class Monitor:
         clock: Callable[[], float] | None = None,
         on_dead_letter: Callable[[DeadLetter], object] | None = None,
     ) -> Monitor:
-        """Go on from a file that :meth:`save` wrote.
+        """Go on from a file that :meth:`save` wrote, of the specification if one is given.
 
-        `specification`: what the file is expected to be of. `clock`, `on_dead_letter`: as for a new
-        one. A ResultError says if it is no such file, is damaged, or is of another version or
-        specification.
+        A ResultError says if it is none, is damaged, or is of another version or specification.
         """
         found, state = read_state(Path(path), specification)
         try:

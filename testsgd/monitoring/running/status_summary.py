@@ -142,8 +142,7 @@ def _bias_intervals(
 ) -> list[Interval | None]:
     """Return the interval of the largest bias of two groups of each comparison.
 
-    The bias of no pair is larger than the largest, so it lies above all lower ends and below the
-    largest upper end.
+    It lies above the lower ends of all pairs, and below their largest upper end.
     """
     biases: list[Interval | None] = [None] * len(comparisons)
     for measure in ("difference", "ratio"):

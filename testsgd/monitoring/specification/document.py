@@ -85,10 +85,7 @@ class MonitoredProperty:
 
 
 def allows_evidence(fairness: FairnessProperty) -> bool:
-    """Return whether a rate is a share of successes, one or none a trial.
-
-    Only of those is known how far they can be from a probability.
-    """
+    """Return whether a rate is a share of successes, one or none a trial; evidence needs that."""
     return all(whole == 1 and part <= 1 for part, whole in fairness.kinds)
 
 
@@ -215,10 +212,7 @@ class MonitorSpecification(ExactDocument):
         return self.needs_time or asked
 
     def digest(self) -> str:
-        """Return a sha256 of what is specified, in hexadecimal.
-
-        What is written out and what is filled in by itself make no difference.
-        """
+        """Return a sha256 of what is specified or filled in by itself, in hexadecimal."""
         properties = [watched.to_dict() for watched in self.monitored]
         document = self.to_dict() | {"properties": properties}
         if not document["time"]:

@@ -1,7 +1,6 @@
-"""Joins events to trials, and says when a trial is decided and when it is complete.
+"""Joins events to trials by their id, and says when a trial is decided and when it is complete.
 
-Two events belong to the same trial if they have the same id; nothing else makes trials depend on
-each other (the dependence relation of the paper on stream-based monitoring, section 3.1).
+Nothing else makes trials depend on each other (the paper, section 3.1).
 """
 
 from __future__ import annotations
@@ -21,11 +20,7 @@ MOST_GROUPS = 200
 
 
 class Trial(NamedTuple):
-    """One person's decision, with its true label once that is known.
-
-    `number`: how many trials were decided before it. `given`: the values of the fields within which
-    groups are compared. `label`: None until it is known; for good if the trial was dropped.
-    """
+    """One person's decision; `number` were decided before, `conditions` are the given values."""
 
     number: int
     group: str
@@ -36,10 +31,9 @@ class Trial(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What an event made of a trial, and when: at the event, or the deadline.
+    """What became of a trial, and when: at an event, or at its deadline.
 
-    Its decision is known; its label is known as well, or taken as known at the deadline; or the
-    deadline has passed and the trial is not counted.
+    Its decision is known; so is its label, or taken as known at the deadline; or it is not counted.
     """
 
     kind: Literal["decided", "complete", "dropped"]
@@ -51,9 +45,8 @@ class Step(NamedTuple):
 class Record:
     """What the events of one trial have said so far; None where nothing was.
 
-    `number`: how many trials were decided before; -1 while this one is not. `time`: when it was
-    decided; until then the latest time of what was said. `due`: its deadline; `labelled`: the time
-    of its label. The `state` is "unknown" if its group is.
+    `number`: how many were decided before, or -1. `time`: when it was decided; until then the
+    latest of what was said. `due`: its deadline; `labelled`: the time of its label.
     """
 
     name: str | None
@@ -172,11 +165,9 @@ class TrialAssembler:
         return None if self.time is None else self.time - self._lateness
 
     def take(self, event: Event, now: float | None = None) -> list[Step]:
-        """Take an event; return what became of which trials, in order.
+        """Take an event; return what became of which trials, those whose deadline has passed first.
 
-        First come those whose deadline has passed. `now`: how far the stream has come with it; the
-        time of the event, if it is left out. If the event is wrong, or does not fit those before
-        it, that is an EventError, and nothing has changed.
+        `now`: how far the stream has come; the event's time if left out. An error changes nothing.
         """
         now = event.time if now is None else now
         nameless = event.decision is None and event.group is None

@@ -40,11 +40,7 @@ def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
 
 
 def simulation_verdict(summary: SimulationSummary) -> ShieldVerdict:
-    """Describe what the shield did, and whether what it guarantees held.
-
-    The summary has no verdict so far. The exit code is 1 if a guaranteed bound did not hold or the
-    gate failed.
-    """
+    """Describe what the shield did; the exit code is 1 if a guarantee or the gate failed."""
     runs, allowed = summary.settings.runs, summary.settings.fail_above
     status: Status = "guarantee_kept" if summary.guaranteed else "observed"
     if summary.broken:

@@ -66,10 +66,9 @@ def period_problem(
     past_numerators: tuple[int, ...] = (),
     past_denominators: tuple[int, ...] = (),
 ) -> ShieldProblem:
-    """Make the problem whose solution is the shield of a period.
+    """Make the problem whose solution is the shield of a period (definitions 1, 3, 5 and 6).
 
-    `past_numerators`, `past_denominators`: the history, one of each a group; only a dynamic shield
-    looks at it. Definitions 1, 3, 5 and 6 of the paper on fairness shields.
+    Only a dynamic shield looks at the history, one number of each kind a group.
     """
     fairness, horizon = specification.fairness_property, specification.horizon
     if horizon.shield == "static-bounded-welfare":
@@ -106,8 +105,7 @@ def period_solution(
 ) -> tuple[Solution, Fraction | None]:
     """Find the shield of a period and the bound that it promises, None if there is no shield.
 
-    If no shield exists and the specification asks for it, it is the one of the smallest bound that
-    can be kept.
+    If the specification asks for it, that is then the smallest bound that can be kept.
     """
     solution = solve(problem, storage=storage, jobs=jobs, alike=alike)
     if solution.feasible:
@@ -128,12 +126,10 @@ def most_periods(specification: ShieldSpecification) -> int | None:
 
 
 def assumption_of(kind: str, problem: ShieldProblem) -> Requirement | None:
-    """Find what must hold of a period's counters so that the promise holds.
+    """Find what must hold of a period's counters so that the promise holds; None if nothing must.
 
-    None if nothing is assumed: for a finite horizon, and in the first period of a dynamic shield.
-
-    Theorem 2 and Assumptions 1 and 2 of the paper on fairness shields. Theorem 2 is about two
-    groups, each with half of the events; for more groups it is an equal share each.
+    Theorem 2 and Assumptions 1 and 2 of the paper. Theorem 2 is about two groups, each with half of
+    the events; for more groups it is an equal share each.
     """
     if kind == "static-fair":
         return Balanced(math.ceil(problem.horizon / problem.groups))
@@ -145,8 +141,7 @@ def assumption_of(kind: str, problem: ShieldProblem) -> Requirement | None:
 class PeriodPolicy:
     """What is decided in this period, and on what its promise rests.
 
-    `solution` is of the first period; `storage` and `jobs` say how later periods are solved, if
-    they are. `bound` is the bound that is promised for this period, or None: no shield exists,
+    `solution` is of the first period. `bound` is promised for this period; None: no shield exists,
     and recommendations pass. `assumption` is that on which the promise rests, if on anything.
     """
 
@@ -239,8 +234,7 @@ def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> In
 class PeriodLog:
     """The finished periods of a run, in their order.
 
-    A report takes longer than ten decisions, and the last decision of a period must not wait for
-    it. So its end notes the counters only, and the report is made once, when it is read.
+    A report takes longer than ten decisions, so a period's end notes the counters only.
     """
 
     def __init__(self, specification: ShieldSpecification, layout: CounterLayout) -> None:

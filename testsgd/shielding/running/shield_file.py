@@ -76,10 +76,7 @@ def _add(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
 
 
 def read_shield(path: Path) -> SavedShield:
-    """Read a shield from a file.
-
-    A ShieldFileError says that it is missing, is no shield, is damaged, or is of another version.
-    """
+    """Read a shield from a file; the error says why that cannot be."""
     try:
         with Path(path).open("rb") as stream:
             if not zipfile.is_zipfile(stream):
@@ -100,10 +97,7 @@ def read_shield(path: Path) -> SavedShield:
 def check_specification(
     path: Path, saved: SavedShield, expected: ShieldSpecification, folder: Path | None = None
 ) -> None:
-    """Refuse a shield of another specification, or of a log that has changed.
-
-    The error names the keys that differ.
-    """
+    """Refuse a shield of another specification, and name the keys; or of a log that has changed."""
     here, there = _flat(saved.specification.to_dict()), _flat(expected.to_dict())
     keys = sorted(key for key in here.keys() | there.keys() if here.get(key) != there.get(key))
     if keys:

@@ -63,10 +63,7 @@ class Transitions:
 
     @property
     def code_type(self) -> np.dtype[np.unsignedinteger[Any]]:
-        """Type of a state's code, 2 x groups numbers of `bits` bits each.
-
-        Raises ValueError if no type is large enough.
-        """
+        """Type of a state's code: `bits` bits a group and recommendation, or a ValueError."""
         needed = 2 * len(self.moves) * self.bits
         for kind in (np.uint8, np.uint16, np.uint32, np.uint64):
             if needed <= np.dtype(kind).itemsize * 8:

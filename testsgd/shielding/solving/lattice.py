@@ -71,10 +71,7 @@ class CounterLattice:
 
     @cached_property
     def next_rows(self) -> NDArray[np.int32]:
-        """Place, among those of its sum, of the row with one number one larger.
-
-        Shape (rows, D - 1): a column a number.
-        """
+        """Place, among those of its sum, of the row with one number larger, shape (rows, D - 1)."""
         rows = np.empty(self.prefixes.shape, dtype=np.int32)
         for column in range(self.dimensions - 1):
             larger = self.prefixes.astype(np.int64)
@@ -91,10 +88,7 @@ class CounterLattice:
         return np.asarray(starts + rank(prefixes) * (step - totals + 1) + last)
 
     def blocks(self, step: int, most: int = 1 << 20) -> Iterator[tuple[slice, Ints]]:
-        """Go through a layer: slices of it, and the states there, shape (n, D).
-
-        A slice has at most so many states of one sum of the first numbers, or a row of more.
-        """
+        """Go through a layer in slices of about so many states, with the states, shape (n, D)."""
         done = 0
         for total in range(step + 1):
             length = step - total + 1

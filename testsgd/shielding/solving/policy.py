@@ -29,7 +29,7 @@ Final = Callable[[Ints], Floats]
 class Policy:
     """At how many of the costs a recommendation is changed, in every state.
 
-    `layers`: the packed codes of each step, see `step_back`. Left out, they are put in one by one.
+    `layers`: the packed codes of each step, see `step_back`; put in one by one if left out.
     """
 
     def __init__(
@@ -59,10 +59,7 @@ class Policy:
         self.layers[step] = pairs.astype(np.uint8)
 
     def changes(self, step: int, counts: tuple[int, ...], group: int, recommendation: int) -> int:
-        """Return at how many of the costs, cheapest first, a recommendation is changed.
-
-        There are at least as many `counts` as the lattice has dimensions; more are not looked at.
-        """
+        """Return at how many of the costs, cheapest first, a recommendation is changed."""
         width = self.lattice.dimensions - 1
         left = total = sum(counts[:width])
         within = 0
@@ -120,8 +117,7 @@ def window_width(lattice: CounterLattice) -> int:
 class WindowedPolicy:
     """The same decisions as those of a `Policy`, found again when they are needed.
 
-    The values of every `width`-th layer are kept, by time. `final` goes from states after the last
-    event, shape (n, dimensions), to their values, shape (n,).
+    Of every `width`-th layer the values are kept; `final` gives those after the last event.
     """
 
     def __init__(
