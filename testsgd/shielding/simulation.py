@@ -15,15 +15,9 @@ from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError
 from testsgd.fairness import EmptyGroup, FairnessProperty
+from testsgd.shielding import running
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.requirement import BiasAtMost
-from testsgd.shielding.running import (
-    assumption_of,
-    first_solution,
-    most_periods,
-    period_problem,
-    period_solution,
-)
 from testsgd.shielding.simulated_period import Events, Ints, PeriodOutcome, combined, run_period
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import Solution
@@ -159,7 +153,7 @@ def simulate(
         _check(inputs, events, dimensions=1)
     length = specification.horizon.length * periods
     shield = _Shielded(specification, inputs)
-    solution = solution or first_solution(specification, inputs)
+    solution = solution or running.first_solution(specification, inputs)
     at_once = max(1, _MOST_EVENTS // length)
     starts = range(0, runs, at_once)
     seeds = np.random.SeedSequence(random_state).spawn(len(starts))
@@ -188,7 +182,7 @@ def replay_events(
         what = f"{total} events are no whole number of periods of {length}"
         raise ParameterError(what, where="events", remedy="give sequences of whole periods")
     _check_periods(specification, total // length)
-    solution = solution or first_solution(specification, inputs)
+    solution = solution or running.first_solution(specification, inputs)
     outcomes = _Shielded(specification, inputs).outcomes(events, jobs, solution)
     return _simulation(specification, *outcomes, labelled=events.labels is not None)
 
@@ -235,8 +229,8 @@ class _Shielded(NamedTuple):
     def _after_history(self, events: Events, past: Ints, many: int) -> PeriodOutcome:
         fairness, bound = self.specification.fairness_property, self.specification.bound
         tops, bottoms = (tuple(column.tolist()) for column in (past @ np.array(fairness.kinds)).T)
-        problem = period_problem(*self, tops, bottoms)
-        solution, promised = period_solution(self.specification, problem, alike=many)
+        problem = running.period_problem(*self, tops, bottoms)
+        solution, promised = running.period_solution(self.specification, problem, alike=many)
         if promised == bound:
             return self._with_solution(events, solution)
         policy = None if promised is None else solution.policy
@@ -244,7 +238,7 @@ class _Shielded(NamedTuple):
 
     def _with_solution(self, events: Events, solution: Solution) -> PeriodOutcome:
         policy = solution.policy if solution.feasible else None
-        assumption = assumption_of(self.specification.horizon.shield, solution.problem)
+        assumption = running.assumption_of(self.specification.horizon.shield, solution.problem)
         fairness = self.specification.fairness_property
         return run_period(fairness, self.inputs, events, policy, assumption=assumption)
 
@@ -291,7 +285,7 @@ def _draw(
 
 
 def _check_periods(specification: ShieldSpecification, periods: int) -> None:
-    most = most_periods(specification)
+    most = running.most_periods(specification)
     if most is not None and periods > most:
         what = f"{periods} periods are more than the {most} of the specification"
         remedy = 'give fewer, or change "periods", or "after" of a finite shield'

@@ -12,24 +12,12 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
-from testsgd.data.schema_parts import (
-    AtLeastOne,
-    ExactShare,
-    NotNegative,
-    Part,
-    mistake,
-)
+from testsgd.data.schema_parts import AtLeastOne, ExactShare, NotNegative, Part, mistake
 from testsgd.data.toml_document import ExactDocument
 from testsgd.errors import ParameterError, SpecificationError
 from testsgd.fairness import FairnessProperty, Measure
 from testsgd.fairness.property import FairnessPart, GroupNames
-from testsgd.shielding.inputs import (
-    InputDistribution,
-    InputLog,
-    TableRow,
-    checked_costs,
-    read_log,
-)
+from testsgd.shielding.inputs import InputDistribution, InputLog, TableRow, checked_costs, read_log
 from testsgd.shielding.requirement import BiasAtMost
 
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]

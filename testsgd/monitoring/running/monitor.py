@@ -13,19 +13,10 @@ from typing import Any
 
 from testsgd._files import write_text
 from testsgd.errors import EventError, ResultError, TestSGDError
+from testsgd.monitoring import trials
 from testsgd.monitoring.judging import Alert, PropertyJudge
 from testsgd.monitoring.running.status_summary import MonitorStatus, sum_up
 from testsgd.monitoring.specification import MonitorSpecification
-from testsgd.monitoring.trials import (
-    Arrival,
-    DeadLetter,
-    EventReader,
-    Fate,
-    Reason,
-    Step,
-    Timeline,
-    TrialAssembler,
-)
 
 FORMAT = "testsgd.monitor-state/2"
 
@@ -115,19 +106,19 @@ class Monitor:
         specification: MonitorSpecification,
         *,
         clock: Callable[[], float] | None = None,
-        on_dead_letter: Callable[[DeadLetter], object] | None = None,
+        on_dead_letter: Callable[[trials.DeadLetter], object] | None = None,
     ) -> None:
         self.specification = specification
-        self._reader = EventReader(specification)
+        self._reader = trials.EventReader(specification)
         self._on_dead_letter = on_dead_letter
-        self._timeline = Timeline(specification.time, clock or system_time.time)
+        self._timeline = trials.Timeline(specification.time, clock or system_time.time)
         self._watches_time = specification.watches_time
         self._begin()
 
     def _begin(self) -> None:
         """Begin to count."""
         specification, monitored = self.specification, self.specification.monitored
-        self._book = TrialAssembler(specification)
+        self._book = trials.TrialAssembler(specification)
         proving = sum(watched.rule == "evidence" for watched in monitored)
         error = (1 - specification.evidence.confidence) / max(proving, 1)
         self._judges = [PropertyJudge(specification, watched, error) for watched in monitored]
@@ -164,9 +155,9 @@ class Monitor:
             alerts = self._judged(self._book.take(read, line.reached(read)))
             line.believe(read)
             return tuple(alerts)
-        return tuple(self._arrived(Arrival(read, event, place), fate))
+        return tuple(self._arrived(trials.Arrival(read, event, place), fate))
 
-    def _arrived(self, arrival: Arrival, fate: Fate) -> list[Alert]:
+    def _arrived(self, arrival: trials.Arrival, fate: trials.Fate) -> list[Alert]:
         """Take an event, let it wait, or bury it."""
         line = self._timeline
         if fate == "take":
@@ -178,14 +169,14 @@ class Monitor:
         self._bury([arrival], fate)
         return []
 
-    def _believe(self, arrival: Arrival) -> list[Alert]:
+    def _believe(self, arrival: trials.Arrival) -> list[Alert]:
         line = self._timeline
         alerts = self._judged(self._book.take(arrival.event, line.reached(arrival.event)))
         line.believe(arrival.event)
         line.keep(arrival)
         return alerts
 
-    def _believe_what_waited(self, arrivals: Iterable[Arrival]) -> list[Alert]:
+    def _believe_what_waited(self, arrivals: Iterable[trials.Arrival]) -> list[Alert]:
         """Take events that waited; those that do not fit by now are dead letters."""
         alerts: list[Alert] = []
         for arrival in arrivals:
@@ -224,7 +215,10 @@ class Monitor:
         return alerts
 
     def _bury(
-        self, arrivals: Iterable[Arrival], reason: Reason | None = None, said: str = ""
+        self,
+        arrivals: Iterable[trials.Arrival],
+        reason: trials.Reason | None = None,
+        said: str = "",
     ) -> None:
         for arrival in arrivals:
             letter = self._timeline.bury(arrival, reason, said)
@@ -247,7 +241,7 @@ class Monitor:
             raise EventError("no time is given", where="time", remedy="give a moment", value=time)
         seconds = moment.seconds
         book.check_time(seconds)
-        passed, waiting = list[Arrival](), list[Arrival]()
+        passed, waiting = list[trials.Arrival](), list[trials.Arrival]()
         for arrival in line.waiting:
             time = arrival.event.time
             confirmed = time is not None and time <= seconds
@@ -259,7 +253,7 @@ class Monitor:
         line.move(seconds)
         return tuple(alerts)
 
-    def _judged(self, steps: Iterable[Step]) -> list[Alert]:
+    def _judged(self, steps: Iterable[trials.Step]) -> list[Alert]:
         time, origin = self._book.watermark, self._book.first_time
         alerts: list[Alert] = []
         for step in steps:
@@ -299,7 +293,7 @@ class Monitor:
         state: Mapping[str, Any],
         *,
         clock: Callable[[], float] | None = None,
-        on_dead_letter: Callable[[DeadLetter], object] | None = None,
+        on_dead_letter: Callable[[trials.DeadLetter], object] | None = None,
     ) -> Monitor:
         """Make a monitor of the same specification that goes on from what :meth:`to_state` gave."""
         made = cls(specification, clock=clock, on_dead_letter=on_dead_letter)
@@ -323,7 +317,7 @@ class Monitor:
         specification: MonitorSpecification | None = None,
         *,
         clock: Callable[[], float] | None = None,
-        on_dead_letter: Callable[[DeadLetter], object] | None = None,
+        on_dead_letter: Callable[[trials.DeadLetter], object] | None = None,
     ) -> Monitor:
         """Go on from a file that :meth:`save` wrote, of the specification if one is given.
 

@@ -9,14 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from testsgd.monitoring.judging import (
-    Alert,
-    AlertedGroup,
-    Comparison,
-    Given,
-    TrajectoryPoint,
-    WindowStatus,
-)
+from testsgd.monitoring import judging
 from testsgd.monitoring.specification import EvidencePart, MonitoredProperty
 from testsgd.monitoring.trials import Unit
 from testsgd.scoring import confidence_sequence, pair_interval
@@ -29,7 +22,7 @@ _KEPT = ("conditions", "alerts", "in_alert", "first_alert", "windows_judged", "w
 
 
 @dataclass(frozen=True)
-class GroupStatus(AlertedGroup):
+class GroupStatus(judging.AlertedGroup):
     """A group in a comparison; its counts are of the sliding window, if there is one."""
 
     # Of its rate, by evidence; holds at all times with the confidence, for this group alone. None
@@ -42,7 +35,7 @@ class ComparisonStatus:
     """A property within one combination of given values."""
 
     property: MonitoredProperty
-    conditions: Given
+    conditions: judging.Given
     groups: tuple[GroupStatus, ...]  # In the order in which they came, or of the specification.
     trials: int  # That were counted, ever.
     # Without and with the prior belief; 0 if there is nothing to compare.
@@ -55,9 +48,11 @@ class ComparisonStatus:
     standing: Standing
     alerts: int  # That were raised, ever.
     in_alert: bool
-    first_alert: Alert | None
-    trajectory: tuple[TrajectoryPoint, ...]  # A few hundred moments.
-    windows: tuple[WindowStatus, ...]  # The last thousand tumbling windows that were judged.
+    first_alert: judging.Alert | None
+    trajectory: tuple[judging.TrajectoryPoint, ...]  # A few hundred moments.
+    windows: tuple[
+        judging.WindowStatus, ...
+    ]  # The last thousand tumbling windows that were judged.
     # All of them, and those above the bound.
     windows_judged: int
     windows_above: int
@@ -119,7 +114,7 @@ class MonitorStatus:
 
 
 def sum_up(
-    comparisons: Sequence[Comparison], settings: EvidencePart
+    comparisons: Sequence[judging.Comparison], settings: EvidencePart
 ) -> tuple[ComparisonStatus, ...]:
     """Describe how each comparison stands, by evidence as sure as the settings say."""
     proving = [comparison for comparison in comparisons if comparison.evidence is not None]
@@ -138,7 +133,7 @@ def sum_up(
 
 
 def _bias_intervals(
-    comparisons: Sequence[Comparison], settings: EvidencePart
+    comparisons: Sequence[judging.Comparison], settings: EvidencePart
 ) -> list[Interval | None]:
     """Return the interval of the largest bias of two groups of each comparison.
 
@@ -170,7 +165,7 @@ def _bias_intervals(
 
 
 def _status(
-    comparison: Comparison, intervals: Sequence[Interval | None], interval: Interval | None
+    comparison: judging.Comparison, intervals: Sequence[Interval | None], interval: Interval | None
 ) -> ComparisonStatus:
     counts, kept = comparison.counts, {name: getattr(comparison, name) for name in _KEPT}
     groups = zip(comparison.groups(counts), intervals, strict=True)
@@ -188,7 +183,7 @@ def _status(
     )
 
 
-def _standing(comparison: Comparison, interval: Interval | None) -> Standing:
+def _standing(comparison: judging.Comparison, interval: Interval | None) -> Standing:
     monitored = comparison.monitored
     if comparison.in_alert:
         return "beyond"

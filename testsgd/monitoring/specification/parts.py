@@ -97,9 +97,7 @@ def event_value(value: Any) -> Value:
 
 
 EventValue = Annotated[
-    Value,
-    PlainValidator(event_value),
-    WithJsonSchema({"type": ["boolean", "number", "string"]}),
+    Value, PlainValidator(event_value), WithJsonSchema({"type": ["boolean", "number", "string"]})
 ]
 
 
