@@ -6,7 +6,6 @@ import hashlib
 import json
 import time as system_time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -270,7 +269,7 @@ class Monitor:
         book, line = self._book, self._timeline
         comparisons = [known for judge in self._judges for known in judge.comparisons.values()]
         return MonitorStatus(
-            **asdict(book.counters),
+            **book.counters,
             **{f"dead_letters_{reason}": number for reason, number in line.dead.items()},
             open=book.open,
             uncompared=sum(judge.uncompared for judge in self._judges),

@@ -5,7 +5,7 @@ Nothing else makes trials depend on each other (the paper, section 3.1).
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from heapq import heapify, heappop, heappush
 from typing import Any, Literal, NamedTuple
 
@@ -17,6 +17,7 @@ State = Literal["open", "closed", "unknown"]
 
 # Every pair of groups is compared, so that many more would fill the memory.
 MOST_GROUPS = 200
+_COUNTED = ("events", "ignored", "repeated", "unknown", "late", "decided", "dropped")
 
 
 class Trial(NamedTuple):
@@ -115,27 +116,11 @@ class Record:
         return cls(name, group, decision, label, tuple(given), *others)
 
 
-@dataclass
-class Counters:
-    """How many events and trials of which kind there were; refused events are not among them.
-
-    `ignored` events play no part, `repeated` ones say what was known, `late` labels came after the
-    deadline. `dropped` trials ended at a deadline without a label.
-    """
-
-    events: int = 0
-    ignored: int = 0
-    repeated: int = 0
-    unknown: int = 0
-    late: int = 0
-    decided: int = 0
-    dropped: int = 0
-
-
 class TrialAssembler:
     """Keeps what is known of the trials that are not complete, and the ids of those that are.
 
-    `time`, `first_time`: how far the stream has come, and where it began.
+    `time`, `first_time`: how far the stream has come, and where it began. `counters`: how many
+    events and trials of which kind there were; refused events are not among them.
     """
 
     def __init__(self, specification: MonitorSpecification) -> None:
@@ -157,7 +142,7 @@ class TrialAssembler:
         self.open = 0
         self.time: float | None = None
         self.first_time: float | None = None
-        self.counters = Counters()
+        self.counters = dict.fromkeys(_COUNTED, 0)
 
     @property
     def watermark(self) -> float | None:
@@ -266,7 +251,7 @@ class TrialAssembler:
 
     def _counted(self, event: Event, kind: str, now: float | None) -> list[Step]:
         steps = self._begin(event, now)
-        setattr(self.counters, kind, getattr(self.counters, kind) + 1)
+        self.counters[kind] += 1
         return steps
 
     def _enter(self, record: Record, event: Event, now: float | None, *, new: bool) -> list[Step]:
@@ -281,7 +266,7 @@ class TrialAssembler:
             self.open += 1
         changed = record.add(event)
         if self._names is not None and record.group is not None and record.group not in self._names:
-            self.counters.unknown += 1
+            self.counters["unknown"] += 1
             record.state = "unknown"
             if record.name is None:
                 self._last = record
@@ -291,7 +276,7 @@ class TrialAssembler:
                 del self._records[record.name]
             return steps
         if not changed:
-            self.counters.repeated += 1
+            self.counters["repeated"] += 1
             return steps
         if record.number < 0 and record.whole:
             self._decide(record)
@@ -305,8 +290,8 @@ class TrialAssembler:
         return steps
 
     def _decide(self, record: Record) -> None:
-        record.number, time = self.counters.decided, record.time
-        self.counters.decided += 1
+        record.number, time = self.counters["decided"], record.time
+        self.counters["decided"] += 1
         if record.name is None:
             self._last = record
             self._anonymous[record.number] = record
@@ -316,7 +301,7 @@ class TrialAssembler:
             if record.label is not None and self._overdue(record, record.labelled):
                 # It came before an earlier event of its trial did.
                 record.label = None
-                self.counters.late += 1
+                self.counters["late"] += 1
             heappush(self._due, (record.due, record.number, record))
 
     def _close(self, record: Record) -> None:
@@ -328,7 +313,7 @@ class TrialAssembler:
             del self._records[record.name]
 
     def _begin(self, event: Event, now: float | None) -> list[Step]:
-        self.counters.events += 1
+        self.counters["events"] += 1
         if self.first_time is None:
             self.first_time = event.time
         return self.advance(now)
@@ -350,7 +335,7 @@ class TrialAssembler:
         self._close(record)
         label = self._without_label if record.label is None else record.label
         if label == "drop":
-            self.counters.dropped += 1
+            self.counters["dropped"] += 1
             return Step("dropped", record.trial(None), record.due)
         return Step("complete", record.trial(label), record.due)
 
@@ -364,7 +349,7 @@ class TrialAssembler:
             "groups": sorted(self._found),
             "time": self.time,
             "first_time": self.first_time,
-            "counters": asdict(self.counters),
+            "counters": dict(self.counters),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -383,4 +368,4 @@ class TrialAssembler:
         heapify(self._due)
         self._found = set(state["groups"])
         self.time, self.first_time = state["time"], state["first_time"]
-        self.counters = Counters(**state["counters"])
+        self.counters = {kind: state["counters"][kind] for kind in _COUNTED}
