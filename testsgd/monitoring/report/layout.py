@@ -57,7 +57,7 @@ def monitoring_layout(summary: MonitoringSummary) -> blocks.Document:
         opening=(blocks.KeyFigures(_key_figures(summary)),),
         sections=(
             Section("comparisons", "Comparisons", _comparisons(summary)),
-            Section("alerts", "Alerts", _alerts(summary)),
+            Section("alerts", "Alerts", _alerts(summary), markdown="folded"),
             Section("counted", "What was counted, and what was not", counted, "What was counted"),
             Section("promised", "What is promised, and what is not", promised, "What is promised"),
             Section("particulars", "Specification and stream", particulars, markdown="folded"),

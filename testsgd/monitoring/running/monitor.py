@@ -70,11 +70,9 @@ class Monitor:
     Parameters
     ----------
     specification : MonitorSpecification
-    clock : callable, optional
-        The present moment, in seconds since 1970; that of the system, if it is left out. Events
-        farther ahead of it than ``time.max_skew`` are dead letters.
-    on_dead_letter : callable, optional
-        Called with each :class:`DeadLetter`.
+    clock, on_dead_letter
+        As for :func:`testsgd.load_monitor`. Events farther ahead of the clock than
+        ``time.max_skew`` are dead letters.
 
     Notes
     -----
