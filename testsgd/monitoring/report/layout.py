@@ -97,12 +97,12 @@ def _comparisons(summary: MonitoringSummary) -> tuple[blocks.Block, ...]:
     comparisons = summary.comparisons
     if not comparisons:
         return ()
-    about = "The most alarming one comes first."
+    about = "The most alarming one comes first." if len(comparisons) > 1 else ""
     if len(comparisons) > _DRAWN:
         about += f" The first {_DRAWN} have their groups below; all numbers are in the JSON result."
     numbered = enumerate(comparisons[:_DRAWN], start=1)
     articles = (_comparison(summary, comparison, number) for number, comparison in numbered)
-    return Paragraph(about), _comparisons_table(summary), *articles
+    return *((Paragraph(about),) if about else ()), _comparisons_table(summary), *articles
 
 
 def _if_any(
@@ -147,7 +147,9 @@ def _comparison(
     figures = charts.windows_figure(summary, comparison), charts.course_figure(summary, comparison)
     first = comparison.first_alert
     raised = "" if first is None else f", the first one {wording.alert_place(first)}"
-    told = f"{capital(wording.bias_told(summary, comparison))}. Alerts come by {_RULES[known.rule]}"
+    told = f"Alerts come by {_RULES[known.rule]}{raised}."
+    if len(summary.comparisons) > 1:  # what the headline says of a single one
+        told = f"{capital(wording.bias_told(summary, comparison))}. {told}"
     folded = f"{plural(len(windows), 'window')} with all numbers"
     if len(windows) > _ROWS:
         folded += f", the last {_ROWS} of them"
@@ -155,7 +157,7 @@ def _comparison(
         f"comparison-{number}",
         capital(wording.comparison_title(comparison)),
         (
-            Paragraph(f"{told}{raised}."),
+            Paragraph(told),
             *(figure for figure in figures if figure is not None),
             _groups_table(summary, comparison),
             *((blocks.Details(folded, (_windows_table(windows[-_ROWS:]),)),) if windows else ()),
