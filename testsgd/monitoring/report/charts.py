@@ -88,7 +88,7 @@ def _rates_plane(
     summary: MonitoringSummary, comparison: MonitoredComparison, bias: Plane | None
 ) -> Plane:
     """Draw the rates of the groups, above the plane of the bias, whose axis across serves both."""
-    last, prior = _last(comparison), wording.estimates_differ(summary)
+    last, prior = _last(comparison), bool(wording.prior_text(summary))
     title = wording.comparison_title(comparison)
     return Plane(
         title=f"Rates of the groups over {plural(last, 'trial')}: {title}",

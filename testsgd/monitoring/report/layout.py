@@ -171,7 +171,7 @@ def _comparison(
 
 def _groups_table(summary: MonitoringSummary, comparison: MonitoredComparison) -> blocks.Table:
     """List the groups of a comparison: counts, rates, estimates, intervals."""
-    prior = wording.estimates_differ(summary)
+    prior = bool(wording.prior_text(summary))
     custom = wording.property_of(summary, comparison).property == "custom"
     ends: dict[str | None, str] = {}
     if comparison.highest != comparison.lowest:

@@ -9,12 +9,6 @@ from testsgd.monitoring.report import wording
 from testsgd.monitoring.report.summary import MonitoringSummary, MonitorVerdict, Status
 from testsgd.report.formatting import count, plural
 
-_OUTCOMES = {
-    "alert_raised": "Alert raised",
-    "not_enough_evidence": "No alert, but undecided",
-    "within": "No alert, and within the bound",
-}
-
 
 def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
     """Return whether groups were treated differently, as far as it is known.
@@ -56,7 +50,7 @@ def _headline(summary: MonitoringSummary, status: Status, number: int) -> str:
     if many > 1:
         most = wording.comparison_title(first)
         where = f" in {count(number)} of {count(many)} comparisons. Most alarming is {most}: "
-    return f"{_OUTCOMES[status]}{where}{wording.bias_told(summary, first)}."
+    return f"{wording.STATUS_NAMES[status]}{where}{wording.bias_told(summary, first)}."
 
 
 def _first_alert(summary: MonitoringSummary) -> str:

@@ -61,11 +61,6 @@ def property_of(
     return next(known for known in summary.properties if known.name == comparison.property)
 
 
-def estimates_differ(summary: MonitoringSummary) -> bool:
-    """Return whether estimates differ from the observed rates, by a prior belief."""
-    return summary.settings.strength != "0"
-
-
 def standing_name(comparison: MonitoredComparison, known: documents.PropertySummary) -> str:
     """Return in a few words where a comparison stands."""
     name = _STANDING_NAMES[known.rule].get(comparison.standing, comparison.standing)
@@ -220,7 +215,7 @@ def promises(summary: MonitoringSummary) -> tuple[Note, ...]:
 def prior_text(summary: MonitoringSummary) -> str:
     """Describe the belief that estimates add to what was observed; empty if there is none."""
     settings = summary.settings
-    if not estimates_differ(summary):
+    if settings.strength == "0":
         return ""
     overall = settings.prior == "overall"
     rate = "the rate of all groups so far" if overall else exact_number(settings.prior)

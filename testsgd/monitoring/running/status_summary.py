@@ -60,32 +60,32 @@ class ComparisonStatus:
 
 @dataclass(frozen=True)
 class MonitorStatus:
-    """How the whole stream stands."""
+    """How the whole stream stands.
 
-    events: int  # That were taken; those refused are not among them.
-    # Events that play no part, that say what was known, decisions on unknown groups, and what came
-    # after a deadline.
+    `repeated` events say what was known, `ignored` ones play no part, and `waiting` ones are not
+    among the `events` yet. `dropped` trials were ended by a deadline, `open` ones are not complete,
+    `uncompared` ones are beyond the thousandth combination of given values. Dead letters were not
+    counted because of their time; `unit` is how that is written, None if no time is needed.
+    """
+
+    events: int
     ignored: int
     repeated: int
     unknown: int
     late: int
-    # Trials with a decision, ended by a deadline without a result, and not complete.
     decided: int
     dropped: int
     open: int
-    uncompared: int  # Trials with given values beyond the thousandth combination.
+    uncompared: int
     # Of the first event, and now.
     first_time: float | None
     time: float | None
     comparisons: tuple[ComparisonStatus, ...]
-    # Events that were not counted because of their time: in another unit, too far ahead, too late;
-    # and those that did not fit when others had confirmed their time.
     dead_letters_unit: int = 0
     dead_letters_ahead: int = 0
     dead_letters_late: int = 0
     dead_letters_wrong: int = 0
-    waiting: int = 0  # Events that wait for others to confirm their time; not among the `events`.
-    # Of time: as declared, or as the first events show it. None if no time is needed, or none came.
+    waiting: int = 0
     unit: Unit | None = None
 
     @property

@@ -1,14 +1,14 @@
 """Numbering the values that counters can have after so many events.
 
-A state is a tuple of D whole numbers: how often each kind of event has happened in each group.
-After t events their sum is at most t. (If every event is of some kind the sum is exactly t, and the
-last number is left out, as it follows from the others.) So the states of all times together are
-layers of a simplex, and layer t has ``C(t + D, D)`` of them.
+A state is a tuple of D whole numbers, how often each kind of event has happened in each group;
+after t events their sum is at most t. (If every event is of some kind the sum is t, and the last
+number, which follows from the others, is left out.) So the states of a time are a layer of a
+simplex, of ``C(t + D, D)`` states.
 
-They are laid out in rows: a row has all states with the same first D - 1 numbers, the last number
-running from 0. Rows are ordered by the sum of their numbers, and among the same sum as words of a
-dictionary are. So a row has the same place in the order at all times, only its length changes, and
-the state after an event is in the same place of another row, or one place further in the same row.
+A row has all states with the same first D - 1 numbers. Rows are ordered by the sum of their
+numbers, then as words of a dictionary. So a row has the same place at all times, only its length
+changes; and the state after an event is in the same place of another row, or one place further in
+this one.
 """
 
 from __future__ import annotations

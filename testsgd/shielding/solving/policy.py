@@ -1,10 +1,8 @@
 """The decisions of all states: stored whole and packed, or found again window by window.
 
-The decisions of a long horizon would not fit into memory, so the values of only every so many
-layers are kept. When a run comes to such a layer, the decisions up to the next one are found again,
-for those states only that can be reached from where the run is. That is a small problem: its
-lattice starts at the run's state, and its last layer has the kept values. The decisions are the
-same as if all had been stored.
+Of a long horizon only every so many layers' values are kept. When a run comes to such a layer, the
+decisions up to the next one are found again, for the states that can be reached: a small problem
+that starts at the run's state and ends with the kept values, so they are the same.
 """
 
 from __future__ import annotations
