@@ -178,7 +178,7 @@ def _status(
         estimate=comparison.estimate(counts),
         interval=interval,
         standing=_standing(comparison, interval),
-        trajectory=tuple(comparison.trajectory.points),
+        trajectory=tuple(comparison.trajectory),
         windows=tuple(comparison.windows),
     )
 

@@ -186,12 +186,9 @@ class Shield:
         JournalError
             If the journal cannot be written; nothing is decided then.
         """
-        if recommendation == 0:
-            recommendation = 0
-        elif recommendation == 1:
-            recommendation = 1
-        else:
+        if recommendation != 0 and recommendation != 1:
             raise _bad("recommendation", recommendation, "give 0 (reject) or 1 (accept)")
+        recommendation = int(recommendation)
         state = self._state
         try:
             index = self._places.get(group)
