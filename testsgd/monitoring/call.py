@@ -150,12 +150,11 @@ def monitor(
                 on_error(error, number)
                 refused += 1
                 continue
-            for alert in raised:
-                if len(alerts) < MOST_ALERTS:
-                    alerts.append(alert)
-                else:
-                    left_out += 1
-                if on_alert is not None:
+            kept = raised[: MOST_ALERTS - len(alerts)]
+            alerts += kept
+            left_out += len(raised) - len(kept)
+            if on_alert is not None:
+                for alert in raised:
                     on_alert(alert)
         if path is not None:
             watching.save(path)

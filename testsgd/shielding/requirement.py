@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,21 +35,21 @@ class BiasAtMost:
     measure: Measure = "difference"
     empty_group: EmptyGroup = "vacuous"
 
+    @property
+    def _rules(self) -> dict[str, Any]:
+        return {"measure": self.measure, "empty_group": self.empty_group}
+
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return which rows will do."""
-        measure, empty_group = self.measure, self.empty_group
-        counters = numerators, denominators
-        return bias_at_most(*counters, self.bound, measure=measure, empty_group=empty_group)
+        return bias_at_most(numerators, denominators, self.bound, **self._rules)
 
     def bias(self, numerators: Sequence[int], denominators: Sequence[int]) -> Fraction:
         """Return the exact bias of counters, one of each a group."""
-        measure, empty_group = self.measure, self.empty_group
-        return bias(numerators, denominators, measure=measure, empty_group=empty_group)
+        return bias(numerators, denominators, **self._rules)
 
     def rounded_biases(self, numerators: Counts, denominators: Counts) -> NDArray[np.float64]:
         """Return the biases of many counters; the last axis is the groups."""
-        measure, empty_group = self.measure, self.empty_group
-        return rounded_biases(numerators, denominators, measure=measure, empty_group=empty_group)
+        return rounded_biases(numerators, denominators, **self._rules)
 
 
 @dataclass(frozen=True)
