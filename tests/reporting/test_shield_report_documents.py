@@ -120,7 +120,7 @@ def test_periods_without_a_shield_are_counted(found: Simulation, choice: str) ->
     (told,) = (one for one in summary.verdict.sentences if "no shield existed" in one)
     assert told.startswith("For 1 of 4 periods no shield existed after what had happened; in these")
     assert told.endswith(
-        {"pass": "recommendations passed.", "closest": "that can be kept was kept."}[choice]
+        {"pass": "recommendations pass.", "closest": "that can be kept is kept."}[choice]
     )
     # The bound was not guaranteed there.
     assert (summary.guaranteed, summary.broken) == (3, 0)

@@ -12,8 +12,9 @@ import pytest
 from shield_runs import LABELLED, Step, specification, trace_bias
 
 from testsgd.errors import HorizonEndedError, InfeasibleShieldError
+from testsgd.shielding import synthesis
 from testsgd.shielding.requirement import Balanced, Provided, SmallSteps
-from testsgd.shielding.running import Shield, periods
+from testsgd.shielding.running import Shield
 from testsgd.shielding.synthesis import Solution, dynamic_problem, finite_problem, solve
 
 WELFARE = {"shield": "static-bounded-welfare", "welfare": ["1/4", "3/4"], "bound": "1/2"}
@@ -188,7 +189,7 @@ def test_where_no_shield_exists_recommendations_pass(monkeypatch: pytest.MonkeyP
         found = solve(problem)
         return Solution(problem, found.policy, math.inf, 0.0)
 
-    monkeypatch.setattr(periods, "solve", unsolved)
+    monkeypatch.setattr(synthesis, "solve", unsolved)
     assert [shield.decide("a", 1), shield.decide("b", 0)] == [1, 0]
     first, second = shield.period_reports
     assert (first.active, first.interventions, first.assumption_held) == (True, 2, True)

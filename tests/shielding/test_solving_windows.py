@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shield_strategies import problems
 
 from testsgd.fairness import NAMED_PROPERTIES
-from testsgd.shielding import synthesis
+from testsgd.shielding import solving
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.solving import CounterLattice, Policy, WindowedPolicy, window_width
 from testsgd.shielding.synthesis import ShieldProblem, finite_problem, solve
@@ -22,7 +22,7 @@ COMPILED = pytest.mark.parametrize("compiled", [False, True])
 
 def _both(problem: ShieldProblem, *, width: int, compiled: bool) -> tuple[Policy, WindowedPolicy]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(synthesis, "window_width", lambda lattice: width)
+        patch.setattr(solving, "window_width", lambda lattice: width)
         whole = solve(problem, storage="whole", compiled=compiled)
         windows = solve(problem, storage="windows", compiled=compiled)
     assert whole.expected_cost == windows.expected_cost

@@ -9,7 +9,7 @@ from exhaustive import Game, cost_under, counts_of
 from hypothesis import given, settings
 from shield_strategies import problems
 
-from testsgd.shielding import synthesis
+from testsgd.shielding import solving
 from testsgd.shielding.synthesis import ShieldProblem, Solution, solve
 
 COMPILED = pytest.mark.parametrize("compiled", [False, True])
@@ -17,7 +17,7 @@ COMPILED = pytest.mark.parametrize("compiled", [False, True])
 
 def _solve(problem: ShieldProblem, *, storage: str, compiled: bool) -> Solution:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(synthesis, "window_width", lambda lattice: 2)
+        patch.setattr(solving, "window_width", lambda lattice: 2)
         return solve(problem, storage=storage, compiled=compiled)  # type: ignore[arg-type]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from testsgd.errors import SpecificationError
 from testsgd.fairness import NAMED_PROPERTIES
-from testsgd.shielding import synthesis
+from testsgd.shielding import solving
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.synthesis import (
     ShieldProblem,
@@ -45,7 +45,7 @@ def _problem(name: str, groups: int, costs: int, horizon: int) -> ShieldProblem:
 def test_no_more_is_taken_than_was_said(
     name: str, groups: int, costs: int, horizon: int, storage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(synthesis, "window_width", lambda lattice: 4)
+    monkeypatch.setattr(solving, "window_width", lambda lattice: 4)
     problem = _problem(name, groups, costs, horizon)
     said = predicted_bytes(problem, storage=storage)  # type: ignore[arg-type]
     tracemalloc.start()

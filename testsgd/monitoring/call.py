@@ -83,8 +83,8 @@ def monitor(
 
     Parameters
     ----------
-    specification : MonitorSpecification, mapping, str or path-like
-        What to watch: an object, its keys, or the TOML file that has them.
+    specification, clock, on_dead_letter
+        As for :func:`load_monitor`; the `place` of a dead letter is the number of its event.
     events : iterable of mappings, data frame, str or path-like
         Events in their order: the events themselves, the rows of a data frame (pandas, polars,
         ...), or the path of a ``.jsonl`` or ``.csv`` file.
@@ -96,10 +96,6 @@ def monitor(
     on_error : callable, optional
         Called with the error of each event that is wrong, and its number; the event changes
         nothing. Left out, the first such error is raised, and the state is not written.
-    on_dead_letter : callable, optional
-        Called with each event that is not counted because of its time; its `place` is its number.
-    clock : callable, optional
-        The present moment, in seconds since 1970; that of the system, if it is left out.
 
     Returns
     -------
@@ -154,12 +150,11 @@ def monitor(
                 on_error(error, number)
                 refused += 1
                 continue
-            for alert in raised:
-                if len(alerts) < MOST_ALERTS:
-                    alerts.append(alert)
-                else:
-                    left_out += 1
-                if on_alert is not None:
+            kept = raised[: MOST_ALERTS - len(alerts)]
+            alerts += kept
+            left_out += len(raised) - len(kept)
+            if on_alert is not None:
+                for alert in raised:
                     on_alert(alert)
         if path is not None:
             watching.save(path)

@@ -28,9 +28,7 @@ _WORDS = {"true": True, "false": False}
 class EventSource:
     """Events that are still to be read, one by one, each with its number.
 
-    `name`: what the source is called in error messages, empty if it has no name; `unit`: what one
-    event is there, such as a line or a row. `parse` makes an event of an item, or None if there is
-    none in it; it raises an error of the family :mod:`testsgd.errors` if the item is wrong.
+    `parse` makes an event of an item, or None if there is none in it; a wrong item is an error.
     """
 
     name: str
@@ -44,11 +42,9 @@ class EventSource:
 
 
 def event_source(events: Any, specification: MonitorSpecification) -> EventSource:
-    """Return a source of what events are given as.
+    """Return a source of events: themselves, a data frame, or a file, which is read line by line.
 
-    That is a file of JSON lines (``.jsonl``, ``.ndjson``, ``.json``, ``.journal`` or ``.log``) or a
-    CSV file with a header (``.csv``), which is read line by line as events are asked for, a data
-    frame of any library, or the events themselves.
+    That is JSON lines (``.jsonl``, ``.ndjson``, ``.json``, ``.journal``, ``.log``) or ``.csv``.
     """
     if isinstance(events, str | Path):
         return _file(Path(events), specification)
@@ -133,10 +129,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 def _cell_reader(
     specification: MonitorSpecification,
 ) -> Callable[[Iterable[tuple[str, str]]], dict[str, Any]]:
-    """Return what reads the texts of a row: a number where the specification knows a number.
-
-    The fields that have a value are given; an empty cell has none.
-    """
+    """Return what reads the texts of a row, as the specification knows them; none is empty."""
     named, dates = specification.events, specification.time.unit == "iso"
     texts = {named.id, named.group, *specification.given_fields}
     known = {

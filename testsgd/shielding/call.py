@@ -80,8 +80,8 @@ def logged_events(
 ) -> Events:
     """Read people to simulate from a CSV file, with the columns that the specification names.
 
-    Where the property goes by labels, rows without one are left out; elsewhere labels are kept if
-    every row has one.
+    Where the property goes by labels, rows without one are left out; elsewhere all have one, or
+    none.
     """
     log = specification.read_log(path)
     groups = np.array([inputs.groups.index(name) for name in log.groups], dtype=np.int64)
@@ -162,11 +162,9 @@ def synthesize_shield(
     (0.25, True)
     """
     plan = plan_shield(specification, storage=storage, **changes)
-    options: dict[str, Any] = {"storage": storage, "jobs": jobs, "fsync": fsync}
-    if journal is not None:
-        options["journal"] = Path(journal)
-    solution = _solved(plan, jobs, memory_limit)
-    return Shield(plan.specification, plan.inputs, solution, **options)
+    made = plan.specification, plan.inputs, _solved(plan, jobs, memory_limit)
+    path = None if journal is None else Path(journal)
+    return Shield(*made, journal=path, fsync=fsync, storage=storage, jobs=jobs)
 
 
 def synthesis_result(
@@ -234,12 +232,9 @@ def load_shield(
     JournalError
         If the journal is damaged, or is another shield's.
     """
-    options: dict[str, Any] = {"fsync": fsync, "jobs": jobs}
-    if specification is not None:
-        options["specification"] = shield_specification(specification)
-    if journal is not None:
-        options["journal"] = Path(journal)
-    return Shield.load(Path(path), **options)
+    expected = None if specification is None else shield_specification(specification)
+    kept = None if journal is None else Path(journal)
+    return Shield.load(Path(path), specification=expected, journal=kept, fsync=fsync, jobs=jobs)
 
 
 def simulate_shield(

@@ -1,8 +1,6 @@
 """What must hold of the counters at the end of a horizon, decided in whole numbers.
 
-Requirements are small and are put together: a welfare bound that is only due if enough people of
-each group came is ``Provided(Balanced(10), WelfareWithin(low, high))``, and a bound on the bias of
-a whole history is ``After(past, ..., BiasAtMost(...))``.
+Requirements are small and put together, as in ``Provided(Balanced(10), WelfareWithin(0, 1))``.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,21 +35,21 @@ class BiasAtMost:
     measure: Measure = "difference"
     empty_group: EmptyGroup = "vacuous"
 
+    @property
+    def _rules(self) -> dict[str, Any]:
+        return {"measure": self.measure, "empty_group": self.empty_group}
+
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return which rows will do."""
-        measure, empty_group = self.measure, self.empty_group
-        counters = numerators, denominators
-        return bias_at_most(*counters, self.bound, measure=measure, empty_group=empty_group)
+        return bias_at_most(numerators, denominators, self.bound, **self._rules)
 
     def bias(self, numerators: Sequence[int], denominators: Sequence[int]) -> Fraction:
         """Return the exact bias of counters, one of each a group."""
-        measure, empty_group = self.measure, self.empty_group
-        return bias(numerators, denominators, measure=measure, empty_group=empty_group)
+        return bias(numerators, denominators, **self._rules)
 
     def rounded_biases(self, numerators: Counts, denominators: Counts) -> NDArray[np.float64]:
         """Return the biases of many counters; the last axis is the groups."""
-        measure, empty_group = self.measure, self.empty_group
-        return rounded_biases(numerators, denominators, measure=measure, empty_group=empty_group)
+        return rounded_biases(numerators, denominators, **self._rules)
 
 
 @dataclass(frozen=True)
@@ -85,14 +83,14 @@ class Balanced:
 class SmallSteps:
     """So many have come that one decision more or less moves the rates little enough.
 
-    Two groups' rates can be steered to within a bound if one over the people of each group,
-    added up, is at most the bound plus the bias so far (Assumption 2 of the paper on fairness
-    shields). The higher rate is kept by rounding down, the lower one by rounding up.
+    Two groups' rates can be steered to within a bound if one over the people of each group, added
+    up, is at most the bound plus the bias so far (Assumption 2 of the paper on fairness shields).
+    The higher rate is kept by rounding down, the lower one by rounding up.
 
-    More than two groups are on the side of the highest or of the lowest rate, whichever is nearer.
-    Groups on different sides are as two groups are. On the same side, rates move the same way: one
-    over the people of the group that moves away from the other is to be at most the bound less
-    what is between the two, and of the group that moves towards it, the bound and what is
+    Of more than two groups each is on the side of the highest or of the lowest rate, whichever is
+    nearer. Groups on different sides are as two groups are. On the same side rates move the same
+    way: one over the people of the group that moves away from the other is to be at most the bound
+    less what is between the two, and of the group that moves towards it, the bound and what is
     between them.
 
     A group of which nobody has come, and which is left out until then, can start at any rate: it

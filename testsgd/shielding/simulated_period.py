@@ -55,9 +55,8 @@ class Events:
 class PeriodOutcome:
     """What one period came to; the first axis is the runs, counts have shape (runs, groups, kinds).
 
-    `correct`: decisions that are the label, 0 without labels. `active`, `held`, `closest`: whether
-    there was a shield, whether its assumption held, and whether it was one for the smallest bound
-    that can be kept instead of the specification's.
+    `active`, `held`, `closest`: whether there was a shield, its assumption held, and it was one for
+    the smallest bound that can be kept. `correct` decisions are the label, 0 without labels.
     """
 
     counts: Ints
@@ -92,8 +91,7 @@ def run_period(
 ) -> PeriodOutcome:
     """Decide on the people of a period, shape (runs, horizon), in many runs at once.
 
-    Without a policy recommendations pass. `assumption`: what the period is to meet. `closest`:
-    whether the policy is for another bound than the specification's.
+    Without a policy recommendations pass.
     """
     runs = len(events.groups)
     if isinstance(policy, WindowedPolicy) and runs > 1:

@@ -1,7 +1,6 @@
 """Many simulated runs at once: what a shield does to bias, cost and accuracy.
 
-All runs are at the same step at the same time, so that each step is a few operations on arrays. The
-runs of a dynamic shield differ in their history; those with the same counters share a policy.
+Runs of a dynamic shield differ in their history; those with the same counters share a policy.
 """
 
 from __future__ import annotations
@@ -16,15 +15,9 @@ from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError
 from testsgd.fairness import EmptyGroup, FairnessProperty
+from testsgd.shielding import running
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.requirement import BiasAtMost
-from testsgd.shielding.running import (
-    assumption_of,
-    first_solution,
-    most_periods,
-    period_problem,
-    period_solution,
-)
 from testsgd.shielding.simulated_period import Events, Ints, PeriodOutcome, combined, run_period
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import Solution
@@ -76,10 +69,7 @@ class Simulation:
 
     @cached_property
     def bias(self) -> NDArray[np.float64]:
-        """Bias with the shield at the end of each period, of all events so far.
-
-        Of a finite shield it is the bias of the period alone.
-        """
+        """Bias with the shield at the end of each period, of all so far (finite: of the period)."""
         return self._bias(self.counts)
 
     @cached_property
@@ -147,12 +137,11 @@ def simulate(
     jobs: int = 1,
     solution: Solution | None = None,
 ) -> Simulation:
-    """Simulate runs with and without a shield, on the same people.
+    """Simulate runs with and without a shield, on the same people (section 5 of the paper).
 
-    `inputs`: what the shield expects. `events`: whom it meets, rows of shape (n,), drawn with
-    replacement, or a distribution. `jobs`: processes that solve the periods of a dynamic shield.
-    `solution`: of the first period, if it is known. Same seed, same runs, whatever `jobs` is.
-    (Section 5 of the paper on fairness shields.)
+    `inputs`: what the shield expects. `events`: whom it meets, rows drawn with replacement, or a
+    distribution. `jobs`: processes for the periods of a dynamic shield. `solution`: of the first
+    period, if known. Same seed, same runs, whatever `jobs` is.
     """
     for name, number in (("runs", runs), ("periods", periods)):
         if number < 1:
@@ -164,7 +153,7 @@ def simulate(
         _check(inputs, events, dimensions=1)
     length = specification.horizon.length * periods
     shield = _Shielded(specification, inputs)
-    solution = solution or first_solution(specification, inputs)
+    solution = solution or running.first_solution(specification, inputs)
     at_once = max(1, _MOST_EVENTS // length)
     starts = range(0, runs, at_once)
     seeds = np.random.SeedSequence(random_state).spawn(len(starts))
@@ -185,10 +174,7 @@ def replay_events(
     jobs: int = 1,
     solution: Solution | None = None,
 ) -> Simulation:
-    """Let a shield decide on given sequences of people, of shape (runs, events), in whole periods.
-
-    The rest is as for :func:`simulate`.
-    """
+    """Let a shield decide on given people, of shape (runs, events), in whole periods."""
     _check_labels(specification, events)
     _check(inputs, events, dimensions=2)
     length, total = specification.horizon.length, events.groups.shape[1]
@@ -196,7 +182,7 @@ def replay_events(
         what = f"{total} events are no whole number of periods of {length}"
         raise ParameterError(what, where="events", remedy="give sequences of whole periods")
     _check_periods(specification, total // length)
-    solution = solution or first_solution(specification, inputs)
+    solution = solution or running.first_solution(specification, inputs)
     outcomes = _Shielded(specification, inputs).outcomes(events, jobs, solution)
     return _simulation(specification, *outcomes, labelled=events.labels is not None)
 
@@ -243,8 +229,8 @@ class _Shielded(NamedTuple):
     def _after_history(self, events: Events, past: Ints, many: int) -> PeriodOutcome:
         fairness, bound = self.specification.fairness_property, self.specification.bound
         tops, bottoms = (tuple(column.tolist()) for column in (past @ np.array(fairness.kinds)).T)
-        problem = period_problem(*self, tops, bottoms)
-        solution, promised = period_solution(self.specification, problem, alike=many)
+        problem = running.period_problem(*self, tops, bottoms)
+        solution, promised = running.period_solution(self.specification, problem, alike=many)
         if promised == bound:
             return self._with_solution(events, solution)
         policy = None if promised is None else solution.policy
@@ -252,7 +238,7 @@ class _Shielded(NamedTuple):
 
     def _with_solution(self, events: Events, solution: Solution) -> PeriodOutcome:
         policy = solution.policy if solution.feasible else None
-        assumption = assumption_of(self.specification.horizon.shield, solution.problem)
+        assumption = running.assumption_of(self.specification.horizon.shield, solution.problem)
         fairness = self.specification.fairness_property
         return run_period(fairness, self.inputs, events, policy, assumption=assumption)
 
@@ -299,7 +285,7 @@ def _draw(
 
 
 def _check_periods(specification: ShieldSpecification, periods: int) -> None:
-    most = most_periods(specification)
+    most = running.most_periods(specification)
     if most is not None and periods > most:
         what = f"{periods} periods are more than the {most} of the specification"
         remedy = 'give fewer, or change "periods", or "after" of a finite shield'

@@ -12,27 +12,20 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
-from testsgd.data.schema_parts import (
-    AtLeastOne,
-    ExactShare,
-    NotNegative,
-    Part,
-    mistake,
-)
+from testsgd.data.schema_parts import AtLeastOne, ExactShare, NotNegative, Part, mistake
 from testsgd.data.toml_document import ExactDocument
 from testsgd.errors import ParameterError, SpecificationError
 from testsgd.fairness import FairnessProperty, Measure
 from testsgd.fairness.property import FairnessPart, GroupNames
-from testsgd.shielding.inputs import (
-    InputDistribution,
-    InputLog,
-    TableRow,
-    checked_costs,
-    read_log,
-)
+from testsgd.shielding.inputs import InputDistribution, InputLog, TableRow, checked_costs, read_log
 from testsgd.shielding.requirement import BiasAtMost
 
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
+# Keys of a horizon that one kind of shield has, and keys of the inputs that exclude each other or
+# belong to a log.
+_OF_ONE_KIND = {"welfare": "static-bounded-welfare", "when_infeasible": "dynamic"}
+_SOURCES = ("costs", "table", "log")
+_OF_A_LOG = ("smoothing", "most_costs", "columns")
 
 
 class GroupsPart(Part):
@@ -63,21 +56,18 @@ class HorizonPart(Part):
 
     @model_validator(mode="after")
     def _parts_agree(self) -> HorizonPart:
-        bounded, welfare = self.shield == "static-bounded-welfare", self.welfare
-        if bounded and welfare is None:
+        welfare = self.welfare
+        if self.shield == "static-bounded-welfare" and welfare is None:
             what = "a static-bounded-welfare shield needs bounds"
             raise mistake("welfare", what, "give [lowest, highest]")
-        if not bounded and welfare is not None:
-            what = "only a static-bounded-welfare shield has welfare bounds"
-            raise mistake("welfare", what, "remove them")
+        for key, kind in _OF_ONE_KIND.items():
+            if getattr(self, key) is not None and self.shield != kind:
+                raise mistake(key, f"only a {kind} shield has it", "remove it")
         if welfare is not None and welfare[0] >= welfare[1]:
             raise mistake("welfare", f"no room is left between {welfare[0]} and {welfare[1]}")
         if self.periodic and self.after == "stop":
             what = f"a {self.shield} shield always goes on"
             raise mistake("after", what, "set `periods` to end it")
-        if self.when_infeasible is not None and self.shield != "dynamic":
-            what = "only a dynamic shield can find none for a period"
-            raise mistake("when_infeasible", what, "remove it")
         if self.when_infeasible == "pass":
             # It is the same as to leave it out, and so has the same digest.
             object.__setattr__(self, "when_infeasible", None)
@@ -135,12 +125,11 @@ class InputsPart(Part):
 
     @model_validator(mode="after")
     def _one_source(self) -> InputsPart:
-        sources = [key for key in ("costs", "table", "log") if getattr(self, key) is not None]
+        sources = [key for key in _SOURCES if getattr(self, key) is not None]
         if len(sources) > 1:
-            raise mistake(
-                sources[1], f"`{sources[0]}` says already what is expected", "give one of them"
-            )
-        for key in ("smoothing", "most_costs", "columns"):
+            what = f"`{sources[0]}` says already what is expected"
+            raise mistake(sources[1], what, "give one of them")
+        for key in _OF_A_LOG:
             if self.log is None and getattr(self, key) is not None:
                 raise mistake(key, "only a `log` has it", "remove it")
         return self
@@ -190,18 +179,14 @@ def _without_what_goes(document: dict[str, Any], changes: Mapping[str, Any]) -> 
         new[_PATHS[key]] = value
     kind = new.get("horizon.shield")
     if kind is not None and kind != document.get("horizon", {}).get("shield", "finite"):
-        gone += ["horizon.welfare"] if kind != "static-bounded-welfare" else []
-        gone += ["horizon.when_infeasible"] if kind != "dynamic" else []
-        gone += ["horizon.after"]
-    name = new.get("fairness.property")
-    if name is not None and name != "custom":
+        gone += [f"horizon.{key}" for key, only in _OF_ONE_KIND.items() if kind != only]
+        gone.append("horizon.after")
+    if new.get("fairness.property") not in (None, "custom"):
         gone += ["fairness.numerator", "fairness.denominator", "fairness.measure"]
-    sources = ["inputs.costs", "inputs.table", "inputs.log"]
-    named = [key for key in sources if new.get(key) is not None]
+    named = [key for key in _SOURCES if new.get(f"inputs.{key}") is not None]
     if named:
-        gone += [key for key in sources if key not in named]
-        if "inputs.log" not in named:
-            gone += ["inputs.smoothing", "inputs.most_costs", "inputs.columns"]
+        others = [key for key in _SOURCES if key not in named]
+        gone += [f"inputs.{key}" for key in (*others, *(_OF_A_LOG if "log" in others else ()))]
     return {**dict.fromkeys(gone), **new}
 
 
@@ -276,10 +261,7 @@ class ShieldSpecification(ExactDocument):
 
     @classmethod
     def read(cls, path: Path | str) -> Self:
-        """Read a specification from a TOML file, to whose folder the path of a log is relative.
-
-        A SpecificationError says if it is missing, or what is wrong in which key and line.
-        """
+        """Read a specification from a TOML file, to whose folder the path of a log is relative."""
         made = super().read(path)
         made._folder = Path(path).parent
         return made
@@ -287,9 +269,8 @@ class ShieldSpecification(ExactDocument):
     def input_distribution(self, folder: Path | None = None) -> InputDistribution:
         """Return the probabilities: of the table, of the log, or everything equally often.
 
-        The path of a log is relative to the `folder`, or to the file that the specification is
-        from. A DataError says if the log is missing or does not fit the groups, a
-        SpecificationError if the property depends on labels and there are none.
+        The path of a log is relative to the `folder`, or to the specification's. An error says that
+        the log is missing or does not fit the groups, or that labels are.
         """
         names, asked = self.groups.names, self.inputs
         labelled = self.fairness_property.labelled
@@ -322,20 +303,10 @@ class ShieldSpecification(ExactDocument):
     def with_changes(self, **changes: Any) -> ShieldSpecification:
         """Return a copy with other values.
 
-        Parameters
-        ----------
-        **changes
-            By the key's name (``bound=0.2``) or its whole path
-            (``**{"horizon.length": 50}``); None takes a key away. What only another kind of shield
-            has is taken away with the kind.
+        A value is named by its key (``bound=0.2``) or its path (``**{"horizon.length": 50}``). None
+        takes a key away, and a new kind takes away what only another kind has. An error says that
+        there is no such key, or that a value is no good.
 
-        Raises
-        ------
-        ParameterError, SpecificationError
-            If there is no such key, or the values are no good.
-
-        Examples
-        --------
         >>> specification = ShieldSpecification.from_dict({
         ...     "fairness": {"property": "demographic_parity", "bound": 0.1},
         ...     "groups": {"names": ["female", "male"]}, "horizon": {"length": 100}})

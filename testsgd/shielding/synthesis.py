@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from testsgd.errors import SpecificationError
 from testsgd.fairness import EmptyGroup, FairnessProperty
+from testsgd.shielding import solving
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.requirement import (
     After,
@@ -31,16 +32,6 @@ from testsgd.shielding.requirement import (
     Requirement,
     SmallSteps,
     WelfareWithin,
-)
-from testsgd.shielding.solving import (
-    NEVER,
-    CounterLattice,
-    Policy,
-    Transitions,
-    WindowedPolicy,
-    induct,
-    window_width,
-    worst_case,
 )
 from testsgd.shielding.solving.lattice import Ints
 
@@ -58,7 +49,7 @@ _SCRATCH = 400
 _WORTH_LOADING = 1_000_000
 _MACHINE_CODE = "testsgd.shielding.solving.compiled_backward"
 # Costs of a whole horizon must stay far below what stands for an infinite one.
-_LARGEST_COST = 1e-10 * NEVER
+_LARGEST_COST = 1e-10 * solving.NEVER
 
 
 @dataclass(frozen=True)
@@ -76,13 +67,13 @@ class ShieldProblem:
         return len(self.inputs.groups)
 
     @cached_property
-    def lattice(self) -> CounterLattice:
+    def lattice(self) -> solving.CounterLattice:
         """The states."""
         counters = self.groups * len(self.fairness.kinds)
-        return CounterLattice(counters - self.fairness.always_counts, self.horizon)
+        return solving.CounterLattice(counters - self.fairness.always_counts, self.horizon)
 
     @cached_property
-    def transitions(self) -> Transitions:
+    def transitions(self) -> solving.Transitions:
         """How they follow each other."""
         kinds, labelled = len(self.fairness.kinds), self.fairness.labelled
         moves = np.full((self.groups, 2, 2), self.lattice.dimensions, dtype=np.int64)
@@ -97,7 +88,7 @@ class ShieldProblem:
             what = f"{self.fairness.name} needs the probability of the true label"
             remedy = "give label_probability, or a log with labels"
             raise SpecificationError(what, where="inputs", remedy=remedy)
-        return Transitions(
+        return solving.Transitions(
             moves=moves,
             probabilities=np.ascontiguousarray(self.inputs.probabilities, dtype=np.float64),
             labels=np.ascontiguousarray(labels, dtype=np.float64),
@@ -122,7 +113,7 @@ class ShieldProblem:
 
     def final_values(self, states: Ints) -> NDArray[np.float64]:
         """0 where the requirement holds after the last event, and NEVER elsewhere; shape (n,)."""
-        return np.where(self.requirement.holds(*self.counters(states)), 0.0, NEVER)
+        return np.where(self.requirement.holds(*self.counters(states)), 0.0, solving.NEVER)
 
 
 def finite_problem(
@@ -157,8 +148,7 @@ def dynamic_problem(
 ) -> ShieldProblem:
     """Ask of a :func:`finite_problem` that its bound is kept after a history, if enough came.
 
-    Dynamic shields, definition 6 of the paper, with its Assumption 2. Without a history it is the
-    same problem.
+    Definition 6 of the paper, with its Assumption 2. Without a history it is the same problem.
     """
     past = tuple(map(int, past_numerators)), tuple(map(int, past_denominators))
     bound = problem.requirement
@@ -170,11 +160,7 @@ def dynamic_problem(
 
 
 def smallest_feasible_bound(problem: ShieldProblem) -> Fraction:
-    """Find the least bound that a shield could keep, whoever comes.
-
-    The requirement is a bound on the bias, of what comes or of a history and what comes; the bound
-    in it does not count.
-    """
+    """Find the least bound that a shield could keep, of what comes and any history."""
     requirement, past = problem.requirement, None
     if isinstance(requirement, After):
         past = requirement
@@ -188,7 +174,7 @@ def smallest_feasible_bound(problem: ShieldProblem) -> Fraction:
         largest = max(largest, int(bottoms.max()), int(tops.max()))
         rate = max(rate, float((tops / np.maximum(bottoms, 1)).max()))
         final[where] = requirement.rounded_biases(tops, bottoms)
-    value = worst_case(lattice, problem.transitions, final)
+    value = solving.worst_case(lattice, problem.transitions, final)
     # A bias is a fraction whose denominator is at most this, and no two such are so close.
     denominator, rounded = largest * largest, _ROUNDED * rate
     if denominator * denominator * rounded < 0.5:
@@ -222,7 +208,7 @@ def _exactly(
         final = np.empty(problem.lattice.size(problem.lattice.horizon))
         for where, tops, bottoms in _ends(problem, past):
             final[where] = ~tried.holds(tops, bottoms)
-        return worst_case(problem.lattice, problem.transitions, final) == 0
+        return solving.worst_case(problem.lattice, problem.transitions, final) == 0
 
     biases = sorted(near)
     return biases[bisect_left(biases, True, key=feasible)]
@@ -231,8 +217,7 @@ def _exactly(
 def closest_problem(problem: ShieldProblem) -> tuple[ShieldProblem, Fraction]:
     """Ask for the smallest bound on the bias that can be kept, whoever comes; return it as well.
 
-    The new problem has a solution. Where the bound of the given one, of what comes or of a history
-    and what comes, rests on an assumption, the new one rests on none.
+    The new problem has a solution, and rests on no assumption.
     """
     kept = problem.requirement
     if isinstance(kept, Provided):
@@ -252,7 +237,7 @@ class Solution:
     """The cheapest decisions, if there are any that keep the requirement."""
 
     problem: ShieldProblem
-    policy: Policy | WindowedPolicy  # What to decide in every state.
+    policy: solving.Policy | solving.WindowedPolicy  # What to decide in every state.
     expected_cost: float  # Of all changes, at the start; infinite if no shield exists.
     seconds: float  # How long it took to find.
 
@@ -308,28 +293,32 @@ def solve(
         compiled = worth_it or _MACHINE_CODE in sys.modules
     if compiled:
         # Load it, or make it, by going one step back from nothing.
-        small = CounterLattice(lattice.dimensions, 1)
-        list(induct(small, transitions, np.zeros(small.size(1)), compiled=True))
+        small = solving.CounterLattice(lattice.dimensions, 1)
+        list(solving.induct(small, transitions, np.zeros(small.size(1)), compiled=True))
     start = time.perf_counter()
-    policy: Policy | WindowedPolicy = Policy(lattice, transitions)
+    policy: solving.Policy | solving.WindowedPolicy = solving.Policy(lattice, transitions)
     if not _stores_all(problem, storage):
-        width, final = window_width(lattice), problem.final_values
-        policy = WindowedPolicy(lattice, transitions, width=width, final=final, compiled=compiled)
+        width, final = solving.window_width(lattice), problem.final_values
+        policy = solving.WindowedPolicy(
+            lattice, transitions, width=width, final=final, compiled=compiled
+        )
     last = np.empty(lattice.size(lattice.horizon))
     for where, states in lattice.blocks(lattice.horizon, _AT_ONCE):
         last[where] = problem.final_values(states)
     value = math.inf
-    for step, values, codes in induct(lattice, transitions, last, compiled=compiled, jobs=jobs):
-        if isinstance(policy, Policy):
+    for step, values, codes in solving.induct(
+        lattice, transitions, last, compiled=compiled, jobs=jobs
+    ):
+        if isinstance(policy, solving.Policy):
             policy.put(step, codes)
         elif policy.keeps(step):
             policy.kept[step] = values.copy()
         value = float(values[0])
-    expected_cost = value if value < NEVER else math.inf
+    expected_cost = value if value < solving.NEVER else math.inf
     return Solution(problem, policy, expected_cost, seconds=time.perf_counter() - start)
 
 
-def _checked(problem: ShieldProblem) -> Transitions:
+def _checked(problem: ShieldProblem) -> solving.Transitions:
     costs, groups = problem.inputs.costs, problem.groups
     if problem.horizon < 1:
         remedy, what = "give a number of events, at least 1", f"the horizon is {problem.horizon}"
@@ -356,15 +345,7 @@ def _stores_all(problem: ShieldProblem, storage: Storage) -> bool:
 
 
 def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int:
-    """Predict how many bytes :func:`solve` takes at most, above what is loaded before.
-
-    >>> from testsgd.fairness import NAMED_PROPERTIES
-    >>> inputs = InputDistribution.uniform(["a", "b"])
-    >>> parity = NAMED_PROPERTIES["demographic_parity"]
-    >>> problem = finite_problem(parity, Fraction(1, 10), "zero", inputs, 100)
-    >>> f"{predicted_bytes(problem) / 2**20:.0f} MiB"
-    '8 MiB'
-    """
+    """Predict how many bytes :func:`solve` takes at most, above what is loaded before."""
     lattice, transitions = problem.lattice, _checked(problem)
     last = lattice.size(lattice.horizon)
     code = transitions.code_type.itemsize
@@ -372,6 +353,6 @@ def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int
     working = (16 + code) * last + rows + _SCRATCH * min(last, _AT_ONCE)
     if _stores_all(problem, storage):
         return working + (lattice.total // 2 if transitions.halved else lattice.total * code)
-    width = window_width(lattice)
+    width = solving.window_width(lattice)
     kept = sum(lattice.size(step) for step in range(width, lattice.horizon, width))
     return working + 8 * kept

@@ -32,40 +32,6 @@ class TrajectoryPoint:
     bias: float
 
 
-class Trajectory:
-    """Keeps points at equal distances, which grow with the stream."""
-
-    __slots__ = ("_stride", "points")
-
-    def __init__(self) -> None:
-        self._stride = 1
-        self.points: list[TrajectoryPoint] = []
-
-    def wants(self, trials: int) -> bool:
-        """Return whether a point belongs here."""
-        return trials % self._stride == 0
-
-    def add(self, point: TrajectoryPoint) -> None:
-        """Keep a point."""
-        self.points.append(point)
-        if len(self.points) >= _MOST:
-            self._stride *= 2
-            self.points = [item for item in self.points if item.trials % self._stride == 0]
-
-    def to_state(self) -> list[Any]:
-        """Return the points, as JSON has them."""
-        return [self._stride, [list(vars(point).values()) for point in self.points]]
-
-    @classmethod
-    def from_state(cls, state: list[Any]) -> Trajectory:
-        """Make a trajectory of what :meth:`to_state` gave."""
-        made = cls()
-        made._stride = state[0]
-        for trials, time, estimates, bias in state[1]:
-            made.points.append(TrajectoryPoint(trials, time, tuple(estimates), bias))
-        return made
-
-
 @dataclass(frozen=True)
 class WindowStatus:
     """A tumbling window that was judged."""
@@ -81,9 +47,8 @@ class WindowStatus:
 class Comparison:
     """Counts, judges, and remembers what was said.
 
-    `counts` are of the stream so far, or of the sliding window; `counted` are the trials ever
-    counted. `source`: what alerts say of their monitor. Without `evidence` estimates decide. The
-    last thousand `windows` are kept.
+    `counts` are of the stream so far, or of the sliding window. Without `evidence` estimates
+    decide.
     """
 
     def __init__(
@@ -102,7 +67,8 @@ class Comparison:
         self.in_alert = False
         self._newest = 0  # the latest window that was judged
         self.first_alert: Alert | None = None
-        self.trajectory = Trajectory()
+        self.trajectory: list[TrajectoryPoint] = []
+        self._stride = 1  # between points; it grows with the stream
         self.windows: deque[WindowStatus] = deque(maxlen=_WINDOWS_KEPT)
 
     def add(self, group: str, added: tuple[int, int]) -> int:
@@ -182,14 +148,17 @@ class Comparison:
 
     def record(self, time: float | None) -> None:
         """Keep a point of the trajectory, if one is due."""
-        if not self.trajectory.wants(self.counted):
+        if self.counted % self._stride:
             return
         tops, bottoms = self.smoothed(self.counts)
         rates = tuple(
             top / bottom if bottom else None for top, bottom in zip(tops, bottoms, strict=True)
         )
         bias = float(self._bias(extremes(tops, bottoms, self.monitored.empty_group)))
-        self.trajectory.add(TrajectoryPoint(self.counted, time, rates, bias))
+        self.trajectory.append(TrajectoryPoint(self.counted, time, rates, bias))
+        if len(self.trajectory) >= _MOST:
+            self._stride *= 2
+            self.trajectory = [at for at in self.trajectory if at.trials % self._stride == 0]
 
     def _ordered(self, pair: Pair) -> Extremes:
         """Return the two groups of a pair, the one with the higher rate first."""
@@ -251,7 +220,7 @@ class Comparison:
             "newest": self._newest,
             **{name: getattr(self, name) for name in _COUNTED},
             "first_alert": None if self.first_alert is None else self.first_alert.to_dict(),
-            "trajectory": self.trajectory.to_state(),
+            "trajectory": [self._stride, [list(vars(point).values()) for point in self.trajectory]],
             "windows": windows,
             "evidence": None if self.evidence is None else self.evidence.to_state(),
         }
@@ -263,7 +232,9 @@ class Comparison:
         for name in _COUNTED:
             setattr(self, name, state[name])
         self.first_alert = None if first is None else Alert.from_dict(first)
-        self.trajectory = Trajectory.from_state(state["trajectory"])
+        self._stride, points = state["trajectory"]
+        for trials, time, estimates, bias in points:
+            self.trajectory.append(TrajectoryPoint(trials, time, tuple(estimates), bias))
         for window in state["windows"]:
             exact = {name: Fraction(window[name]) for name in ("bias", "estimate")}
             self.windows.append(WindowStatus(**window | exact))

@@ -33,12 +33,11 @@ class PairEvidence:
     """The evidence about each pair of groups of one comparison.
 
     `error`: probability that anything it says is wrong, ever. `groups`: how many there will be, if
-    that is known before. `tuned_for`: after so many trials of each group it is sharpest.
+    known. `tuned_for`: after so many trials of each group it is sharpest.
 
     Of each pair it multiplies the wealth of two betting martingales, one against each rate. Where
-    the rates are what they are said to be, the product is a martingale that begins at 1; so the
-    e-process that is the least product over all rates that keep the bound exceeds 1 / error
-    with at most that probability (Ville).
+    the rates are what they are said to be, that is a martingale from 1 on; so the least product
+    over all rates that keep the bound exceeds 1 / error with at most that probability (Ville).
     """
 
     __slots__ = ("_error", "_groups", "_next", "_places", "bet", "bound", "proved")
@@ -55,10 +54,7 @@ class PairEvidence:
         self.proved: Pair | None = None
 
     def look(self, counts: GroupCounts, index: int) -> Pair | None:
-        """Look at the pairs of a group that was counted; return one that is proved to be beyond.
-
-        None if nothing is proved, or something was before.
-        """
+        """Look at the pairs of a group that was counted; return the first that is proved, once."""
         bottoms = counts.denominators
         for other in range(len(bottoms)):
             if other == index or not bottoms[other]:
@@ -83,10 +79,7 @@ class PairEvidence:
         return None
 
     def claims(self, counts: GroupCounts) -> list[tuple[Pair, float]]:
-        """Return the pairs of counted groups, with the error probability of each interval.
-
-        A pair is the indices of its groups. Of the others nothing is known.
-        """
+        """Return the pairs of counted groups, with the error probability of each interval."""
         counted = [index for index, bottom in enumerate(counts.denominators) if bottom]
         return [(pair, self._error_of(pair)) for pair in combinations(counted, 2)]
 

@@ -20,9 +20,8 @@ MOST_COMPARISONS = 1000
 class PropertyJudge:
     """Counts and judges the trials of one property.
 
-    `error`: probability that anything that evidence says of this property is wrong, ever.
-    `comparisons`: by the values of the property's fields, in the order in which they came;
-    `uncompared`: trials with further values, when there are too many.
+    `error`: probability that any of its evidence is wrong, ever. `comparisons`: by the values of
+    its fields, as they came; `uncompared`: trials with further values, when there are too many.
     """
 
     def __init__(
@@ -46,10 +45,7 @@ class PropertyJudge:
         self.uncompared = 0
 
     def take(self, step: Step, origin: float | None, now: float | None = None) -> list[Alert]:
-        """Take what became of a trial.
-
-        `origin`: when the stream began. `now`: the watermark, before which no event will come.
-        """
+        """Take what became of a trial; no event will come from before the watermark `now`."""
         trial, time, window = step.trial, step.time, None
         if not self._labelled and step.kind != "decided":
             return []

@@ -12,10 +12,7 @@ from testsgd.fairness import EmptyGroup, Measure
 
 
 class GroupCounts:
-    """A numerator and a denominator of each group, and how many trials were counted.
-
-    Groups are known before, or found as they come.
-    """
+    """Counters of each group, known before or found as it comes, and of the trials counted."""
 
     __slots__ = ("_places", "denominators", "names", "numerators", "trials")
 
@@ -63,9 +60,8 @@ class GroupCounts:
 class Prior:
     """What is believed of every group's rate before anybody is seen, and how strongly.
 
-    The rate "overall" is that of all groups together so far; a strength of 0 is no belief. The
-    estimate is (numerator + rate * strength) / (denominator + strength), the mode of the posterior
-    for a beta prior (the paper on stream-based monitoring, section 3.3).
+    "overall": the rate of all groups so far. The estimate is (numerator + rate * strength) /
+    (denominator + strength), the mode for a beta prior (the paper, section 3.3).
     """
 
     rate: Fraction | Literal["overall"] = Fraction(1, 2)
@@ -76,8 +72,7 @@ class Prior:
     ) -> tuple[Sequence[int], Sequence[int]]:
         """Return counters in whole numbers whose quotients are the estimates.
 
-        All are multiplied by the same number. A group of which nobody was counted stays one without
-        a rate, or has the believed one, as `empty_group` says.
+        A group of which nobody was counted has no rate, or the believed one, as `empty_group` says.
         """
         if not self.strength:
             return numerators, denominators
@@ -135,11 +130,7 @@ class Extremes:
 def extremes(
     numerators: Sequence[int], denominators: Sequence[int], empty_group: EmptyGroup
 ) -> Extremes | None:
-    """Find the groups with the highest and the lowest rate, the first ones of equals.
-
-    A group whose denominator is 0 is left out, or its rate is 0. None if fewer than two groups have
-    a rate.
-    """
+    """Find the groups with the highest and the lowest rate, the first ones of equals, if any."""
     highest = lowest = -1
     high = low = (0, 1)
     compared = 0

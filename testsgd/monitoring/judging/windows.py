@@ -38,10 +38,7 @@ class SlidingWindow:
             kept.insert(bisect_right(kept, _time_of(counted), key=_time_of), counted)
 
     def expired(self, time: float | None) -> list[Counted]:
-        """Return, and forget, the trials that are in the window no more.
-
-        A trial of exactly so many seconds ago is still in the window.
-        """
+        """Forget and return the trials that left the window; one of just its length ago did not."""
         gone: list[Counted] = []
         kept = self._kept
         if self._trials is not None:
@@ -72,9 +69,8 @@ def _time_of(counted: Counted) -> float:
 class TumblingWindow:
     """One of the windows that follow each other, from number 0 on.
 
-    `decided`, `complete`: trials that belong to it, and those of them whose result is known;
-    `known`: when the last of these results came. `counts` are by combination of given values,
-    `raised` are the combinations for which an alert was raised.
+    `decided`, `complete`: its trials, and those whose result is known; `known`: when the last one
+    was. `raised`: combinations of given values for which an alert was raised.
     """
 
     number: int
@@ -134,11 +130,7 @@ class TumblingWindows:
     def passed(
         self, time: float | None, origin: float | None
     ) -> list[tuple[TumblingWindow, float]]:
-        """Return the windows that are over because time has passed, and forget them.
-
-        `time`, `origin`: now, and when the stream began. With each window comes the time at which
-        it was over and all was known.
-        """
+        """Forget and return the windows that are over, with the time when all was known."""
         if self._seconds is None or time is None or origin is None:
             return []
         now = self._at(time - origin)

@@ -12,7 +12,7 @@ from testsgd.monitoring.report.summary import AlertSummary, MonitoredComparison,
 from testsgd.report import charts
 from testsgd.report.blocks import Figure
 from testsgd.report.charts import Plane
-from testsgd.report.formatting import count, number, percent, plural, sentence, shorten
+from testsgd.report.formatting import count, number, percent, plural, shorten
 from testsgd.report.scales import Scale, count_scale, linear_scale
 
 # Rates of a few trials jump between 0 and 1: this first part of the trials makes no scale.
@@ -31,42 +31,22 @@ Placed = list[tuple[AlertSummary, float | None]]
 
 
 def course_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -> Figure | None:
-    """Draw how the rates of a comparison went and, below them, the bias, on one scale of trials.
-
-    With tumbling windows the bias begins anew with every window, and is not drawn. None if there
-    are fewer than two moments.
-    """
+    """Draw the rates of a comparison and, but for tumbling windows, the bias below; or nothing."""
     if len(comparison.course) < 2:
         return None
+    planes: tuple[Plane, ...] = (_rates_plane(summary, comparison, None),)
+    name, about = "Rates", "The rates of the groups; blue the highest now, orange the lowest."
+    if summary.settings.window != "tumbling":
+        bias = _bias_plane(summary, comparison)
+        planes = (_rates_plane(summary, comparison, bias), bias)
+        name, about = (
+            "Rates and bias",
+            "Above: the rates of the groups; blue the highest now, orange the lowest. Below: the "
+            "bias by these rates. Dashed: the bound. Triangles: alerts. Orange at the upper edge: "
+            "in alert. At the right end: where the bias lies by evidence.",
+        )
     last, where = plural(_last(comparison), "trial"), wording.comparison_title(comparison)
-    bias = None if summary.settings.window == "tumbling" else _bias_plane(summary, comparison)
-    rates = _rates_plane(summary, comparison, bias)
-    drawn = "the rate" if len(rates.lines) == 1 else "the rates"
-    if any(line.tone == "more" for line in rates.lines):
-        drawn = "blue has the highest rate now, orange the lowest"
-    planes: tuple[Plane, ...] = (rates,)
-    name, caption = "Rates", sentence(drawn)
-    if bias is not None:
-        marked = (
-            ("triangles, alerts", bias.flags),
-            ("orange at the upper edge, in alert", bias.spans),
-            ("at the right end, where the bias lies by evidence", bias.interval),
-        )
-        more = "".join(f"; {text}" for text, parts in marked if parts)
-        planes, name = (rates, bias), "Rates and bias"
-        caption = (
-            f"Above: {drawn}. Below: the bias by these rates; dashed, the "
-            f"{bias.thresholds[0].name}{more}."
-        )
-    beyond = [
-        value
-        for plane in planes
-        for line in plane.lines
-        for _, value in line.points
-        if value is not None and not plane.upwards.low - 1e-9 <= value <= plane.upwards.high + 1e-9
-    ]
-    if beyond:
-        caption += " The first trials, whose rates jump, run out of the drawing."
+    caption = f"{about} The first trials, whose rates jump, may run out of the drawing."
     return Figure(f"{name} over {last}: {where}", planes, caption)
 
 
@@ -108,7 +88,7 @@ def _rates_plane(
     summary: MonitoringSummary, comparison: MonitoredComparison, bias: Plane | None
 ) -> Plane:
     """Draw the rates of the groups, above the plane of the bias, whose axis across serves both."""
-    last, prior = _last(comparison), wording.estimates_differ(summary)
+    last, prior = _last(comparison), bool(wording.prior_text(summary))
     title = wording.comparison_title(comparison)
     return Plane(
         title=f"Rates of the groups over {plural(last, 'trial')}: {title}",
@@ -165,10 +145,9 @@ def _last(comparison: MonitoredComparison) -> int:
 
 
 def _placed(summary: MonitoringSummary, comparison: MonitoredComparison) -> Placed:
-    """Return a comparison's alerts, of which the first may be from before this run.
+    """Return a comparison's alerts, the first perhaps from before this run, and where they came.
 
-    In a sliding window an alert counts the trials of the window, and only its time tells when it
-    came.
+    In a sliding window an alert counts the trials of the window, and only its time tells that.
     """
     title, first = (comparison.property, comparison.conditions), comparison.first_alert
     alerts = [alert for alert in summary.alerts if (alert.property, alert.conditions) == title]

@@ -33,10 +33,8 @@ def summarise_monitoring(
 ) -> MonitoringSummary:
     """Write what a monitor saw as one document.
 
-    `alerts`: those of this run, in order, of which the first thousand are taken; `alerts_left_out`:
-    further ones that were not kept. `refused`: events that were wrong. `dead_letters`: events of
-    this run that were not counted because of their time. `resumed`: whether the monitor went on
-    from a state that was saved.
+    `alerts`: those of this run, in order; `alerts_left_out`: further ones that were not kept.
+    `refused`, `dead_letters`: events of this run. `resumed`: whether it went on from a saved state.
     """
     ordered = sorted(
         status.comparisons,

@@ -1,8 +1,4 @@
-"""The summary of a monitor: one JSON-able document from which every view is rendered.
-
-The document is versioned (``testsgd.monitoring/2``) and described by the JSON Schema
-``schemas/monitoring-2.json``, which is generated from the classes below.
-"""
+"""The summary of a monitor, a JSON document; ``schemas/monitoring-2.json`` is generated from it."""
 
 from __future__ import annotations
 

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from testsgd.fairness.wording import EMPTY_GROUP_NOTES, bias_text, exact_number, rate_text
+from testsgd.fairness.wording import (
+    EMPTY_GROUP_NOTES,
+    bias_text,
+    bound_text,
+    exact_number,
+    rate_text,
+)
 from testsgd.monitoring.report import summary as documents
 from testsgd.monitoring.report.summary import MonitoredComparison, MonitoringSummary
+from testsgd.monitoring.specification import duration_text
 from testsgd.monitoring.trials import UNIT_NAMES, iso_text
 from testsgd.report.blocks import Note
-from testsgd.report.formatting import NOTHING, count, number, percent, plural, series, share
+from testsgd.report.formatting import NOTHING, capital, count, number, percent, plural, share
 
 STATUS_NAMES = {
     "alert_raised": "Alert raised",
@@ -20,7 +27,6 @@ _STANDING_NAMES = {
     "evidence": {"beyond": "shown to be above", "within": "shown to be within"},
     "estimate": {"beyond": "in alert", "within": "within", "undecided": "nothing to compare"},
 }
-_LENGTHS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 _DECISIONS = "of its decisions, the share that is favourable"
 _LABELLED = "of its people whose true label is {}, the share that was decided on favourably"
 _RATES = {
@@ -55,11 +61,6 @@ def property_of(
     return next(known for known in summary.properties if known.name == comparison.property)
 
 
-def estimates_differ(summary: MonitoringSummary) -> bool:
-    """Return whether estimates differ from the observed rates, by a prior belief."""
-    return summary.settings.strength != "0"
-
-
 def standing_name(comparison: MonitoredComparison, known: documents.PropertySummary) -> str:
     """Return in a few words where a comparison stands."""
     name = _STANDING_NAMES[known.rule].get(comparison.standing, comparison.standing)
@@ -87,6 +88,22 @@ def rate_interval(group: documents.MonitoredGroup) -> str:
     return f"{percent(group.low)} to {percent(group.high)}" if known else NOTHING
 
 
+def bias_told(summary: MonitoringSummary, comparison: MonitoredComparison) -> str:
+    """Say how large a bias is, where it lies by evidence, and how much is allowed."""
+    limit = bound_text(property_of(summary, comparison))
+    estimated = f"is estimated at {bias_text(comparison.estimate)}"
+    if summary.settings.window == "tumbling":
+        windows = plural(comparison.windows_judged, "window")
+        above = f"above the {limit} that is allowed in {count(comparison.windows_above)} of"
+        return f"the bias is {above} {windows}; over all trials so far it {estimated}"
+    last = " of the last trials" if summary.settings.window == "sliding" else ""
+    if comparison.low is not None:
+        sure = share(summary.settings.confidence)
+        ends = bias_interval(comparison, " and ")
+        estimated += f", by evidence between {ends} with {sure} confidence"
+    return f"the bias{last} {estimated}; at most {limit} is allowed"
+
+
 def false_alarms(summary: MonitoringSummary) -> str:
     """Return the probability that evidence ever raises a false alarm, at most."""
     return share(round(1 - summary.settings.confidence, 12))
@@ -101,28 +118,35 @@ def time_text(seconds: float | None) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def duration_words(seconds: float | None) -> str:
-    """Write how long something takes, in the largest unit that it is a whole number of."""
-    if seconds is None:
-        return ""
-    for size, unit in _LENGTHS:
-        if seconds >= size and seconds % size == 0:
-            return plural(int(seconds // size), unit)
-    return f"{number(seconds)} seconds"
+def duration(seconds: float | None) -> str:
+    """Write how long something takes, as a specification does; empty if that is not said."""
+    return "" if seconds is None else duration_text(seconds)
 
 
-def dead_letters_text(stream: documents.StreamSummary) -> str:
-    """Return how many dead letters there were, and why; empty if there were none."""
-    reasons = (
-        (stream.dead_letters_unit, "in another unit of time"),
-        (stream.dead_letters_ahead, "too far ahead"),
-        (stream.dead_letters_late, "too late"),
-        (stream.dead_letters_wrong, "wrong when others had confirmed its time"),
-    )
-    why = series([f"{count(many)} {reason}" for many, reason in reasons if many])
-    dead = sum(many for many, _ in reasons)
-    are = plural(dead, "event is a dead letter", "events are dead letters")
-    return f"{are} and not counted: {why}." if dead else ""
+def what_happened(stream: documents.StreamSummary) -> list[tuple[str, int, str]]:
+    """Return what became of some events and trials: its name, how many, and what it means."""
+    told = (
+        ("Open trials", stream.open, "they wait for a decision, a label or their deadline; not "
+         "all of them are counted yet"),
+        ("Wrong events", stream.refused, "refused with an error; they changed nothing"),
+        ("Ignored events", stream.ignored, "they say nothing that plays a part"),
+        ("Repeated events", stream.repeated, "they only say what was known"),
+        ("Unknown groups", stream.unknown, "decisions on groups that are not named; not counted"),
+        ("Trials not compared", stream.uncompared, "of more than 1,000 combinations of given "
+         "values; not counted"),
+        ("Late labels", stream.late, "they came after the deadline and changed nothing"),
+        ("Events in another unit of time", stream.dead_letters_unit, "dead letters; not counted"),
+        ("Events too far ahead", stream.dead_letters_ahead, "dead letters: ahead of the clock, or "
+         "of the other events; not counted, and time did not move"),
+        ("Events too late", stream.dead_letters_late, "dead letters: they came after later ones; "
+         "not counted"),
+        ("Events that did not fit", stream.dead_letters_wrong, "dead letters: they waited, and "
+         "were wrong when others had confirmed their time; not counted"),
+        ("Events that wait", stream.waiting, "until others confirm their time; not counted"),
+        ("Dropped trials", stream.dropped, "their deadline passed before all was known; not "
+         "counted"),
+    )  # fmt: skip
+    return [line for line in told if line[1]]
 
 
 def unit_text(summary: MonitoringSummary) -> str:
@@ -137,7 +161,7 @@ def window_text(settings: documents.MonitorSettings) -> str:
     """Return which trials are compared."""
     if settings.window == "all":
         return "all trials so far"
-    length = duration_words(settings.window_seconds)
+    length = duration(settings.window_seconds)
     if settings.window_trials is not None:
         length = plural(settings.window_trials, "trial")
     if settings.window == "sliding":
@@ -158,20 +182,18 @@ def promises(summary: MonitoringSummary) -> tuple[Note, ...]:
     evidence = (
         Note(
             "Promised: few false alarms by evidence",
-            "The probability that evidence raises an alert anywhere, although the true bias there "
-            f"is at most the bound, is at most {false_alarms(summary)}. This holds for all "
-            "comparisons together, over the whole stream, however long it is and however often "
-            "one looks. The intervals of biases hold together with "
-            f"{share(summary.settings.confidence)} confidence in the same sense; the interval of "
-            "a rate holds for that rate alone.",
+            "The probability that evidence ever raises an alert although the true bias there is at "
+            f"most the bound is at most {false_alarms(summary)}: for all comparisons together, "
+            "however long the stream is and however often one looks. The intervals of biases hold "
+            f"together with {share(summary.settings.confidence)} confidence in the same sense; the "
+            "interval of a rate holds for that rate alone.",
             "good",
         ),
         Note(
             "Only if trials are independent, with rates that do not change",
-            "The promise is about streams in which each group has one rate that stays the same "
-            "and no decision says anything about the next one. If rates drift, an alert by "
-            "evidence is about all trials so far, not about those of today; a window with the "
-            "rule “estimate” sees drifts sooner, without a promise.",
+            "No decision may say anything about the next one. If rates drift, an alert by evidence "
+            "is about all trials so far, not about those of today; a window with the rule "
+            "“estimate” sees drifts sooner, without a promise.",
         ),
     )
     estimate = Note(
@@ -190,39 +212,42 @@ def promises(summary: MonitoringSummary) -> tuple[Note, ...]:
     return *proved, *((estimate,) if "estimate" in rules else ()), silence
 
 
+def prior_text(summary: MonitoringSummary) -> str:
+    """Describe the belief that estimates add to what was observed; empty if there is none."""
+    settings = summary.settings
+    if settings.strength == "0":
+        return ""
+    overall = settings.prior == "overall"
+    rate = "the rate of all groups so far" if overall else exact_number(settings.prior)
+    return f"{rate}, as {exact_number(settings.strength)} trials"
+
+
 def monitoring_notes(summary: MonitoringSummary) -> tuple[Note, ...]:
     """Explain the numbers."""
-    settings, notes = summary.settings, list[Note]()
+    notes, prior = list[Note](), prior_text(summary)
     for watched in summary.properties:
         bias = "the largest difference between the rates of two groups"
         if watched.measure == "ratio":
             bias = "1 minus the smallest rate of a group over the largest"
         rate, empty = rate_text(watched, _RATES, "it"), EMPTY_GROUP_NOTES[watched.empty_group]
         text = f"The rate of a group is {rate}. The bias is {bias}. {empty}"
-        notes.append(Note(property_title(watched.name).capitalize(), text))
+        notes.append(Note(capital(property_title(watched.name)), text))
     text = "The rates as they were observed; no prior belief is added."
-    if estimates_differ(summary):
-        overall = "the rate of all groups together so far"
-        prior = overall if settings.prior == "overall" else exact_number(settings.prior)
-        text = (
-            f"A rate with a prior belief: {exact_number(settings.strength)} further trials are "
-            f"taken to have been seen, at a rate of {prior}. With many trials it hardly matters."
-        )
+    if prior:
+        text = f"A rate with a prior belief: {prior}. With many trials it hardly matters."
     notes.append(Note("Estimate", text))
-    due = settings.deadline is not None and any(known.labelled for known in summary.properties)
     text = (
-        "All events with the same id are one trial: the group, the decision and, where it "
-        "matters, the true label. It is counted once all that the property needs is known"
-        f"{', or at its deadline' * due}."
+        "All events with the same id are one trial: the group, the decision and, where it matters, "
+        "the true label. It is counted once all that the property needs is known, or at its "
+        "deadline if it has one."
     )
     notes.append(Note("Trials", text))
     if proving := sum(watched.rule == "evidence" for watched in summary.properties):
         text = (
             "They are confidence sequences: they hold at all times at once, and not only at one. "
             f"The error that is allowed is shared among {plural(proving, 'property', 'properties')}"
-            f", the combinations of values that came up ({count(len(summary.comparisons))} "
-            "comparisons) and all pairs of groups, so they are wider than intervals for one look "
-            "at one pair."
+            f", {plural(len(summary.comparisons), 'comparison')} and all pairs of groups, so they "
+            "are wider than intervals for one look at one pair."
         )
         notes.append(Note("Confidence intervals (anytime-valid)", text))
     return tuple(notes)

@@ -6,26 +6,16 @@ import hashlib
 import json
 import time as system_time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from testsgd._files import write_text
 from testsgd.errors import EventError, ResultError, TestSGDError
+from testsgd.monitoring import trials
 from testsgd.monitoring.judging import Alert, PropertyJudge
 from testsgd.monitoring.running.status_summary import MonitorStatus, sum_up
 from testsgd.monitoring.specification import MonitorSpecification
-from testsgd.monitoring.trials import (
-    Arrival,
-    DeadLetter,
-    EventReader,
-    Fate,
-    Reason,
-    Step,
-    Timeline,
-    TrialAssembler,
-)
 
 FORMAT = "testsgd.monitor-state/2"
 
@@ -80,11 +70,9 @@ class Monitor:
     Parameters
     ----------
     specification : MonitorSpecification
-    clock : callable, optional
-        The present moment, in seconds since 1970; that of the system, if it is left out. Events
-        farther ahead of it than ``time.max_skew`` are dead letters.
-    on_dead_letter : callable, optional
-        Called with each :class:`DeadLetter`.
+    clock, on_dead_letter
+        As for :func:`testsgd.load_monitor`. Events farther ahead of the clock than
+        ``time.max_skew`` are dead letters.
 
     Notes
     -----
@@ -115,19 +103,19 @@ class Monitor:
         specification: MonitorSpecification,
         *,
         clock: Callable[[], float] | None = None,
-        on_dead_letter: Callable[[DeadLetter], object] | None = None,
+        on_dead_letter: Callable[[trials.DeadLetter], object] | None = None,
     ) -> None:
         self.specification = specification
-        self._reader = EventReader(specification)
+        self._reader = trials.EventReader(specification)
         self._on_dead_letter = on_dead_letter
-        self._timeline = Timeline(specification.time, clock or system_time.time)
+        self._timeline = trials.Timeline(specification.time, clock or system_time.time)
         self._watches_time = specification.watches_time
         self._begin()
 
     def _begin(self) -> None:
         """Begin to count."""
         specification, monitored = self.specification, self.specification.monitored
-        self._book = TrialAssembler(specification)
+        self._book = trials.TrialAssembler(specification)
         proving = sum(watched.rule == "evidence" for watched in monitored)
         error = (1 - specification.evidence.confidence) / max(proving, 1)
         self._judges = [PropertyJudge(specification, watched, error) for watched in monitored]
@@ -164,9 +152,9 @@ class Monitor:
             alerts = self._judged(self._book.take(read, line.reached(read)))
             line.believe(read)
             return tuple(alerts)
-        return tuple(self._arrived(Arrival(read, event, place), fate))
+        return tuple(self._arrived(trials.Arrival(read, event, place), fate))
 
-    def _arrived(self, arrival: Arrival, fate: Fate) -> list[Alert]:
+    def _arrived(self, arrival: trials.Arrival, fate: trials.Fate) -> list[Alert]:
         """Take an event, let it wait, or bury it."""
         line = self._timeline
         if fate == "take":
@@ -178,14 +166,14 @@ class Monitor:
         self._bury([arrival], fate)
         return []
 
-    def _believe(self, arrival: Arrival) -> list[Alert]:
+    def _believe(self, arrival: trials.Arrival) -> list[Alert]:
         line = self._timeline
         alerts = self._judged(self._book.take(arrival.event, line.reached(arrival.event)))
         line.believe(arrival.event)
         line.keep(arrival)
         return alerts
 
-    def _believe_what_waited(self, arrivals: Iterable[Arrival]) -> list[Alert]:
+    def _believe_what_waited(self, arrivals: Iterable[trials.Arrival]) -> list[Alert]:
         """Take events that waited; those that do not fit by now are dead letters."""
         alerts: list[Alert] = []
         for arrival in arrivals:
@@ -224,7 +212,10 @@ class Monitor:
         return alerts
 
     def _bury(
-        self, arrivals: Iterable[Arrival], reason: Reason | None = None, said: str = ""
+        self,
+        arrivals: Iterable[trials.Arrival],
+        reason: trials.Reason | None = None,
+        said: str = "",
     ) -> None:
         for arrival in arrivals:
             letter = self._timeline.bury(arrival, reason, said)
@@ -236,31 +227,18 @@ class Monitor:
         return tuple(alert for event in events for alert in self.observe(event))
 
     def advance(self, time: Any) -> tuple[Alert, ...]:
-        """Let time pass without an event: deadlines end, windows close.
+        """Let time pass without an event: deadlines end, windows close. Return the alerts.
 
-        This moment is believed, even if it is ahead of the clock; and so are events that wait for
-        others to confirm their time, if they are not later.
-
-        Parameters
-        ----------
-        time : float, str or datetime.datetime
-            Now, as the events have it.
-
-        Returns
-        -------
-        tuple of Alert
-
-        Raises
-        ------
-        EventError
-            If it is no moment, or before the last event.
+        `time`: now, as the events have it. It is believed, even if it is ahead of the clock; and so
+        are events that wait for others to confirm their time, if they are not later. An EventError
+        says that it is no moment, or before the last event.
         """
         moment, line, book = self._reader.moment(time), self._timeline, self._book
         if moment is None:
             raise EventError("no time is given", where="time", remedy="give a moment", value=time)
         seconds = moment.seconds
         book.check_time(seconds)
-        passed, waiting = list[Arrival](), list[Arrival]()
+        passed, waiting = list[trials.Arrival](), list[trials.Arrival]()
         for arrival in line.waiting:
             time = arrival.event.time
             confirmed = time is not None and time <= seconds
@@ -272,7 +250,7 @@ class Monitor:
         line.move(seconds)
         return tuple(alerts)
 
-    def _judged(self, steps: Iterable[Step]) -> list[Alert]:
+    def _judged(self, steps: Iterable[trials.Step]) -> list[Alert]:
         time, origin = self._book.watermark, self._book.first_time
         alerts: list[Alert] = []
         for step in steps:
@@ -289,7 +267,7 @@ class Monitor:
         book, line = self._book, self._timeline
         comparisons = [known for judge in self._judges for known in judge.comparisons.values()]
         return MonitorStatus(
-            **asdict(book.counters),
+            **book.counters,
             **{f"dead_letters_{reason}": number for reason, number in line.dead.items()},
             open=book.open,
             uncompared=sum(judge.uncompared for judge in self._judges),
@@ -312,13 +290,9 @@ class Monitor:
         state: Mapping[str, Any],
         *,
         clock: Callable[[], float] | None = None,
-        on_dead_letter: Callable[[DeadLetter], object] | None = None,
+        on_dead_letter: Callable[[trials.DeadLetter], object] | None = None,
     ) -> Monitor:
-        """Make a monitor of the same specification that goes on where another one was.
-
-        `state`: what :meth:`to_state` of that one gave. `clock`, `on_dead_letter`: as for a new
-        one.
-        """
+        """Make a monitor of the same specification that goes on from what :meth:`to_state` gave."""
         made = cls(specification, clock=clock, on_dead_letter=on_dead_letter)
         made._book.restore(state["book"])
         if "timeline" in state:
@@ -340,13 +314,11 @@ class Monitor:
         specification: MonitorSpecification | None = None,
         *,
         clock: Callable[[], float] | None = None,
-        on_dead_letter: Callable[[DeadLetter], object] | None = None,
+        on_dead_letter: Callable[[trials.DeadLetter], object] | None = None,
     ) -> Monitor:
-        """Go on from a file that :meth:`save` wrote.
+        """Go on from a file that :meth:`save` wrote, of the specification if one is given.
 
-        `specification`: what the file is expected to be of. `clock`, `on_dead_letter`: as for a new
-        one. A ResultError says if it is no such file, is damaged, or is of another version or
-        specification.
+        A ResultError says if it is none, is damaged, or is of another version or specification.
         """
         found, state = read_state(Path(path), specification)
         try:

@@ -9,14 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from testsgd.monitoring.judging import (
-    Alert,
-    AlertedGroup,
-    Comparison,
-    Given,
-    TrajectoryPoint,
-    WindowStatus,
-)
+from testsgd.monitoring import judging
 from testsgd.monitoring.specification import EvidencePart, MonitoredProperty
 from testsgd.monitoring.trials import Unit
 from testsgd.scoring import confidence_sequence, pair_interval
@@ -29,7 +22,7 @@ _KEPT = ("conditions", "alerts", "in_alert", "first_alert", "windows_judged", "w
 
 
 @dataclass(frozen=True)
-class GroupStatus(AlertedGroup):
+class GroupStatus(judging.AlertedGroup):
     """A group in a comparison; its counts are of the sliding window, if there is one."""
 
     # Of its rate, by evidence; holds at all times with the confidence, for this group alone. None
@@ -42,7 +35,7 @@ class ComparisonStatus:
     """A property within one combination of given values."""
 
     property: MonitoredProperty
-    conditions: Given
+    conditions: judging.Given
     groups: tuple[GroupStatus, ...]  # In the order in which they came, or of the specification.
     trials: int  # That were counted, ever.
     # Without and with the prior belief; 0 if there is nothing to compare.
@@ -55,9 +48,11 @@ class ComparisonStatus:
     standing: Standing
     alerts: int  # That were raised, ever.
     in_alert: bool
-    first_alert: Alert | None
-    trajectory: tuple[TrajectoryPoint, ...]  # A few hundred moments.
-    windows: tuple[WindowStatus, ...]  # The last thousand tumbling windows that were judged.
+    first_alert: judging.Alert | None
+    trajectory: tuple[judging.TrajectoryPoint, ...]  # A few hundred moments.
+    windows: tuple[
+        judging.WindowStatus, ...
+    ]  # The last thousand tumbling windows that were judged.
     # All of them, and those above the bound.
     windows_judged: int
     windows_above: int
@@ -65,32 +60,32 @@ class ComparisonStatus:
 
 @dataclass(frozen=True)
 class MonitorStatus:
-    """How the whole stream stands."""
+    """How the whole stream stands.
 
-    events: int  # That were taken; those refused are not among them.
-    # Events that play no part, that say what was known, decisions on unknown groups, and what came
-    # after a deadline.
+    `repeated` events say what was known, `ignored` ones play no part, and `waiting` ones are not
+    among the `events` yet. `dropped` trials were ended by a deadline, `open` ones are not complete,
+    `uncompared` ones are beyond the thousandth combination of given values. Dead letters were not
+    counted because of their time; `unit` is how that is written, None if no time is needed.
+    """
+
+    events: int
     ignored: int
     repeated: int
     unknown: int
     late: int
-    # Trials with a decision, ended by a deadline without a result, and not complete.
     decided: int
     dropped: int
     open: int
-    uncompared: int  # Trials with given values beyond the thousandth combination.
+    uncompared: int
     # Of the first event, and now.
     first_time: float | None
     time: float | None
     comparisons: tuple[ComparisonStatus, ...]
-    # Events that were not counted because of their time: in another unit, too far ahead, too late;
-    # and those that did not fit when others had confirmed their time.
     dead_letters_unit: int = 0
     dead_letters_ahead: int = 0
     dead_letters_late: int = 0
     dead_letters_wrong: int = 0
-    waiting: int = 0  # Events that wait for others to confirm their time; not among the `events`.
-    # Of time: as declared, or as the first events show it. None if no time is needed, or none came.
+    waiting: int = 0
     unit: Unit | None = None
 
     @property
@@ -119,7 +114,7 @@ class MonitorStatus:
 
 
 def sum_up(
-    comparisons: Sequence[Comparison], settings: EvidencePart
+    comparisons: Sequence[judging.Comparison], settings: EvidencePart
 ) -> tuple[ComparisonStatus, ...]:
     """Describe how each comparison stands, by evidence as sure as the settings say."""
     proving = [comparison for comparison in comparisons if comparison.evidence is not None]
@@ -138,12 +133,11 @@ def sum_up(
 
 
 def _bias_intervals(
-    comparisons: Sequence[Comparison], settings: EvidencePart
+    comparisons: Sequence[judging.Comparison], settings: EvidencePart
 ) -> list[Interval | None]:
     """Return the interval of the largest bias of two groups of each comparison.
 
-    The bias of no pair is larger than the largest, so it lies above all lower ends and below the
-    largest upper end.
+    It lies above the lower ends of all pairs, and below their largest upper end.
     """
     biases: list[Interval | None] = [None] * len(comparisons)
     for measure in ("difference", "ratio"):
@@ -171,7 +165,7 @@ def _bias_intervals(
 
 
 def _status(
-    comparison: Comparison, intervals: Sequence[Interval | None], interval: Interval | None
+    comparison: judging.Comparison, intervals: Sequence[Interval | None], interval: Interval | None
 ) -> ComparisonStatus:
     counts, kept = comparison.counts, {name: getattr(comparison, name) for name in _KEPT}
     groups = zip(comparison.groups(counts), intervals, strict=True)
@@ -184,12 +178,12 @@ def _status(
         estimate=comparison.estimate(counts),
         interval=interval,
         standing=_standing(comparison, interval),
-        trajectory=tuple(comparison.trajectory.points),
+        trajectory=tuple(comparison.trajectory),
         windows=tuple(comparison.windows),
     )
 
 
-def _standing(comparison: Comparison, interval: Interval | None) -> Standing:
+def _standing(comparison: judging.Comparison, interval: Interval | None) -> Standing:
     monitored = comparison.monitored
     if comparison.in_alert:
         return "beyond"

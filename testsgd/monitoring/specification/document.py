@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,15 +17,7 @@ from testsgd.data.schema_parts import mistake, repeated
 from testsgd.data.toml_document import ExactDocument
 from testsgd.fairness import EmptyGroup, FairnessProperty, PropertyName
 from testsgd.fairness.property import PropertyTable
-from testsgd.monitoring.specification.parts import (
-    EstimatePart,
-    EventsPart,
-    EvidencePart,
-    GroupsPart,
-    TimePart,
-    TrialsPart,
-    WindowPart,
-)
+from testsgd.monitoring.specification import parts
 
 Rule = Literal["estimate", "evidence"]
 Check = Literal["every", "end"]
@@ -85,27 +77,8 @@ class MonitoredProperty:
 
 
 def allows_evidence(fairness: FairnessProperty) -> bool:
-    """Return whether a rate is a share of successes, one or none a trial.
-
-    Only of those is known how far they can be from a probability.
-    """
+    """Return whether a rate is a share of successes, one or none a trial; evidence needs that."""
     return all(whole == 1 and part <= 1 for part, whole in fairness.kinds)
-
-
-def monitored_properties(
-    parts: Iterable[PropertyPart], window: Literal["all", "tumbling", "sliding"]
-) -> tuple[MonitoredProperty, ...]:
-    """Take joint names apart, fill in what is not said and give each property a name."""
-    made = []
-    for part in parts:
-        given = f" given {' and '.join(part.condition_on)}" if part.condition_on else ""
-        check: Check = part.check or ("end" if window == "tumbling" else "every")
-        for fairness in part.all_made():
-            rule: Rule = "evidence" if window == "all" and allows_evidence(fairness) else "estimate"
-            written = part.bound, part.empty_group, part.condition_on, part.rule or rule
-            made.append(MonitoredProperty(f"{fairness.name}{given}", fairness, *written, check))
-    names = _told_apart([watched.name for watched in made])
-    return tuple(replace(watched, name=name) for watched, name in zip(made, names, strict=True))
 
 
 def _told_apart(names: list[str]) -> list[str]:
@@ -154,13 +127,19 @@ class MonitorSpecification(ExactDocument):
     purpose: ClassVar[str] = "specifies a monitor"
 
     name: str = Field("monitor", min_length=1, description="what reports call it")
-    events: EventsPart = Field(EventsPart(), description="how events are read")
-    groups: GroupsPart = Field(GroupsPart(), description="who is compared")
-    time: TimePart = Field(TimePart(), description="when the time of an event is believed")
-    trials: TrialsPart = Field(TrialsPart(), description="when a trial is complete")
-    window: WindowPart = Field(WindowPart(), description="which trials are compared")
-    estimate: EstimatePart = Field(EstimatePart(), description="how rates are estimated")
-    evidence: EvidencePart = Field(EvidencePart(), description="how sure evidence must be")
+    events: parts.EventsPart = Field(parts.EventsPart(), description="how events are read")
+    groups: parts.GroupsPart = Field(parts.GroupsPart(), description="who is compared")
+    time: parts.TimePart = Field(
+        parts.TimePart(), description="when the time of an event is believed"
+    )
+    trials: parts.TrialsPart = Field(parts.TrialsPart(), description="when a trial is complete")
+    window: parts.WindowPart = Field(parts.WindowPart(), description="which trials are compared")
+    estimate: parts.EstimatePart = Field(
+        parts.EstimatePart(), description="how rates are estimated"
+    )
+    evidence: parts.EvidencePart = Field(
+        parts.EvidencePart(), description="how sure evidence must be"
+    )
     properties: Annotated[tuple[PropertyPart, ...], BeforeValidator(_at_least_one)] = Field(
         description="what is watched, one table a property"
     )
@@ -194,8 +173,18 @@ class MonitorSpecification(ExactDocument):
 
     @cached_property
     def monitored(self) -> tuple[MonitoredProperty, ...]:
-        """The properties with everything filled in; equalized odds are two."""
-        return monitored_properties(self.properties, self.window.kind)
+        """The properties with a name and everything filled in; equalized odds are two."""
+        made, window = [], self.window.kind
+        for part in self.properties:
+            given = f" given {' and '.join(part.condition_on)}" if part.condition_on else ""
+            check: Check = part.check or ("end" if window == "tumbling" else "every")
+            for fairness in part.all_made():
+                proved = window == "all" and allows_evidence(fairness)
+                rule = part.rule or ("evidence" if proved else "estimate")
+                written = part.bound, part.empty_group, part.condition_on, rule, check
+                made.append(MonitoredProperty(f"{fairness.name}{given}", fairness, *written))
+        names = _told_apart([watched.name for watched in made])
+        return tuple(replace(watched, name=name) for watched, name in zip(made, names, strict=True))
 
     @cached_property
     def given_fields(self) -> tuple[str, ...]:
@@ -215,10 +204,7 @@ class MonitorSpecification(ExactDocument):
         return self.needs_time or asked
 
     def digest(self) -> str:
-        """Return a sha256 of what is specified, in hexadecimal.
-
-        What is written out and what is filled in by itself make no difference.
-        """
+        """Return a sha256 of what is specified or filled in by itself, in hexadecimal."""
         properties = [watched.to_dict() for watched in self.monitored]
         document = self.to_dict() | {"properties": properties}
         if not document["time"]:

@@ -66,10 +66,7 @@ def seconds_in(value: Any) -> float:
 
 
 def duration_text(seconds: float) -> str:
-    """Word a length of time in the largest unit, up to days, of which it is a whole number.
-
-    :func:`seconds_in` reads it as the same number.
-    """
+    """Word a length of time in the largest unit that divides it; :func:`seconds_in` reads it."""
     for unit in ("d", "h", "min", "s"):
         if seconds % _SECONDS[unit] == 0:
             return f"{int(seconds) // _SECONDS[unit]} {unit}"
@@ -100,9 +97,7 @@ def event_value(value: Any) -> Value:
 
 
 EventValue = Annotated[
-    Value,
-    PlainValidator(event_value),
-    WithJsonSchema({"type": ["boolean", "number", "string"]}),
+    Value, PlainValidator(event_value), WithJsonSchema({"type": ["boolean", "number", "string"]})
 ]
 
 
@@ -111,8 +106,7 @@ def check_apart(
 ) -> None:
     """Refuse lists of which one is empty, has a value twice, or has one that is in the other.
 
-    Within a list 1 and true are two values, for JSON tells them apart. In two lists they may not
-    stand: a table of data does not always say which of both it holds.
+    Within a list 1 and true are two values; in two lists a table of data may not tell them apart.
     """
     for key, values in ((first, first_values), (second, second_values)):
         if not values:

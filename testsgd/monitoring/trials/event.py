@@ -48,9 +48,8 @@ class Moment(NamedTuple):
 def moment_of(value: Any, field: str = "time", unit: Unit | None = None) -> Moment | None:
     """Read a moment, a number or a date; None if the value is missing.
 
-    Text is a number or ISO 8601; without a zone it is taken as UTC. `unit`: what numbers are in.
-    Left out, their size says it: what would be a date from 1973 to 5138. With "iso" digits alone
-    are a date. The moment is in seconds since 1970, or of the stream's own clock.
+    Text is a number or ISO 8601, UTC without a zone. `unit`: of numbers; left out, their size says
+    it: what would be a date from 1973 to 5138. With "iso" digits alone are a date.
     """
     if isinstance(value, np.datetime64):
         value = str(value)
@@ -122,11 +121,7 @@ def _no_moment(value: Any, field: str) -> EventError:
 
 
 class Event(NamedTuple):
-    """What an event says; None is what it does not say.
-
-    `name`: the id of its trial. `given`: one a field within which groups are compared. `time`:
-    seconds, and `unit` what they were written in.
-    """
+    """What an event says of the trial `name`; None is what it does not say. Time is in seconds."""
 
     name: str | None
     group: str | None
@@ -198,10 +193,7 @@ def _quick_text(value: Any, field: str) -> str | None:
 
 
 def text_of(value: Any, field: str) -> str | None:
-    """Return a value as the text by which it is told from others; whole numbers without a point.
-
-    None if the value is missing: not a number, or an empty text.
-    """
+    """Return a value as the text that tells it from others; None if it is missing or empty."""
     if type(value) is str:
         with contextlib.suppress(UnicodeEncodeError):  # half a character
             value.encode()

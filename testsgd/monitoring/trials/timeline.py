@@ -1,8 +1,7 @@
 """Which times are believed: how far a stream has come, in which unit, and what is a dead letter.
 
-Time decides when deadlines end, so one wrong time could end them all. An event moves time only if
-its own fits the clock and the events around it. What does not fit waits until others decide, or is
-a dead letter: it is counted, and nothing else changes.
+Time ends deadlines, so one wrong time could end them all. What does not fit the clock and the
+events around it waits until others decide, or is a dead letter: it is counted, and nothing else.
 """
 
 from __future__ import annotations
@@ -54,15 +53,14 @@ class DeadLetter:
 class Timeline:
     """How far a stream has come, and which times are believed.
 
-    `part`: how late, and how far ahead an event may be. `clock`: the present moment, in seconds
-    since 1970. `time`: the latest that is believed; never ahead of the clock. `unit`: that of the
-    events that are believed. `waiting`: events whose time is not believed so far, in the order in
-    which they came. `dead`: how many dead letters there were, by reason.
+    `time`: the latest that is believed, never ahead of the clock; `unit`: of events that are
+    believed. `waiting`: events whose time is not believed so far, in their order. `dead`: how many
+    dead letters there were, by reason.
 
-    A time is believed if it is not farther ahead of the latest one than `max_skew`; or, in a live
-    stream, if it is as close to the clock. A stream is live while its events are. A time beyond the
-    clock is never believed. A time that jumps waits: three such events in a row, none of them late
-    by the one before, are believed, and refuted by an event that goes on where time was before.
+    A time is believed if it is not farther ahead of the latest one than `max_skew`; or, while the
+    stream's events are, if it is as close to the clock. A time beyond the clock is never believed.
+    A time that jumps waits: three such events in a row, none of them late by the one before, are
+    believed, and refuted by an event that goes on where time was before.
 
     Until three events are believed nothing is settled: three that wait and agree with each other
     take the place of the ones before, if these are in another unit or later.
@@ -85,11 +83,7 @@ class Timeline:
         return self._first is None
 
     def fate(self, event: Event) -> Fate:
-        """Decide what becomes of an event with a time, by the present moment.
-
-        It is believed ("take"); it waits; it is believed and so is what waits ("confirm"); or it is
-        a dead letter, for one of the other reasons.
-        """
+        """Decide what becomes of an event with a time; "confirm": what waits is believed, too."""
         time, unit, now = event.time, event.unit, self._clock()
         assert time is not None
         self._now = now
@@ -112,10 +106,7 @@ class Timeline:
         return "confirm" if same and self._live and now - time <= self._skew else "wait"
 
     def reached(self, event: Event) -> float | None:
-        """Return how far the stream has come with an event: never beyond the clock, and not back.
-
-        None if the event has no time.
-        """
+        """Return how far the stream has come with an event: not beyond the clock, nor back."""
         if event.time is None:
             return None
         time = min(event.time, self._now)
@@ -174,11 +165,7 @@ class Timeline:
         self.time, self._first = time, None
 
     def bury(self, arrival: Arrival, reason: Reason | None = None, said: str = "") -> DeadLetter:
-        """Count a dead letter.
-
-        `reason`: left out, it follows from how far the stream has come. `said`: in words; left out,
-        that follows from the reason.
-        """
+        """Count a dead letter; its reason and its words follow from how far the stream has come."""
         reason = reason or self._reason(arrival.event)
         self.dead[reason] += 1
         told = said or self._words(arrival.event, reason)

@@ -1,12 +1,11 @@
-"""Joins events to trials, and says when a trial is decided and when it is complete.
+"""Joins events to trials by their id, and says when a trial is decided and when it is complete.
 
-Two events belong to the same trial if they have the same id; nothing else makes trials depend on
-each other (the dependence relation of the paper on stream-based monitoring, section 3.1).
+Nothing else makes trials depend on each other (the paper, section 3.1).
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from heapq import heapify, heappop, heappush
 from typing import Any, Literal, NamedTuple
 
@@ -18,14 +17,11 @@ State = Literal["open", "closed", "unknown"]
 
 # Every pair of groups is compared, so that many more would fill the memory.
 MOST_GROUPS = 200
+_COUNTED = ("events", "ignored", "repeated", "unknown", "late", "decided", "dropped")
 
 
 class Trial(NamedTuple):
-    """One person's decision, with its true label once that is known.
-
-    `number`: how many trials were decided before it. `given`: the values of the fields within which
-    groups are compared. `label`: None until it is known; for good if the trial was dropped.
-    """
+    """One person's decision; `number` were decided before, `conditions` are the given values."""
 
     number: int
     group: str
@@ -36,10 +32,9 @@ class Trial(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What an event made of a trial, and when: at the event, or the deadline.
+    """What became of a trial, and when: at an event, or at its deadline.
 
-    Its decision is known; its label is known as well, or taken as known at the deadline; or the
-    deadline has passed and the trial is not counted.
+    Its decision is known; so is its label, or taken as known at the deadline; or it is not counted.
     """
 
     kind: Literal["decided", "complete", "dropped"]
@@ -51,9 +46,8 @@ class Step(NamedTuple):
 class Record:
     """What the events of one trial have said so far; None where nothing was.
 
-    `number`: how many trials were decided before; -1 while this one is not. `time`: when it was
-    decided; until then the latest time of what was said. `due`: its deadline; `labelled`: the time
-    of its label. The `state` is "unknown" if its group is.
+    `number`: how many were decided before, or -1. `time`: when it was decided; until then the
+    latest of what was said. `due`: its deadline; `labelled`: the time of its label.
     """
 
     name: str | None
@@ -122,27 +116,11 @@ class Record:
         return cls(name, group, decision, label, tuple(given), *others)
 
 
-@dataclass
-class Counters:
-    """How many events and trials of which kind there were; refused events are not among them.
-
-    `ignored` events play no part, `repeated` ones say what was known, `late` labels came after the
-    deadline. `dropped` trials ended at a deadline without a label.
-    """
-
-    events: int = 0
-    ignored: int = 0
-    repeated: int = 0
-    unknown: int = 0
-    late: int = 0
-    decided: int = 0
-    dropped: int = 0
-
-
 class TrialAssembler:
     """Keeps what is known of the trials that are not complete, and the ids of those that are.
 
-    `time`, `first_time`: how far the stream has come, and where it began.
+    `time`, `first_time`: how far the stream has come, and where it began. `counters`: how many
+    events and trials of which kind there were; refused events are not among them.
     """
 
     def __init__(self, specification: MonitorSpecification) -> None:
@@ -164,7 +142,7 @@ class TrialAssembler:
         self.open = 0
         self.time: float | None = None
         self.first_time: float | None = None
-        self.counters = Counters()
+        self.counters = dict.fromkeys(_COUNTED, 0)
 
     @property
     def watermark(self) -> float | None:
@@ -172,11 +150,9 @@ class TrialAssembler:
         return None if self.time is None else self.time - self._lateness
 
     def take(self, event: Event, now: float | None = None) -> list[Step]:
-        """Take an event; return what became of which trials, in order.
+        """Take an event; return what became of which trials, those whose deadline has passed first.
 
-        First come those whose deadline has passed. `now`: how far the stream has come with it; the
-        time of the event, if it is left out. If the event is wrong, or does not fit those before
-        it, that is an EventError, and nothing has changed.
+        `now`: how far the stream has come; the event's time if left out. An error changes nothing.
         """
         now = event.time if now is None else now
         nameless = event.decision is None and event.group is None
@@ -275,7 +251,7 @@ class TrialAssembler:
 
     def _counted(self, event: Event, kind: str, now: float | None) -> list[Step]:
         steps = self._begin(event, now)
-        setattr(self.counters, kind, getattr(self.counters, kind) + 1)
+        self.counters[kind] += 1
         return steps
 
     def _enter(self, record: Record, event: Event, now: float | None, *, new: bool) -> list[Step]:
@@ -290,7 +266,7 @@ class TrialAssembler:
             self.open += 1
         changed = record.add(event)
         if self._names is not None and record.group is not None and record.group not in self._names:
-            self.counters.unknown += 1
+            self.counters["unknown"] += 1
             record.state = "unknown"
             if record.name is None:
                 self._last = record
@@ -300,7 +276,7 @@ class TrialAssembler:
                 del self._records[record.name]
             return steps
         if not changed:
-            self.counters.repeated += 1
+            self.counters["repeated"] += 1
             return steps
         if record.number < 0 and record.whole:
             self._decide(record)
@@ -314,8 +290,8 @@ class TrialAssembler:
         return steps
 
     def _decide(self, record: Record) -> None:
-        record.number, time = self.counters.decided, record.time
-        self.counters.decided += 1
+        record.number, time = self.counters["decided"], record.time
+        self.counters["decided"] += 1
         if record.name is None:
             self._last = record
             self._anonymous[record.number] = record
@@ -325,7 +301,7 @@ class TrialAssembler:
             if record.label is not None and self._overdue(record, record.labelled):
                 # It came before an earlier event of its trial did.
                 record.label = None
-                self.counters.late += 1
+                self.counters["late"] += 1
             heappush(self._due, (record.due, record.number, record))
 
     def _close(self, record: Record) -> None:
@@ -337,7 +313,7 @@ class TrialAssembler:
             del self._records[record.name]
 
     def _begin(self, event: Event, now: float | None) -> list[Step]:
-        self.counters.events += 1
+        self.counters["events"] += 1
         if self.first_time is None:
             self.first_time = event.time
         return self.advance(now)
@@ -359,7 +335,7 @@ class TrialAssembler:
         self._close(record)
         label = self._without_label if record.label is None else record.label
         if label == "drop":
-            self.counters.dropped += 1
+            self.counters["dropped"] += 1
             return Step("dropped", record.trial(None), record.due)
         return Step("complete", record.trial(label), record.due)
 
@@ -373,7 +349,7 @@ class TrialAssembler:
             "groups": sorted(self._found),
             "time": self.time,
             "first_time": self.first_time,
-            "counters": asdict(self.counters),
+            "counters": dict(self.counters),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -392,4 +368,4 @@ class TrialAssembler:
         heapify(self._due)
         self._found = set(state["groups"])
         self.time, self.first_time = state["time"], state["first_time"]
-        self.counters = Counters(**state["counters"])
+        self.counters = {kind: state["counters"][kind] for kind in _COUNTED}

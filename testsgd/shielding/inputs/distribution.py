@@ -1,7 +1,6 @@
-"""What a shield expects to see: how likely each group, recommendation and cost is.
+"""How likely a shield expects each group, recommendation and cost to be.
 
-A shield keeps its bound for every sequence of inputs, whatever is expected. Expectations only say
-which of the safe decisions are the cheapest.
+Its bound holds whatever is expected; that only says which safe decisions are the cheapest.
 """
 
 from __future__ import annotations
@@ -89,11 +88,7 @@ def _shares(values: ArrayLike, name: str, shape: tuple[int, ...]) -> log.Floats:
 
 
 def _label_probabilities(groups: tuple[str, ...], rows: Sequence[TableRow]) -> log.Floats | None:
-    """Return the probabilities of label 1, shape (groups, 2); None if no row has one.
-
-    A label is as likely as the other where no row says otherwise, which is only where the
-    probability is 0.
-    """
+    """Return the probabilities of label 1, shape (groups, 2); None if no row has one."""
     if all(row.label_probability is None for row in rows):
         return None
     known: dict[tuple[str, int], float] = {}
@@ -163,11 +158,7 @@ class InputDistribution:
     def uniform(
         cls, groups: Sequence[str], *, costs: Sequence[float] = (1.0,), labelled: bool = False
     ) -> InputDistribution:
-        """Expect every group, recommendation and cost equally often.
-
-        With labels, each is as likely as the other. The paper takes it where nothing is known of
-        the classifier (appendix C.5).
-        """
+        """Expect every group, recommendation, cost and label equally often (appendix C.5)."""
         groups, costs = checked_groups(groups), checked_costs(sorted(costs))
         shape = (len(groups), 2, len(costs))
         labels = np.full(shape[:2], 0.5) if labelled else None
@@ -177,24 +168,13 @@ class InputDistribution:
     def from_table(
         cls, groups: Sequence[str], rows: Sequence[Mapping[str, Any] | TableRow]
     ) -> InputDistribution:
-        """Take the probabilities from a table.
+        """Take the probabilities from a table; what has no row has probability 0.
 
-        Parameters
-        ----------
-        groups : sequence of str
-        rows : sequence of mapping
-            With the keys ``group``, ``recommendation`` and ``probability``, perhaps ``cost`` (1 if
-            not given) and ``label_probability``, which must be the same for all costs of a group
-            and recommendation. What has no row has probability 0.
+        A row has the keys ``group``, ``recommendation`` and ``probability``, perhaps ``cost`` (1)
+        and ``label_probability``, which is the same for all costs of a group and recommendation. A
+        SpecificationError says if a row is wrong or stands twice, or if some rows only have a
+        label's probability.
 
-        Raises
-        ------
-        SpecificationError
-            If a row is wrong or stands twice, if the label's probability is missing in some rows
-            only, or the probabilities do not add up to 1.
-
-        Examples
-        --------
         >>> inputs = InputDistribution.from_table(["a", "b"], [
         ...     {"group": "a", "recommendation": 1, "probability": 0.5},
         ...     {"group": "b", "recommendation": 0, "probability": 0.5, "cost": 2}])
@@ -237,32 +217,15 @@ class InputDistribution:
         smoothing: float = 1.0,
         most_costs: int = 8,
     ) -> InputDistribution:
-        """Estimate the probabilities from what was seen.
+        """Estimate the probabilities from what was seen: arrays of shape (n,).
 
-        Parameters
-        ----------
-        groups : sequence, shape (n,)
-        recommendations : array-like of int, shape (n,)
-        costs : array-like of float, shape (n,), optional
-            1 if not given.
-        labels : array-like of float, shape (n,), optional
-            0 or 1, NaN where the label never became known.
-        known_groups : sequence of str, optional
-            All groups; those of the log, sorted, if not given.
-        smoothing : float
-            So many people are added to each group and recommendation, with costs as overall and
-            either label equally often. 0 believes that what was not seen cannot come.
-        most_costs : int
-            More different costs than these are put together: each counts as the next of so many
-            quantiles that is not smaller, as :meth:`cost_places` takes it later.
+        `costs`: 1 if not given. `labels`: 0 or 1, NaN where one never became known. `known_groups`:
+        all groups; left out, those of the log, sorted. `smoothing`: so many people are added to
+        each group and recommendation, with costs as overall and either label equally often; 0
+        believes that what was not seen cannot come. `most_costs`: more costs than these are put
+        together, each counted as the next of so many quantiles that is not smaller, as
+        :meth:`cost_places` takes it later. A DataError or a ParameterError says what is wrong.
 
-        Raises
-        ------
-        DataError, ParameterError
-            If the log is empty, a value in it is wrong, or a parameter is out of its range.
-
-        Examples
-        --------
         >>> inputs = InputDistribution.from_log(["a", "a", "b"], [1, 0, 1])
         >>> inputs.probabilities[:, :, 0].round(3).tolist()
         [[0.286, 0.286], [0.143, 0.286]]

@@ -63,9 +63,8 @@ def read_log(
 ) -> InputLog:
     """Read a log from a CSV file with a header.
 
-    `groups`: those that are known; left out, any. Rows of others are refused, or left out if they
-    `pass`. `columns`: what those of ``group``, ``recommendation``, ``cost`` and ``label`` are
-    called, if not that; a cost or a label is only needed if its column is named here.
+    Rows of other than the known `groups` are refused, or left out if they `pass`. `columns` renames
+    ``group``, ``recommendation``, ``cost`` and ``label``; the last two are needed if named here.
     """
     path = Path(path)
     where, names = str(path), {key: key for key in _KEYS} | dict(columns or {})

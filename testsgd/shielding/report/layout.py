@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from testsgd.fairness.wording import EMPTY_GROUPS, bias_text, bound_text, events_text
 from testsgd.report import blocks, charts
-from testsgd.report.blocks import Facts, KeyFigure, Only, Paragraph, Section, Standing, Table
+from testsgd.report.blocks import Facts, KeyFigure, Paragraph, Section, Standing, Table
 from testsgd.report.formatting import (
     NOTHING,
     count,
@@ -28,9 +28,8 @@ from testsgd.shielding.report.wording import bytes_text, cost_text, loss_text
 
 # Longer tables are folded away on a page.
 _OPEN_ROWS = 12
-# Heights that differ by no more than this are drawn on one scale.
-_ALIKE = 3.0
 _STANDINGS: dict[str, Standing] = {"synthesised": "good", "guarantee_kept": "good", "observed": ""}
+_SIDES = ("Without the shield", "With the shield")
 _DECISIONS = {1: "accept", 0: "reject"}
 _STORAGE = {
     "whole": "all decisions",
@@ -104,13 +103,6 @@ def _document(
     """Put together what both reports have, and what only this one has."""
     requirement, verdict = summary.requirement, summary.verdict
     standing = _STANDINGS.get(verdict.status, "bad")
-    explained = (
-        f"The bias is {wording.bias_meaning(requirement)}, looked at "
-        f"{wording.looked_at(requirement)}. A group's rate is: "
-        f"{wording.rate_meaning(requirement)}. At most ",
-        blocks.Strong(bound_text(requirement)),
-        " is within the bound.",
-    )
     particulars = _bound_facts(requirement), facts, _inputs(summary.inputs)
     return blocks.Document(
         what=what,
@@ -118,8 +110,8 @@ def _document(
         status=blocks.Status(wording.STATUS_NAMES[verdict.status], standing),
         headline=verdict.headline,
         sentences=tuple(verdict.sentences),
-        figures=(Only("html", (blocks.KeyFigures(figures),)),),
-        opening=(Only("html", (Paragraph(explained, "definition"),)),),
+        figures=(blocks.KeyFigures(figures),),
+        opening=(Paragraph(wording.bias_definition(requirement), "definition"),),
         sections=(
             *sections,
             Section("particulars", about, particulars, markdown="folded"),
@@ -134,13 +126,12 @@ def _simulated(summary: SimulationSummary) -> tuple[KeyFigure, ...]:
     runs, correct = summary.settings.runs, summary.utility
     when = " at the end of some period" if len(summary.periods) > 1 else ""
     figures = []
-    for name, above, good in (
-        ("Without the shield", summary.unshielded.above, ""),
-        ("With the shield", summary.shielded.above, "good"),
-    ):
-        about = f"above the bound{when}: {count(above)} of {plural(runs, 'run')}"
-        standing: Standing = "bad" if above else "good" if good else ""
-        figures.append(KeyFigure(name, percent(above / runs), (about,), standing))
+    good: Standing = ""
+    for name, side in zip(_SIDES, (summary.unshielded, summary.shielded), strict=True):
+        about = f"above the bound{when}: {count(side.above)} of {plural(runs, 'run')}"
+        standing: Standing = "bad" if side.above else good
+        figures.append(KeyFigure(name, percent(side.above / runs), (about,), standing))
+        good = "good"
     changed = f"at a cost of {cost_text(summary.cost.mean)} a run"
     if correct is not None:
         without, shielded = correct.accuracy_unshielded, correct.accuracy_shielded
@@ -151,20 +142,16 @@ def _simulated(summary: SimulationSummary) -> tuple[KeyFigure, ...]:
 def _biases(summary: SimulationSummary) -> tuple[blocks.Block, ...]:
     """Draw how the bias at the end of the runs is distributed, and list it.
 
-    With a shield nearly all runs may have one bias; then each histogram has its own height.
+    With a shield nearly all runs may have one bias, so each histogram has its own height.
     """
-    bins, runs = summary.bins, summary.settings.runs
-    across = linear_scale(0.0, max(1e-3, *(each.high for each in bins)), count=6, write=number)
-    before, after = [each.unshielded for each in bins], [each.shielded for each in bins]
-    most = max(*before, *after)
-    alike = most <= _ALIKE * min(max(before), max(after))
+    runs, sides = summary.settings.runs, (summary.unshielded, summary.shielded)
+    across = max(1e-3, *(each.high for each in summary.bins))
     name, bound = f"bound {bound_text(summary.requirement)}", summary.requirement.bound
-    last = len(summary.periods) > 1
-
-    def histogram(title: str, heights: list[int], median: float, first: bool) -> charts.Plane:
-        counted = [each for each in zip(bins, heights, strict=True) if each[1]]
+    last = " after the last period" if len(summary.periods) > 1 else ""
+    planes = list[charts.Plane]()
+    for key, title, side in zip(("unshielded", "shielded"), _SIDES, sides, strict=True):
+        counted = [(each, getattr(each, key)) for each in summary.bins if getattr(each, key)]
         above = sum(height for each, height in counted if each.above)
-        ended = f"{percent(above / runs) if above else 'none'} above the bound"
         bars = (
             charts.Bar(
                 each.low,
@@ -175,48 +162,35 @@ def _biases(summary: SimulationSummary) -> tuple[blocks.Block, ...]:
             )
             for each, height in counted
         )
-        return charts.Plane(
+        first = not planes
+        plane = charts.Plane(
             title=f"{title}: {count(above)} of {plural(runs, 'run')} ended above the bound; "
-            f"the run in the middle has a bias of {bias_text(median)}",
-            across=across,
-            upwards=linear_scale(0.0, (most if alike else max(heights)) / runs, count=3),
+            f"the run in the middle has a bias of {bias_text(side.median)}",
+            across=linear_scale(0.0, across, count=6, write=number),
+            upwards=linear_scale(0.0, max(height for _, height in counted) / runs, count=3),
             name=f"{title}: ",
-            strong=f"{ended}{' after the last period' * last}",
+            strong=f"{percent(above / runs) if above else 'none'} above the bound{last}",
             below=None if first else "",
             bars=tuple(bars),
             thresholds=(charts.Threshold(bound, name * first, upright=True),),
             height=9.0,
         )
-
-    upwards = "both drawings have the same scale across, and each its own upwards"
-    if alike:
-        upwards = "both drawings have the same scales"
-    which = "the run" if runs == 1 else f"each of the {count(runs)} runs"
-    about = f"How far apart the groups' rates are at the end of {which}"
-    if last:
-        about += ", after its last period"
-    planes = (
-        histogram("Without the shield", before, summary.unshielded.median, True),
-        histogram("With it", after, summary.shielded.median, False),
-    )
-    caption = "Bars: share of the runs, in per cent, by their bias at the end"
+        planes.append(plane)
     figure = blocks.Figure(
         "Bias of the runs, without the shield and with it",
-        planes,
-        f"{caption}; {upwards}. Dashed: the {name}.",
+        tuple(planes),
+        f"Bars: share of the runs, in per cent, by their bias at the end{last}. Both drawings have "
+        f"the same scale across, and each its own upwards. Dashed: the {name}.",
     )
-    drawn = Paragraph(f"{about}. Orange lies above the bound."), figure
-    return Only("html", drawn), sides_table(summary)
+    about = f"How far apart the groups' rates are at the end{last}. Orange lies above the bound."
+    return Paragraph(about), figure, sides_table(summary)
 
 
 def sides_table(summary: SimulationSummary) -> Table:
     """Compare the runs without the shield and with it."""
     runs, correct, once = summary.settings.runs, summary.utility, len(summary.periods) == 1
-    unshielded, shielded = summary.unshielded, summary.shielded
-    rows = (
-        ("Without the shield", unshielded, correct.accuracy_unshielded if correct else None),
-        ("With it", shielded, correct.accuracy_shielded if correct else None),
-    )
+    known = (correct.accuracy_unshielded, correct.accuracy_shielded) if correct else (None, None)
+    rows = tuple(zip(_SIDES, (summary.unshielded, summary.shielded), known, strict=True))
     return listing(
         "The runs without the shield and with it",
         rows,
@@ -237,7 +211,7 @@ def sides_table(summary: SimulationSummary) -> Table:
             Listed("Largest bias", lambda row: bias_text(row[1].largest)),
             Listed("Correct decisions", lambda row: percent(row[2]), shown=correct is not None),
         ),
-        row=lambda row: {"emphasis": row[1] is shielded},
+        row=lambda row: {"emphasis": row[1] is summary.shielded},
     )
 
 
@@ -279,7 +253,7 @@ def _periods(summary: SimulationSummary) -> tuple[blocks.Block, ...]:
         "Ring: without the shield. Dot: with it. At the right: with it.",
     )
     about = "Share of the runs that are within the bound at the end of each period."
-    return Only("html", (Paragraph(about), figure)), period_table(summary)
+    return Paragraph(about), figure, period_table(summary)
 
 
 def period_table(summary: SimulationSummary) -> Table:
@@ -287,14 +261,8 @@ def period_table(summary: SimulationSummary) -> Table:
     runs = summary.settings.runs
     assumed = any(period.assumed is not None for period in summary.periods)
 
-    def part(number: int | None, all_of_them: int | None = runs) -> str:
-        return percent((number or 0) / all_of_them) if all_of_them else NOTHING
-
-    def fair(end: documents.PeriodSummary) -> str:
-        return part(end.assumed_fair, end.assumed)
-
-    def within(end: documents.PeriodSummary) -> str:
-        return part(end.assumed)
+    def part(number: int | None, of: int | None = runs) -> str:
+        return percent((number or 0) / of) if of else NOTHING
 
     return listing(
         "The end of each period, over all runs",
@@ -308,8 +276,18 @@ def period_table(summary: SimulationSummary) -> Table:
                 "strong",
                 short="with the shield",
             ),
-            Listed("Assumption held", within, short="assumption held", shown=assumed),
-            Listed("Then fair", fair, short="then fair", shown=assumed),
+            Listed(
+                "Assumption held",
+                lambda end: part(end.assumed),
+                short="assumption held",
+                shown=assumed,
+            ),
+            Listed(
+                "Then fair",
+                lambda end: part(end.assumed_fair, end.assumed),
+                short="then fair",
+                shown=assumed,
+            ),
             Listed("Median bias, without", lambda end: bias_text(end.median_unshielded)),
             Listed("Median bias, with", lambda end: bias_text(end.median_shielded)),
             Listed("Changed", lambda end: cost_text(end.interventions)),

@@ -44,10 +44,7 @@ _PACKAGES = ("numpy", "numba")
 
 
 def _side(bias: Floats, above: Flags) -> documents.SideSummary:
-    """Summarise the runs with or without the shield.
-
-    Both have shape (runs, periods): the bias at the end of each, and whether it is above the bound.
-    """
+    """Summarise biases, and whether they are above the bound, both of shape (runs, periods)."""
     number, last = int(np.count_nonzero(above.any(axis=1))), bias[:, -1]
     low, high = clopper_pearson(number, len(above), ERROR)
     return documents.SideSummary(
@@ -100,11 +97,10 @@ def _period(simulation: Simulation, index: int) -> documents.PeriodSummary:
 
 
 def bias_bins(without: Runs, shielded: Runs, *, bound: float) -> list[BiasBin]:
-    """Count runs by their bias, in intervals that never straddle the bound.
+    """Count runs by their bias, in intervals without gaps that never straddle the bound.
 
-    The intervals go from 0 to the largest bias, without gaps; with a bound of 0 the first one
-    is the number 0 alone. `without`, `shielded`: the bias of each run, which is rounded, and
-    whether it is above the bound, which was decided exactly.
+    With a bound of 0 the first one is the number 0. `without`, `shielded`: the rounded bias of each
+    run, and whether it is above the bound, exactly.
     """
     largest = max(float(without[0].max()), float(shielded[0].max()), bound)
     below, beyond = _edges(bound, largest)
@@ -118,10 +114,7 @@ def bias_bins(without: Runs, shielded: Runs, *, bound: float) -> list[BiasBin]:
 
 
 def _edges(bound: float, largest: float) -> tuple[list[float], list[float]]:
-    """Cut what is at most the bound into equal intervals, and what is above into as wide ones.
-
-    The last interval may reach beyond the largest bias.
-    """
+    """Cut what is at most the bound into equal intervals, and what is above into as wide ones."""
     if bound <= 0:
         width = max(largest, 1e-3) / _WANTED
         below = [0.0, 0.0]
@@ -153,11 +146,7 @@ def summarise_synthesis(
     predicted_bytes: int,
     stored_bytes: int | None = None,
 ) -> ShieldSummary:
-    """Write what was synthesised as one document.
-
-    `digest`: of the specification with its distribution. `predicted_bytes`: memory that was
-    predicted before; `stored_bytes`: size of the shield's file, if there is one.
-    """
+    """Write what was synthesised as one document, with the memory predicted and the file's size."""
     told: dict[str, Any] = {
         "created": present_moment(),
         "versions": package_versions(_PACKAGES),
@@ -188,8 +177,7 @@ def summarise_simulation(
 ) -> SimulationSummary:
     """Write what a simulation showed as one document.
 
-    `logged`: rows of the log that people were drawn from; None: they are from the distribution.
-    `seconds`: what the simulation took. `expected_cost`: of a first period, by the distribution.
+    `logged`: rows of the log that people were drawn from. `expected_cost`: of a first period.
     """
     before = simulation.bias_unshielded, simulation.above_unshielded
     after = simulation.bias, simulation.above

@@ -1,8 +1,4 @@
-"""The summary of a synthesis: one JSON-able document from which every view is rendered.
-
-The document is versioned (``testsgd.shield/2``) and described by the JSON Schema
-``schemas/shield-2.json``, which is generated from the classes below.
-"""
+"""The summaries of a synthesis and a simulation; their JSON Schemas are generated from them."""
 
 from __future__ import annotations
 

@@ -8,11 +8,6 @@ from testsgd.shielding.report import wording
 from testsgd.shielding.report.summary import ShieldSummary, ShieldVerdict, SimulationSummary, Status
 from testsgd.shielding.report.wording import ASSUMPTIONS, cost_text
 
-_INSTEAD = {
-    "pass": "in these recommendations passed",
-    "closest": "in these the smallest bound that can be kept was kept",
-}
-
 
 def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
     """Describe what the shield keeps, and what it costs; the summary has no verdict so far."""
@@ -40,108 +35,73 @@ def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
 
 
 def simulation_verdict(summary: SimulationSummary) -> ShieldVerdict:
-    """Describe what the shield did, and whether what it guarantees held.
-
-    The summary has no verdict so far. The exit code is 1 if a guaranteed bound did not hold or the
-    gate failed.
-    """
+    """Describe what the shield did; the exit code is 1 if a guarantee or the gate failed."""
     runs, allowed = summary.settings.runs, summary.settings.fail_above
+    bound, above = bound_text(summary.requirement), summary.shielded.above
     status: Status = "guarantee_kept" if summary.guaranteed else "observed"
     if summary.broken:
         status = "guarantee_broken"
-    elif allowed is not None and summary.shielded.above > allowed * runs:
+    elif allowed is not None and above > allowed * runs:
         status = "gate_failed"
-    told = (
-        _gate(summary),
-        _guarantee(summary),
-        _infeasible(summary),
-        _changes(summary),
-        _utility(summary),
-        _whole_runs(summary),
-    )
+    when = "at the end" if len(summary.periods) == 1 else "at the end of some period"
+    before, after = percent(summary.unshielded.above / runs), percent(above / runs)
+    told = []
+    if allowed is not None:
+        told.append(
+            f"The gate {'holds' if above <= allowed * runs else 'failed'}: {after} of the runs are "
+            f"above the bound with the shield, and {share(allowed)} may be."
+        )
     return ShieldVerdict(
         status=status,
         exit_code=1 if status in ("guarantee_broken", "gate_failed") else 0,
-        headline=_headline(summary),
-        sentences=[text for text in told if text],
+        headline=f"With the shield {after if above else 'none'} of {plural(runs, 'run')} exceeded "
+        f"a bias of {bound} {when}; without it {before} did.",
+        sentences=[*told, *_guarantee(summary), *_changes(summary)],
     )
 
 
-def _headline(summary: SimulationSummary) -> str:
-    settings, shielded = summary.settings, summary.shielded
-    before = percent(summary.unshielded.above / settings.runs)
-    after = percent(shielded.above / settings.runs) if shielded.above else "none"
-    when = "at the end" if len(summary.periods) == 1 else "at the end of some period"
-    return (
-        f"With the shield {after} of {plural(settings.runs, 'run')} exceeded a bias of "
-        f"{bound_text(summary.requirement)} {when}; without it {before} did."
-    )
-
-
-def _gate(summary: SimulationSummary) -> str:
-    settings, above = summary.settings, summary.shielded.above
-    if settings.fail_above is None:
-        return ""
-    holds = "holds" if above <= settings.fail_above * settings.runs else "failed"
-    return (
-        f"The gate {holds}: {percent(above / settings.runs)} of the runs are above the bound with "
-        f"the shield, and {share(settings.fail_above)} may be."
-    )
-
-
-def _guarantee(summary: SimulationSummary) -> str:
-    requirement, settings = summary.requirement, summary.settings
+def _guarantee(summary: SimulationSummary) -> list[str]:
+    """Tell whether what is guaranteed held, where it was guaranteed, and where not."""
+    requirement, periods = summary.requirement, summary.periods
+    many, assumption = summary.settings.runs * len(periods), ASSUMPTIONS.get(requirement.shield)
     if summary.broken:
-        return (
-            f"The bound was broken at {plural(summary.broken, 'end')} of a period where it is "
-            "guaranteed. This must not happen: please report it."
+        ends = plural(summary.broken, "end")
+        text = f"The bound was broken at {ends} of a period where it is guaranteed. This must not "
+        text += "happen: please report it."
+    elif requirement.shield == "finite":
+        text = "The bound is guaranteed for every sequence of people, and held in all of them."
+    elif summary.guaranteed:
+        ends = f"{count(summary.guaranteed)} of {plural(many, 'end')} of periods"
+        text = f"The assumption ({assumption}) had always held at {ends}, and at all of these the "
+        text += "bound held, as it must."
+    else:
+        text = f"The assumption ({assumption}) held in no run, so nothing is guaranteed of what "
+        text += "was seen."
+    told = [text]
+    if (some := sum(period.infeasible for period in periods)) and requirement.when_infeasible:
+        instead = wording.WHEN_INFEASIBLE[requirement.when_infeasible]
+        told.append(
+            f"For {count(some)} of {plural(many, 'period')} no shield existed after "
+            f"what had happened; in these {instead}."
         )
-    if requirement.shield == "finite":
-        return "The bound is guaranteed for every sequence of people, and held in all of them."
-    assumption = f"The assumption ({ASSUMPTIONS[requirement.shield]})"
-    if not summary.guaranteed:
-        return f"{assumption} held in no run, so nothing is guaranteed of what was seen."
-    ends = plural(settings.runs * len(summary.periods), "end")
-    return (
-        f"{assumption} had always held at {count(summary.guaranteed)} of {ends} of periods, and at "
-        "all of these the bound held, as it must."
-    )
+    return told
 
 
-def _infeasible(summary: SimulationSummary) -> str:
-    some = sum(period.infeasible for period in summary.periods)
-    if not some or summary.requirement.when_infeasible is None:
-        return ""
-    periods = plural(summary.settings.runs * len(summary.periods), "period")
-    instead = _INSTEAD[summary.requirement.when_infeasible]
-    return f"For {count(some)} of {periods} no shield existed after what had happened; {instead}."
-
-
-def _changes(summary: SimulationSummary) -> str:
-    told = (
+def _changes(summary: SimulationSummary) -> list[str]:
+    """Tell what the shield changed, and how many decisions are correct where that is known."""
+    changed = (
         f"It changed {cost_text(summary.interventions.mean)} decisions a run, "
         f"{percent(summary.changed)} of all, at a cost of {cost_text(summary.cost.mean)}"
     )
-    if summary.expected_cost is None:
-        return f"{told}."
-    first = "the first" if summary.requirement.shield == "dynamic" else "each"
-    when = f" in {first} period" if len(summary.periods) > 1 else ""
-    return f"{told}; {cost_text(summary.expected_cost)} is expected{when} by its distribution."
-
-
-def _utility(summary: SimulationSummary) -> str:
-    utility = summary.utility
-    if utility is None:
-        return ""
-    lost = f"{abs(100 * utility.loss.mean):.1f}"
-    how = f"{lost} points {'fewer' if utility.loss.mean >= 0 else 'more'} than without it"
-    if lost == "0.0":
-        how = "the same to a tenth of a point"
-    return f"Of the decisions {percent(utility.accuracy_shielded)} were correct, {how}."
-
-
-def _whole_runs(summary: SimulationSummary) -> str:
-    runs, held = summary.settings.runs, summary.periods[-1].assumed
-    if held is None or held == runs or len(summary.periods) == 1:
-        return ""
-    return f"The assumption held in all periods of {percent(held / runs)} of the runs."
+    if summary.expected_cost is not None:
+        first = "the first" if summary.requirement.shield == "dynamic" else "each"
+        when = f" in {first} period" if len(summary.periods) > 1 else ""
+        expected = cost_text(summary.expected_cost)
+        changed += f"; {expected} is expected{when} by its distribution"
+    told, utility = [f"{changed}."], summary.utility
+    if utility is not None:
+        lost = f"{abs(100 * utility.loss.mean):.1f}"
+        how = f"{lost} points {'fewer' if utility.loss.mean >= 0 else 'more'} than without it"
+        how = "the same to a tenth of a point" if lost == "0.0" else how
+        told.append(f"Of the decisions {percent(utility.accuracy_shielded)} were correct, {how}.")
+    return told

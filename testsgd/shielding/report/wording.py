@@ -85,34 +85,24 @@ def requirement_text(requirement: RequirementSummary) -> str:
     return f"{subject} of {groups} within {bound_text(requirement)}"
 
 
-def rate_meaning(requirement: RequirementSummary) -> str:
-    """Describe what a group's rate is."""
-    return rate_text(requirement, _RATES, "the group")
-
-
-def bias_meaning(requirement: RequirementSummary) -> str:
-    """Describe what the bias is."""
+def bias_definition(requirement: RequirementSummary) -> str:
+    """Describe what the bias is, when it is looked at, and what is within the bound."""
+    bias = "the largest difference between the rates of any two groups"
     if requirement.measure == "ratio":
-        return "1 minus the smallest rate of a group over the largest"
-    if len(requirement.groups) == 2:
-        return "the difference between the rates of the two groups"
-    return "the largest difference between the rates of any two groups"
+        bias = "1 minus the smallest rate of a group over the largest"
+    elif len(requirement.groups) == 2:
+        bias = "the difference between the rates of the two groups"
+    return (
+        f"The bias is {bias}, looked at {looked_at(requirement)}. A group's rate is: "
+        f"{rate_text(requirement, _RATES, 'the group')}. "
+        f"{EMPTY_GROUP_NOTES[requirement.empty_group]} At most {bound_text(requirement)} is within "
+        "the bound, which is decided with whole numbers, so no rounding plays a part."
+    )
 
 
 def shield_notes(summary: ShieldSummary | SimulationSummary) -> tuple[Note, ...]:
     """Explain the numbers of a synthesis or a simulation."""
     requirement = summary.requirement
-    bias = Note(
-        "Bias",
-        f"The rate of a group is: {rate_meaning(requirement)}. The bias is "
-        f"{bias_meaning(requirement)}. It is looked at {looked_at(requirement)}. "
-        f"{EMPTY_GROUP_NOTES[requirement.empty_group]}",
-    )
-    bound = Note(
-        "Bound",
-        f"A bias of exactly {bound_text(requirement)} is within the bound. Whether it is, is "
-        "decided with whole numbers, so no rounding plays a part.",
-    )
     expects = "the distribution that was given"
     if summary.inputs.source == "uniform":
         often = "accept and reject are recommended equally often"
@@ -130,7 +120,7 @@ def shield_notes(summary: ShieldSummary | SimulationSummary) -> tuple[Note, ...]
         "decisions for the sake of the bound alone, some of them from right to wrong.",
     )
     runs = _runs(summary) if isinstance(summary, SimulationSummary) else ()
-    return bias, bound, _guarantee(requirement), *runs[:1], cost, *runs[1:], limits
+    return _guarantee(requirement), *runs, cost, limits
 
 
 def _runs(summary: SimulationSummary) -> tuple[Note, ...]:

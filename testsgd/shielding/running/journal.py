@@ -1,8 +1,7 @@
 """A file that has every decision of a shield, so that a restart goes on where it stopped.
 
-A journal is a text file of JSON lines to which is only added. A line goes to the operating system
-in one piece before its decision is handed out; so a process that is killed has lost nothing that
-anybody saw. A line that was cut short was never handed out, and is dropped.
+Lines of JSON are only added, each in one piece before its decision is handed out: a process that is
+killed has lost nothing that anybody saw, and a line that was cut short is dropped.
 """
 
 from __future__ import annotations
@@ -47,22 +46,17 @@ def label_line(label: int, event: str | None) -> bytes:
 
 
 def period_line(period: int, active: bool, bound: Fraction | None = None) -> bytes:
-    r"""Write the start of a period for which a shield was synthesised anew.
-
-    A bound is written if another one than the specification's is promised for the period.
-    """
+    """Write the start of a period, with its bound if that is not the specification's."""
     last = "" if bound is None else f',"bound":"{bound}"'
     said = "true" if active else "false"
     return f'{{"period":{period},"active":{said}{last}}}\n'.encode("ascii")
 
 
 class Journal:
-    """An open journal, which no other process can open meanwhile.
+    """An open journal, which no other process can open meanwhile; made if it is not there.
 
-    It is made if it is not there, with its folder. One of another shield, told by its `digest`, is
-    refused, as are other files. With `fsync` each line is waited for until it is on the disc;
-    without it a killed process loses nothing, but a machine that loses power can lose the last
-    lines.
+    One of another shield, told by its `digest`, is refused. With `fsync` each line is waited for
+    until it is on the disc; without it a machine that loses power can lose the last lines.
     """
 
     __slots__ = ("_broken", "_file", "_fsync", "_size", "path")
@@ -187,10 +181,9 @@ def replay(
 ) -> None:
     """Bring the state of a new shield to where its journal ends.
 
-    What the journal says was decided is decided again and compared. Of a shield that is synthesised
-    anew for each period, only the last period of the journal is; what was decided in the ones
-    before it is taken as it stands. The functions are those of the shield, which does not write to
-    the journal yet.
+    What was decided is decided again and compared, by the functions of the shield, which does not
+    write yet. Of a shield that is synthesised anew each period only the last period is; what was
+    decided before it is taken as it stands.
     """
     last_period = 0
     if policy.anew:

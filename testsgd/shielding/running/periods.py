@@ -12,21 +12,11 @@ from typing import Any
 import numpy as np
 
 from testsgd.errors import InfeasibleShieldError
+from testsgd.shielding import synthesis
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.requirement import Balanced, Provided, Requirement
 from testsgd.shielding.running.state import CounterLayout, ShieldState, Tally, added
 from testsgd.shielding.specification import ShieldSpecification
-from testsgd.shielding.synthesis import (
-    ShieldProblem,
-    Solution,
-    Storage,
-    closest_problem,
-    dynamic_problem,
-    finite_problem,
-    smallest_feasible_bound,
-    solve,
-    static_welfare_problem,
-)
 
 
 @dataclass(frozen=True)
@@ -65,20 +55,19 @@ def period_problem(
     inputs: InputDistribution,
     past_numerators: tuple[int, ...] = (),
     past_denominators: tuple[int, ...] = (),
-) -> ShieldProblem:
-    """Make the problem whose solution is the shield of a period.
+) -> synthesis.ShieldProblem:
+    """Make the problem whose solution is the shield of a period (definitions 1, 3, 5 and 6).
 
-    `past_numerators`, `past_denominators`: the history, one of each a group; only a dynamic shield
-    looks at it. Definitions 1, 3, 5 and 6 of the paper on fairness shields.
+    Only a dynamic shield looks at the history, one number of each kind a group.
     """
     fairness, horizon = specification.fairness_property, specification.horizon
     if horizon.shield == "static-bounded-welfare":
         assert horizon.welfare is not None, "the specification requires it"
-        return static_welfare_problem(fairness, horizon.welfare, inputs, horizon.length)
+        return synthesis.static_welfare_problem(fairness, horizon.welfare, inputs, horizon.length)
     bound, empty_group = specification.bound, specification.fairness.empty_group
-    problem = finite_problem(fairness, bound, empty_group, inputs, horizon.length)
+    problem = synthesis.finite_problem(fairness, bound, empty_group, inputs, horizon.length)
     if horizon.shield == "dynamic":
-        problem = dynamic_problem(problem, past_numerators, past_denominators)
+        problem = synthesis.dynamic_problem(problem, past_numerators, past_denominators)
     return problem
 
 
@@ -86,11 +75,11 @@ def first_solution(
     specification: ShieldSpecification,
     inputs: InputDistribution,
     *,
-    storage: Storage = "auto",
+    storage: synthesis.Storage = "auto",
     jobs: int = 1,
-) -> Solution:
+) -> synthesis.Solution:
     """Find the shield of the first period, or raise an InfeasibleShieldError if there is none."""
-    solution = solve(period_problem(specification, inputs), storage=storage, jobs=jobs)
+    solution = synthesis.solve(period_problem(specification, inputs), storage=storage, jobs=jobs)
     if not solution.feasible:
         raise infeasible(solution.problem, specification)
     return solution
@@ -98,25 +87,24 @@ def first_solution(
 
 def period_solution(
     specification: ShieldSpecification,
-    problem: ShieldProblem,
+    problem: synthesis.ShieldProblem,
     *,
-    storage: Storage = "auto",
+    storage: synthesis.Storage = "auto",
     jobs: int = 1,
     alike: int = 1,
-) -> tuple[Solution, Fraction | None]:
+) -> tuple[synthesis.Solution, Fraction | None]:
     """Find the shield of a period and the bound that it promises, None if there is no shield.
 
-    If no shield exists and the specification asks for it, it is the one of the smallest bound that
-    can be kept.
+    If the specification asks for it, that is then the smallest bound that can be kept.
     """
-    solution = solve(problem, storage=storage, jobs=jobs, alike=alike)
+    solution = synthesis.solve(problem, storage=storage, jobs=jobs, alike=alike)
     if solution.feasible:
         return solution, specification.bound
     if not specification.horizon.closest:
         return solution, None
-    closest, bound = closest_problem(problem)
+    closest, bound = synthesis.closest_problem(problem)
     del solution  # both together could be too much
-    return solve(closest, storage=storage, jobs=jobs, alike=alike), bound
+    return synthesis.solve(closest, storage=storage, jobs=jobs, alike=alike), bound
 
 
 def most_periods(specification: ShieldSpecification) -> int | None:
@@ -127,13 +115,11 @@ def most_periods(specification: ShieldSpecification) -> int | None:
     return horizon.periods
 
 
-def assumption_of(kind: str, problem: ShieldProblem) -> Requirement | None:
-    """Find what must hold of a period's counters so that the promise holds.
+def assumption_of(kind: str, problem: synthesis.ShieldProblem) -> Requirement | None:
+    """Find what must hold of a period's counters so that the promise holds; None if nothing must.
 
-    None if nothing is assumed: for a finite horizon, and in the first period of a dynamic shield.
-
-    Theorem 2 and Assumptions 1 and 2 of the paper on fairness shields. Theorem 2 is about two
-    groups, each with half of the events; for more groups it is an equal share each.
+    Theorem 2 and Assumptions 1 and 2 of the paper. Theorem 2 is about two groups, each with half of
+    the events; for more groups it is an equal share each.
     """
     if kind == "static-fair":
         return Balanced(math.ceil(problem.horizon / problem.groups))
@@ -145,8 +131,7 @@ def assumption_of(kind: str, problem: ShieldProblem) -> Requirement | None:
 class PeriodPolicy:
     """What is decided in this period, and on what its promise rests.
 
-    `solution` is of the first period; `storage` and `jobs` say how later periods are solved, if
-    they are. `bound` is the bound that is promised for this period, or None: no shield exists,
+    `solution` is of the first period. `bound` is promised for this period; None: no shield exists,
     and recommendations pass. `assumption` is that on which the promise rests, if on anything.
     """
 
@@ -154,9 +139,9 @@ class PeriodPolicy:
         self,
         specification: ShieldSpecification,
         inputs: InputDistribution,
-        solution: Solution,
+        solution: synthesis.Solution,
         *,
-        storage: Storage = "auto",
+        storage: synthesis.Storage = "auto",
         jobs: int = 1,
     ) -> None:
         self.specification, self.inputs = specification, inputs
@@ -165,7 +150,7 @@ class PeriodPolicy:
         self.most_periods = most_periods(specification)
         self.bound = specification.bound if solution.feasible else None
         self._solve = partial(period_solution, specification, storage=storage, jobs=jobs)
-        self._solution: Solution | None = solution
+        self._solution: synthesis.Solution | None = solution
         self._is_first = True
         self.assumption: Requirement | None = assumption_of(self.kind, solution.problem)
         if self.kind == "finite" and not solution.feasible:
@@ -197,7 +182,7 @@ class PeriodPolicy:
         self._next_problem(past)
         self.bound = bound
 
-    def _next_problem(self, past: ShieldState) -> ShieldProblem:
+    def _next_problem(self, past: ShieldState) -> synthesis.ShieldProblem:
         # The old policy goes before the new one is found: both together could be too much.
         self._solution, self._is_first = None, False
         problem = period_problem(self.specification, self.inputs, *past.totals)
@@ -211,14 +196,16 @@ class PeriodPolicy:
         assert self._solution is not None
         return self._solution.policy.changes(step, counts, group, recommendation)
 
-    def first_solution(self) -> Solution:
+    def first_solution(self) -> synthesis.Solution:
         """Return the solution of the first period, found again if it was given up."""
         if self._is_first and self._solution is not None:
             return self._solution
         return self._solve(period_problem(self.specification, self.inputs))[0]
 
 
-def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> InfeasibleShieldError:
+def infeasible(
+    problem: synthesis.ShieldProblem, specification: ShieldSpecification
+) -> InfeasibleShieldError:
     """Build the error that no shield exists, with the smallest bound for which one would."""
     name, length = specification.fairness_property.name, specification.horizon.length
     words = "the custom property" if name == "custom" else name.replace("_", " ")
@@ -227,7 +214,7 @@ def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> In
         where, remedy = "horizon.welfare", "widen the bounds, or use another kind of shield"
         what = f"no shield keeps every rate of {words} within the bounds over {length} decisions"
     else:
-        smallest, bound = smallest_feasible_bound(problem), specification.bound
+        smallest, bound = synthesis.smallest_feasible_bound(problem), specification.bound
         about = "" if smallest.denominator == 1 else f" (about {float(smallest):.6g})"
         where, kept = "fairness.bound", f"the bias of {words} at most {bound}"
         what = f"no shield keeps {kept} over {length} decisions, whoever comes"
@@ -239,8 +226,7 @@ def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> In
 class PeriodLog:
     """The finished periods of a run, in their order.
 
-    A report takes longer than ten decisions, and the last decision of a period must not wait for
-    it. So its end notes the counters only, and the report is made once, when it is read.
+    A report takes longer than ten decisions, so a period's end notes the counters only.
     """
 
     def __init__(self, specification: ShieldSpecification, layout: CounterLayout) -> None:

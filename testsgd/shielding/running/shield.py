@@ -109,10 +109,9 @@ class Shield:
         journal: Path | None = None,
         fsync: bool = False,
     ) -> Shield:
-        """Find the cheapest shield of a specification, or raise an InfeasibleShieldError.
+        """Find the cheapest shield of a specification; the path of a log counts from the `folder`.
 
-        The path of a log counts from the `folder`; the rest is as for
-        :func:`testsgd.synthesize_shield`.
+        The rest is as for :func:`testsgd.synthesize_shield`.
         """
         inputs = specification.input_distribution(folder)
         solution = first_solution(specification, inputs, storage=storage, jobs=jobs)
@@ -136,10 +135,9 @@ class Shield:
         fsync: bool = False,
         jobs: int = 1,
     ) -> Shield:
-        """Read a shield from a file.
+        """Read a shield from a file, as :func:`testsgd.load_shield` does.
 
-        `specification`: what the shield is expected to be of; the path of a log in it counts from
-        the `folder`. The rest is as for :func:`testsgd.load_shield`.
+        The path of a log in the specification that it must be of counts from the `folder`.
         """
         from testsgd.shielding.running.shield_file import check_specification, read_shield
 
@@ -188,12 +186,9 @@ class Shield:
         JournalError
             If the journal cannot be written; nothing is decided then.
         """
-        if recommendation == 0:
-            recommendation = 0
-        elif recommendation == 1:
-            recommendation = 1
-        else:
+        if recommendation != 0 and recommendation != 1:
             raise _bad("recommendation", recommendation, "give 0 (reject) or 1 (accept)")
+        recommendation = int(recommendation)
         state = self._state
         try:
             index = self._places.get(group)
@@ -238,19 +233,11 @@ class Shield:
         return decision
 
     def observe(self, label: int, *, event: str | None = None) -> None:
-        """Take note of the true label of the last decision.
+        """Take note of the true label of the last decision; 0 if it never became known.
 
-        Parameters
-        ----------
-        label : {0, 1}
-            Give 0 if it never became known.
-        event : str, optional
-            The id of the decision. With it the same label may be given again, which counts nothing.
-
-        Raises
-        ------
-        LabelError
-            If no decision waits for this label, or labels play no part.
+        `event`: the id of the decision. With it the same label may be given again, which counts
+        nothing. A LabelError says that no decision waits for this label, or that labels play no
+        part.
         """
         if not self._labelled:
             what = f"labels play no part in {self.specification.fairness_property.name}"
@@ -268,10 +255,7 @@ class Shield:
             self._close_period()
 
     def prepare(self) -> None:
-        """Start the next period now if one is due, so that no decision waits for its synthesis.
-
-        Nothing happens within a period, while a label is missing, or after the last period.
-        """
+        """Start the next period now if one is due, so that no decision waits for its synthesis."""
         state = self._state
         if state.step == self._horizon and state.waiting is None and not self.ended:
             self._next_period()

@@ -33,12 +33,11 @@ _BROKEN = (ValueError, KeyError, TypeError, EOFError, zlib.error, zipfile.BadZip
 
 @dataclass(frozen=True)
 class SavedShield:
-    """What a file has: the `solution` is of the first period, the `digest` of what it is for."""
+    """What a file has; the `solution` is of the first period."""
 
     specification: ShieldSpecification
     inputs: InputDistribution
     solution: Solution
-    digest: str
 
 
 def write_shield(
@@ -76,10 +75,7 @@ def _add(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
 
 
 def read_shield(path: Path) -> SavedShield:
-    """Read a shield from a file.
-
-    A ShieldFileError says that it is missing, is no shield, is damaged, or is of another version.
-    """
+    """Read a shield from a file; the error says why that cannot be."""
     try:
         with Path(path).open("rb") as stream:
             if not zipfile.is_zipfile(stream):
@@ -100,10 +96,7 @@ def read_shield(path: Path) -> SavedShield:
 def check_specification(
     path: Path, saved: SavedShield, expected: ShieldSpecification, folder: Path | None = None
 ) -> None:
-    """Refuse a shield of another specification, or of a log that has changed.
-
-    The error names the keys that differ.
-    """
+    """Refuse a shield of another specification, and name the keys; or of a log that has changed."""
     here, there = _flat(saved.specification.to_dict()), _flat(expected.to_dict())
     keys = sorted(key for key in here.keys() | there.keys() if here.get(key) != there.get(key))
     if keys:
@@ -112,7 +105,9 @@ def check_specification(
         if len(keys) > 1:
             what += f" ({', '.join(keys[1:])} differ too)"
         raise _unusable(path, what, keys=keys)
-    if expected.digest(expected.input_distribution(folder)) != saved.digest:
+    if expected.digest(expected.input_distribution(folder)) != saved.specification.digest(
+        saved.inputs
+    ):
         what = "the shield was made for other probabilities of the inputs, the log has changed"
         raise _unusable(path, what, keys=["inputs"])
 
@@ -129,8 +124,7 @@ def _from_archive(path: Path, archive: np.lib.npyio.NpzFile) -> SavedShield:
         raise _unusable(path, what, version=found)
     specification = ShieldSpecification.from_dict(header["specification"], where=str(path))
     inputs = InputDistribution.from_dict(header["inputs"])
-    digest = specification.digest(inputs)
-    if digest != header["digest"]:
+    if specification.digest(inputs) != header["digest"]:
         how = "its specification is not the one it was written with"
         raise _unusable(path, f"the file is damaged ({how})")
     problem = period_problem(specification, inputs)
@@ -138,7 +132,7 @@ def _from_archive(path: Path, archive: np.lib.npyio.NpzFile) -> SavedShield:
     cost = math.inf if cost is None else float(cost)
     policy, seconds = _policy(problem, archive, header), float(header["seconds"])
     solution = Solution(problem=problem, policy=policy, expected_cost=cost, seconds=seconds)
-    return SavedShield(specification, inputs, solution, digest)
+    return SavedShield(specification, inputs, solution)
 
 
 def _policy(

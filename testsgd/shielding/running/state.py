@@ -1,7 +1,6 @@
 """What a shield remembers: counters, the decision that waits for its label, ids of events.
 
-Nothing here decides, and nothing here writes. A state is what its decisions and labels make of it,
-so a journal that has them all gives the same state again.
+A state is what its decisions and labels make of it: a journal of them all gives it again.
 """
 
 from __future__ import annotations
@@ -88,10 +87,9 @@ _LABEL, _GROUP = 2, 4
 class ShieldState:
     """Counters and ids, as the events so far have made them.
 
-    `step`, `counts`, `period_interventions` and `period_cost` are of this period, `past` are the
-    counters of all before, the rest is of the whole run. With labels a decision waits for its own:
-    `waiting` has its group and decision, which count as if the label were 0. `seen` has the events
-    with an id.
+    `step`, `counts`, `period_interventions` and `period_cost` are of this period, `past` is before.
+    With labels a decision waits for its own: `waiting` has its group and decision, which count as
+    if the label were 0. `seen` has the events with an id.
     """
 
     layout: CounterLayout
@@ -163,10 +161,7 @@ class ShieldState:
             self.seen[self.last_event] |= (label + 1) << _LABEL
 
     def decided(self, event: str, group: int | None, recommendation: int) -> int | None:
-        """Return the decision of an event that was seen before, None if it was not.
-
-        An event that was about somebody else is refused.
-        """
+        """Return the decision of an event that was seen before about the same person, or None."""
         known = self.seen.get(event)
         if known is None:
             return None
@@ -178,11 +173,7 @@ class ShieldState:
         return known & 1
 
     def is_new_label(self, label: int, event: str | None) -> bool:
-        """Return whether a label has to be counted; otherwise it was before, or needs not be.
-
-        It is refused if there is no decision that it could belong to, or that one has another
-        label.
-        """
+        """Return whether a label has to be counted; refuse one of no decision or a changed one."""
         if event is None and self.waiting is None and not self.last_was_unknown:
             what, remedy = "no decision waits for a label", "give one label after each decision"
             raise LabelError(what, where="label", remedy=remedy, label=label)

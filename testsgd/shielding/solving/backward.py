@@ -1,15 +1,14 @@
 """Backward induction over the values of counters: the cheapest decisions that keep a requirement.
 
 Equations 3 and 4 of the paper on fairness shields, over counters (its Theorem 1). The value of a
-state is the least expected cost from there on. After the last event it is 0 if the requirement
-holds and infinite if not. Before, it is the expectation over the inputs of the cheaper of keeping
-and changing the recommendation. It is infinite if there is a group for which both decisions lead to
-infinite values, however unlikely somebody of that group is, so a finite value is a guarantee for
-all sequences of inputs. Only finite and infinite decide about that, and both are exact.
+state is the least expected cost from there on: after the last event 0 or, if the requirement does
+not hold, infinite; before, the expectation of the cheaper of keeping and changing. It is infinite
+if there is a group for which both decisions lead to infinite values, however unlikely; so a finite
+value is a guarantee for all sequences of inputs. Only finite and infinite decide about that, and
+both are exact.
 
-Where labels count, a decision is followed by its label: the value of a decision is the expectation
-over the label, and infinite if either label leads to an infinite value. So there is no need to keep
-the decisions whose label is not known yet.
+Where labels count, the value of a decision is the expectation over its label, and infinite if
+either label leads to an infinite value; so decisions without a label need not be kept.
 """
 
 from __future__ import annotations
@@ -63,10 +62,7 @@ class Transitions:
 
     @property
     def code_type(self) -> np.dtype[np.unsignedinteger[Any]]:
-        """Type of a state's code, 2 x groups numbers of `bits` bits each.
-
-        Raises ValueError if no type is large enough.
-        """
+        """Type of a state's code: `bits` bits a group and recommendation, or a ValueError."""
         needed = 2 * len(self.moves) * self.bits
         for kind in (np.uint8, np.uint16, np.uint32, np.uint64):
             if needed <= np.dtype(kind).itemsize * 8:

@@ -1,14 +1,14 @@
 """Numbering the values that counters can have after so many events.
 
-A state is a tuple of D whole numbers: how often each kind of event has happened in each group.
-After t events their sum is at most t. (If every event is of some kind the sum is exactly t, and the
-last number is left out, as it follows from the others.) So the states of all times together are
-layers of a simplex, and layer t has ``C(t + D, D)`` of them.
+A state is a tuple of D whole numbers, how often each kind of event has happened in each group;
+after t events their sum is at most t. (If every event is of some kind the sum is t, and the last
+number, which follows from the others, is left out.) So the states of a time are a layer of a
+simplex, of ``C(t + D, D)`` states.
 
-They are laid out in rows: a row has all states with the same first D - 1 numbers, the last number
-running from 0. Rows are ordered by the sum of their numbers, and among the same sum as words of a
-dictionary are. So a row has the same place in the order at all times, only its length changes, and
-the state after an event is in the same place of another row, or one place further in the same row.
+A row has all states with the same first D - 1 numbers. Rows are ordered by the sum of their
+numbers, then as words of a dictionary. So a row has the same place at all times, only its length
+changes; and the state after an event is in the same place of another row, or one place further in
+this one.
 """
 
 from __future__ import annotations
@@ -71,10 +71,7 @@ class CounterLattice:
 
     @cached_property
     def next_rows(self) -> NDArray[np.int32]:
-        """Place, among those of its sum, of the row with one number one larger.
-
-        Shape (rows, D - 1): a column a number.
-        """
+        """Place, among those of its sum, of the row with one number larger, shape (rows, D - 1)."""
         rows = np.empty(self.prefixes.shape, dtype=np.int32)
         for column in range(self.dimensions - 1):
             larger = self.prefixes.astype(np.int64)
@@ -91,10 +88,7 @@ class CounterLattice:
         return np.asarray(starts + rank(prefixes) * (step - totals + 1) + last)
 
     def blocks(self, step: int, most: int = 1 << 20) -> Iterator[tuple[slice, Ints]]:
-        """Go through a layer: slices of it, and the states there, shape (n, D).
-
-        A slice has at most so many states of one sum of the first numbers, or a row of more.
-        """
+        """Go through a layer in slices of about so many states, with the states, shape (n, D)."""
         done = 0
         for total in range(step + 1):
             length = step - total + 1

@@ -1,10 +1,8 @@
 """The decisions of all states: stored whole and packed, or found again window by window.
 
-The decisions of a long horizon would not fit into memory, so the values of only every so many
-layers are kept. When a run comes to such a layer, the decisions up to the next one are found again,
-for those states only that can be reached from where the run is. That is a small problem: its
-lattice starts at the run's state, and its last layer has the kept values. The decisions are the
-same as if all had been stored.
+Of a long horizon only every so many layers' values are kept. When a run comes to such a layer, the
+decisions up to the next one are found again, for the states that can be reached: a small problem
+that starts at the run's state and ends with the kept values, so they are the same.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ Final = Callable[[Ints], Floats]
 class Policy:
     """At how many of the costs a recommendation is changed, in every state.
 
-    `layers`: the packed codes of each step, see `step_back`. Left out, they are put in one by one.
+    `layers`: the packed codes of each step, see `step_back`; put in one by one if left out.
     """
 
     def __init__(
@@ -59,10 +57,7 @@ class Policy:
         self.layers[step] = pairs.astype(np.uint8)
 
     def changes(self, step: int, counts: tuple[int, ...], group: int, recommendation: int) -> int:
-        """Return at how many of the costs, cheapest first, a recommendation is changed.
-
-        There are at least as many `counts` as the lattice has dimensions; more are not looked at.
-        """
+        """Return at how many of the costs, cheapest first, a recommendation is changed."""
         width = self.lattice.dimensions - 1
         left = total = sum(counts[:width])
         within = 0
@@ -120,8 +115,7 @@ def window_width(lattice: CounterLattice) -> int:
 class WindowedPolicy:
     """The same decisions as those of a `Policy`, found again when they are needed.
 
-    The values of every `width`-th layer are kept, by time. `final` goes from states after the last
-    event, shape (n, dimensions), to their values, shape (n,).
+    Of every `width`-th layer the values are kept; `final` gives those after the last event.
     """
 
     def __init__(
