@@ -5,12 +5,8 @@ from __future__ import annotations
 from testsgd.auditing.report.provenance import data_facts, model_facts
 from testsgd.auditing.report.vocabulary import words_for
 from testsgd.baselines.registry import BASELINES
-from testsgd.comparison.outcome import Side
-from testsgd.comparison.report.summary import (
-    ComparedFindingSummary,
-    ComparisonSummary,
-    MethodSummary,
-)
+from testsgd.comparison.outcome import ComparedFindingSummary, MethodSummary, Side
+from testsgd.comparison.report.summary import ComparisonSummary
 from testsgd.comparison.report.verdict import (
     AUDIT,
     HOLDS_FOR,
