@@ -19,7 +19,8 @@ from made_up_rows import (
 
 import testsgd
 from testsgd.baselines import METHODS, BaselineResult, Subject
-from testsgd.comparison import compare_methods
+from testsgd.comparison.run import compare_methods
+from testsgd.comparison.testsgd_method import resolve_methods, time_search
 from testsgd.errors import ParameterError
 
 
@@ -47,12 +48,13 @@ def test_each_method_is_run_once_with_its_time(monkeypatch: pytest.MonkeyPatch) 
         loaded(),
         table(),
         parameters(max_features=1, seed=7),
+        resolve_methods(None),
         time_limit=9.0,
         progress=lambda *step: seen.append(step),
     )
 
     assert run.asked == [(name, 9.0) for name in METHODS]
-    assert [method.result.method for method in comparison.methods] == ["testsgd", *METHODS]
+    assert [method.method for method in comparison.methods] == ["testsgd", *METHODS]
     assert run.subject is not None
     assert (run.subject.max_features, run.subject.seed, run.subject.min_count) == (1, 7, 20)
     assert set(comparison.seconds) == {"testsgd", *METHODS, "side by side"}
@@ -60,19 +62,21 @@ def test_each_method_is_run_once_with_its_time(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_decisions_of_the_subject_are_those_of_the_model() -> None:
-    comparison = compare_methods(loaded(), table(), parameters(), methods="testsgd")
+    comparison = compare_methods(loaded(), table(), parameters(), ["testsgd"])
 
     granted = strict_with_young_women(people()) == "yes"
     np.testing.assert_array_equal(comparison.subject.decisions, granted)
     assert len(comparison.methods) == 1
-    assert comparison.methods[0].result.queries == comparison.audit.queries
+    assert comparison.methods[0].queries == comparison.audit.queries
 
 
 def test_the_search_alone_finds_as_many_groups_as_the_audit() -> None:
-    comparison = compare_methods(loaded(), table(), parameters(), methods="testsgd")
+    comparison = compare_methods(loaded(), table(), parameters(), ["testsgd"])
 
-    assert comparison.search.groups == len(comparison.audit.rule_sets)
-    assert comparison.search.seconds > 0
+    groups, seconds = time_search(comparison.subject)
+    assert groups == len(comparison.audit.rule_sets)
+    assert seconds > 0
+    assert comparison.methods[0].groups_per_second is not None
 
 
 def test_one_call_from_data_frame_to_result(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up_rows import finding
 
-from testsgd.comparison.matching import similarity, splits_of
+from testsgd.comparison.matching import groups_of, similarity
 
 ROWS = 12
 groups = st.lists(st.booleans(), min_size=ROWS, max_size=ROWS).map(np.array)
@@ -33,7 +33,7 @@ def members(rows: np.ndarray) -> set[int]:
 
 
 def near(one: np.ndarray, other: np.ndarray) -> float:
-    return similarity(splits_of(finding(one)), splits_of(finding(other)))
+    return similarity(groups_of(finding(one)), groups_of(finding(other)))
 
 
 @given(groups, groups)
@@ -69,7 +69,7 @@ def test_a_group_and_everybody_else_are_one_division(rows: np.ndarray) -> None:
 def test_of_a_pair_the_better_group_counts(
     high: np.ndarray, low: np.ndarray, other: np.ndarray
 ) -> None:
-    pair, single = splits_of(finding(high, low)), splits_of(finding(other))
+    pair, single = groups_of(finding(high, low)), groups_of(finding(other))
 
     assert similarity(pair, single) == max(near(high, other), near(low, other))
 
@@ -95,6 +95,6 @@ def test_nearly_everybody_is_not_near_a_small_group_outside() -> None:
 def test_what_is_no_group_of_rows_is_near_nothing() -> None:
     rows = np.ones(ROWS, dtype=bool)
 
-    assert splits_of(finding(None)) == ()
-    assert splits_of(finding(~rows)) == ()
-    assert similarity(splits_of(finding(None)), splits_of(finding(rows))) == 0
+    assert groups_of(finding(None)) == ()
+    assert groups_of(finding(~rows)) == ()
+    assert similarity(groups_of(finding(None)), groups_of(finding(rows))) == 0

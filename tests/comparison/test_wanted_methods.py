@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from testsgd.baselines import METHODS, check_time_limit
-from testsgd.comparison.testsgd_method import method_names, resolve_methods
+from testsgd.comparison.testsgd_method import resolve_methods
 from testsgd.errors import ParameterError
 
 
 @pytest.mark.parametrize("given", [None, "all", ("testsgd", *METHODS), ",".join(METHODS)])
 def test_all_methods(given: Any) -> None:
-    assert resolve_methods(given) == ("testsgd", *METHODS) == method_names()
+    assert resolve_methods(given) == ("testsgd", *METHODS)
 
 
 @pytest.mark.parametrize("given", ["themis", ["themis"], " themis ,", "themis,themis,testsgd"])

@@ -14,8 +14,7 @@ from page_parts import Element, drawing, extent, number, of_class, section, text
 from testsgd.certification import CertificationResult, summarise_certification
 from testsgd.certification.outcome import Certification, Moment, Shares
 from testsgd.certification.report.charts import proved_stack, shares_over_time
-from testsgd.report.planes import plane
-from testsgd.report.svg import stack
+from testsgd.report.html import draw
 
 # Positions are rounded to a tenth of a per cent.
 ROUNDED = 0.0501
@@ -104,7 +103,7 @@ def test_every_part_is_where_its_share_says_and_none_is_invisible(
     falsified = (1 - certified) * of_rest
     undecided = max(0.0, 1 - certified - falsified)
     found = bounded(shares=Shares(certified, falsified, undecided), remainder=None)
-    (bar,) = of_class(drawing(stack(proved_stack(summarise_certification(found)))), "stack")
+    (bar,) = of_class(drawing(draw(proved_stack(summarise_certification(found)))), "stack")
     parts = extents(bar)
     for name, share, start in (("more", certified, 0.0), ("less", falsified, 1 - falsified)):
         if share > 1e-15:
@@ -185,7 +184,7 @@ def test_areas_over_time_are_steps_within_the_drawing(
     summary = summarise_certification(found)
     chart = shares_over_time(summary)
     assert chart is not None
-    drawn = drawing(plane(chart))
+    drawn = drawing(draw(chart))
     undecided, fair, unfair = (path.attrib for path in drawn.iter("path"))
     tones = [path["class"].split()[0] for path in (undecided, fair, unfair)]
     assert tones == ["open", "more", "less"]

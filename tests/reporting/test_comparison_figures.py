@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testsgd.comparison.report.summary import FigureSummary
+from testsgd.comparison.outcome import FigureSummary
 from testsgd.comparison.report.verdict import figure_value, own_value, similarity, speed
 
 

@@ -24,10 +24,9 @@ from page_planes import planes_of
 
 from testsgd.mitigation import MitigationResult, MitigationSummary
 from testsgd.mitigation.report import charts
-from testsgd.report import svg
 from testsgd.report.charts import Plane, Strips
 from testsgd.report.formatting import MINUS
-from testsgd.report.planes import plane
+from testsgd.report.html import draw
 
 # Positions are rounded to a tenth of a per cent.
 ROUNDED = 0.0501
@@ -80,7 +79,7 @@ def shift_rows(summary: MitigationSummary) -> list[Element]:
     figure = charts.shifts(targets, charts.shift_scale(targets), "")
     (chart,) = figure.charts
     assert isinstance(chart, Strips)
-    return list(of_class(drawing(svg.strips(chart)), "strip-row", "li"))
+    return list(of_class(drawing(draw(chart)), "strip-row", "li"))
 
 
 def trade_off(summary: MitigationSummary) -> Plane:
@@ -183,7 +182,7 @@ def test_everything_lies_within_the_drawing(summary: MitigationSummary) -> None:
         place for key in ("before-after", "others") for place in positions(section(page, key))
     ]
     chart = trade_off(summary)
-    places += positions(drawing(plane(chart)))
+    places += positions(drawing(draw(chart)))
     assert min(places) >= 0
     assert max(places) <= 100
 
@@ -222,7 +221,7 @@ def test_the_chart_has_every_candidate_once(summary: MitigationSummary) -> None:
     left_out = int(beyond.group(1)) if beyond else 0
     assert len(chart.symbols) + len(chosen) + left_out == len(summary.candidates)
     assert len(chosen) == sum(one.chosen for one in summary.candidates)
-    (drawn,) = planes_of(plane(chart))
+    (drawn,) = planes_of(draw(chart))
     (budget,) = drawn.numbers("plane", "line", "threshold", "x1")
     allowed = drawn.numbers("plane", "use", "more", "x")
     refused = drawn.numbers("plane", "use", "soft", "x")
@@ -240,7 +239,7 @@ def test_the_chart_has_every_candidate_once(summary: MitigationSummary) -> None:
 def test_candidates_are_where_their_figures_say() -> None:
     summary = as_mitigation(one_target_document())
     chart = trade_off(summary)
-    (drawn,) = planes_of(plane(chart))
+    (drawn,) = planes_of(draw(chart))
     places = Counter(drawn.numbers("plane", "use", "", "x", "y"))
     for one in summary.candidates:
         if chart.across.low <= one.accuracy_drop / 100 <= chart.across.high:
@@ -256,7 +255,7 @@ def test_points_know_the_kind_of_their_samples(summary: MitigationSummary) -> No
     shapes = {"none": "cross", "counter": "circle", "odds": "square", "shifted": "triangle",
               "anchored": "wedge"}  # fmt: skip
     listed = Counter(shapes[one.kind] for one in summary.candidates if not one.chosen)
-    (drawn,) = planes_of(plane(chart))
+    (drawn,) = planes_of(draw(chart))
     hrefs = [mark["href"] for mark in drawn.marks("plane", "use")]
     found = Counter(href.removeprefix("#symbol-") for href in hrefs if href != "#diamond")
     assert found <= listed
@@ -284,7 +283,7 @@ def test_a_chosen_point_tells_its_kind_and_weight() -> None:
 def test_the_original_model_loses_nothing() -> None:
     summary = as_mitigation(one_target_document())
     chart = trade_off(summary)
-    (drawn,) = planes_of(plane(chart))
+    (drawn,) = planes_of(draw(chart))
     ((x, y),) = drawn.numbers("plane", "circle", "origin", "cx", "cy")
     assert x == next(tick.at for tick in chart.across.ticks if tick.label == "0")
     assert summary.targets[0].choice_before is not None
@@ -299,7 +298,7 @@ def test_the_original_model_loses_nothing() -> None:
 def test_points_of_accuracy_are_no_per_cent() -> None:
     document = one_target_document()
     document["candidates"][-1] |= {"accuracy_drop": 0.97, "allowed": False, "chosen": False}
-    (drawn,) = planes_of(plane(trade_off(as_mitigation(document))))
+    (drawn,) = planes_of(draw(trade_off(as_mitigation(document))))
     labels = [tick for _, tick in drawn.texts["x-axis"]]
     assert labels[0].startswith(MINUS)
     assert labels[-1] == "1"
@@ -361,4 +360,4 @@ def test_any_candidates_can_be_drawn(found: list[tuple[float, float, bool]], lim
     for mark in (*chart.symbols, *chart.highlights):
         assert chart.across.low - 1e-9 <= mark.x <= chart.across.high + 1e-9
         assert 0 <= mark.y <= chart.upwards.high + 1e-9
-    assert all(0 <= place <= 100 for place in positions(drawing(plane(chart))))
+    assert all(0 <= place <= 100 for place in positions(drawing(draw(chart))))

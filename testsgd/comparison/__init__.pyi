@@ -1,15 +1,5 @@
 from .call import compare as compare
-from .matching import NEAR as NEAR
-from .matching import alikeness as alikeness
-from .outcome import ComparedFinding as ComparedFinding
-from .outcome import ComparedMethod as ComparedMethod
 from .outcome import Comparison as Comparison
-from .outcome import InAudit as InAudit
-from .outcome import Nearest as Nearest
-from .outcome import Search as Search
-from .outcome import Side as Side
-from .report.summarise import summarise_comparison as summarise_comparison
 from .report.summary import ComparisonSummary as ComparisonSummary
 from .report.summary import ComparisonVerdict as ComparisonVerdict
 from .result import ComparisonResult as ComparisonResult
-from .run import compare_methods as compare_methods

@@ -97,11 +97,6 @@ def compare(
         seed=settings.seed,
     )
     comparison = compare_methods(
-        loaded,
-        table,
-        settings,
-        methods=names,
-        time_limit=seconds,
-        progress=progress,
+        loaded, table, settings, names, time_limit=seconds, progress=progress
     )
     return ComparisonResult(summarise_comparison(comparison), comparison)

@@ -1,9 +1,12 @@
-"""How near two findings are: by the rows in them, whatever words and numbers they come with."""
+"""How near two findings are: by the rows in them, whatever words and numbers they come with.
+
+A group and everybody else are one division of the rows: who says that men are favoured has also
+said that all others are not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,31 +17,19 @@ from testsgd.baselines import BaselineFinding
 NEAR = 0.5
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Split:
-    """One group of a finding, as a division of the rows in two.
-
-    A group and everybody else are one division: who says that men are favoured has also said that
-    all others are not.
-    """
-
-    rows: NDArray[np.bool_]  # Who is in the group; shape (rows,).
-    size: int  # How many.
-
-
-def splits_of(finding: BaselineFinding) -> tuple[Split, ...]:
-    """Return the groups of a finding: none, one, or the two of a pair; empty ones are left out."""
+def groups_of(finding: BaselineFinding) -> tuple[Rows, ...]:
+    """Return the rows of a finding's groups: none, one, or the two of a pair; no empty ones."""
     groups = (finding.rows, finding.rows_other)
-    splits = (Split(rows, int(rows.sum())) for rows in groups if rows is not None)
-    return tuple(split for split in splits if split.size)
+    return tuple(rows for rows in groups if rows is not None and rows.any())
 
 
-def similarity(one: Sequence[Split], other: Sequence[Split]) -> float:
+def similarity(one: Sequence[Rows], other: Sequence[Rows]) -> float:
     """Return how near two findings are: the best :func:`alikeness` of their groups, or 0."""
     pairs = [
-        alikeness(np.count_nonzero(left.rows & right.rows), left.size, right.size, len(left.rows))
+        alikeness((left & right).sum(), left.sum(), right.sum(), len(left))
         for left in one
         for right in other
     ]
@@ -48,24 +39,12 @@ def similarity(one: Sequence[Split], other: Sequence[Split]) -> float:
 def alikeness(both: ArrayLike, one: ArrayLike, other: ArrayLike, rows: int) -> Floats:
     """Return how alike two divisions of the rows are, by Jaccard's index of the smaller sides.
 
-    Parameters
-    ----------
-    both, one, other : array_like of int
-        Rows in both groups, in the one, and in the other.
-    rows : int
-        Rows in all.
+    Given are the rows in both groups, in the one, in the other, and in all. Jaccard's index, the
+    rows in both groups as a share of those in either, is taken of the groups and of those outside,
+    whichever is smaller: two groups of nearly everybody always share most rows, and say nothing
+    alike if those outside are others. Of two groups with at most half of the rows it is that of the
+    groups. Or the same after one group is exchanged for everybody else, if that is larger.
 
-    Returns
-    -------
-    numpy.ndarray of float64
-        Jaccard's index, the rows in both groups as a share of those in either, taken of the groups
-        and of those outside, whichever is smaller: two groups of nearly everybody always share
-        most rows, and say nothing alike if those outside are others. Of two groups with at most
-        half of the rows it is that of the groups. Or the same after one group is exchanged for
-        everybody else, if that is larger.
-
-    Examples
-    --------
     >>> float(alikeness(20, 30, 40, 100))  # the rows in both as a share of those in either
     0.4
     >>> round(float(alikeness(90, 95, 95, 100)), 2)  # nobody is outside of both

@@ -1,4 +1,4 @@
-"""What a comparison gives, before anything is rendered."""
+"""What a comparison gives, as the parts of its document."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from testsgd.auditing import TableFindings
-from testsgd.baselines import BaselineFinding, BaselineResult, Subject
+from testsgd.baselines import BaselineResult, Subject
 from testsgd.report.summaries import Part
 
 
@@ -25,20 +25,10 @@ class Side(Part):
 
 
 def side_of(decisions: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Side:
-    """Measure how a model treats a group of rows, given who gets the favourable label.
-
-    Examples
-    --------
-    >>> side = side_of(np.array([True, True, False, False]), np.array([True, True, True, False]))
-    >>> side.n_in, side.rate_out, side.share
-    (3, 0.0, 0.75)
-    """
-    n_in = int(rows.sum())
-    n_out = len(rows) - n_in
-    favourable_in = int((decisions & rows).sum())
-    favourable_out = int(decisions.sum()) - favourable_in
-    rate_in = favourable_in / n_in if n_in else None
-    rate_out = favourable_out / n_out if n_out else None
+    """Measure how a model treats a group of rows, given who gets the favourable label."""
+    n_in, n_out = int(rows.sum()), int((~rows).sum())
+    rate_in = float(decisions[rows].mean()) if n_in else None
+    rate_out = float(decisions[~rows].mean()) if n_out else None
     return Side(
         n_in=n_in,
         n_out=n_out,
@@ -65,59 +55,78 @@ class Nearest(Part):
     )
 
 
-@dataclass(frozen=True)
-class InAudit:
-    """The frequent group of the audit that is nearest to a finding."""
+class InAuditSummary(Part):
+    """The frequent group of the audit that is nearest to a finding, whatever its rank."""
 
-    group: int  # The group's place in the findings of the audit.
-    rank: int | None  # Its rank by score; None if it is not ranked.
-    similarity: float  # See :func:`testsgd.comparison.alikeness`.
-
-
-@dataclass(frozen=True)
-class ComparedFinding:
-    """One finding of a method, compared with those of the others."""
-
-    rank: int  # Its rank among the method's findings, from 1.
-    finding: BaselineFinding  # As the method gave it.
-    # On the common yardstick: its group, and of a pair the group with the lower rate; None if it is
-    # no group of rows.
-    side: Side | None
-    other_side: Side | None
-    nearest: tuple[Nearest, ...]  # The nearest finding of each other method that took part.
-    # True if no other method has a finding near it; None if it is no group of rows, or nothing else
-    # was found.
-    only: bool | None
-    # Of the audit's own findings: the interval of the difference.
-    confidence_interval: tuple[float, float] | None = None
-    # The audit's nearest group, whatever its rank; None for the audit's own findings.
-    in_audit: InAudit | None = None
+    text: str = Field(description="the group")
+    rank: int | None = Field(description="its rank by score; null if it is not ranked")
+    similarity: float = Field(ge=0, le=1, description="as that of findings")
 
 
-@dataclass(frozen=True)
-class ComparedMethod:
-    """A method with its first distinct findings."""
+class ComparedFindingSummary(Part):
+    """One finding of a method, measured as all are, and compared with the others'."""
 
-    result: BaselineResult  # As the method gave it.
-    findings: tuple[ComparedFinding, ...]  # The first that are no near copies of one before them.
-    distinct: int  # How many of its findings are no near copies, shown here or not.
+    rank: int = Field(ge=1, description="its rank among the method's findings")
+    text: str = Field(description="the group in words")
+    value: float = Field(description="the method's own measure of it")
+    confidence_interval: tuple[float, float] | None = Field(
+        None, description="of the audit's findings: of the difference"
+    )
+    side: Side | None = Field(
+        description="the group by the model's decisions; null if the finding is no group of rows"
+    )
+    other_side: Side | None = Field(
+        None, description="of a pair of groups the one with the lower rate"
+    )
+    nearest: list[Nearest] = Field(description="the nearest finding of each other method")
+    only: bool | None = Field(
+        description="true: no other method has a finding that near; null if there is none to "
+        "compare with"
+    )
+    in_audit: InAuditSummary | None = Field(
+        None, description="the nearest group of the audit; null for the audit's own findings"
+    )
 
 
-@dataclass(frozen=True)
-class Search:
-    """How fast the audit's search is, without its questions to the model."""
+class FigureSummary(Part):
+    """A number of a method that is not about one group."""
 
-    groups: int  # Groups with enough rows.
-    seconds: float  # How long it took to find them, with their rates and their order.
+    name: str = Field(description="what it is called")
+    value: float | int | str = Field(description="the number; a text where there is none")
+    meaning: str = Field(description="what it says, in a sentence")
+
+
+class MethodSummary(Part):
+    """What one method found, and what it took."""
+
+    method: str = Field(description="its short name")
+    title: str = Field(description="its name")
+    measure: str = Field(description="what the values of its findings are")
+    available: bool = Field(description="false: it could not be run here, see `note`")
+    note: str = Field("", description="what a reader must know of it")
+    findings: list[ComparedFindingSummary] = Field(
+        description="its first findings, near copies left out"
+    )
+    distinct: int = Field(description="findings without near copies, listed here or not")
+    compared: int = Field(description="of those listed: which could be looked for among others")
+    only: int = Field(description="of those compared: which no other method found")
+    figures: list[FigureSummary] = Field(description="what else it measured")
+    groups: int | None = Field(description="groups examined; null if it examines none")
+    queries: int = Field(description="rows it asked the model about, beside the rows as they are")
+    seconds: float = Field(description="wall-clock time")
+    groups_per_second: float | None = Field(
+        description="groups examined in a second, on average; of the audit those of its search "
+        "alone, given the decisions as the other methods are"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Several methods on one model and its rows."""
+    """Several methods on one model and its rows, the audit first."""
 
-    audit: TableFindings  # The audit.
+    audit: TableFindings
     subject: Subject  # What all methods were given.
-    methods: tuple[ComparedMethod, ...]  # The audit first.
-    search: Search  # The audit's search alone, given the decisions, as the other methods are.
+    results: tuple[BaselineResult, ...]  # As each method gave it, with the rows of its findings.
+    methods: tuple[MethodSummary, ...]  # The same, measured with one yardstick.
     time_limit: float | None  # Seconds that each of the others might take.
     seconds: dict[str, float] = field(default_factory=dict)  # Wall-clock time of each phase.

@@ -12,23 +12,17 @@ import numpy as np
 from testsgd.auditing import AuditParameters, Progress, TableFindings, run_audit
 from testsgd.baselines import BaselineFinding, BaselineResult, Subject, run_baseline, subject_of
 from testsgd.baselines.registry import find_baseline
-from testsgd.comparison.matching import NEAR, Split, similarity, splits_of
+from testsgd.comparison.matching import NEAR, Rows, groups_of, similarity
 from testsgd.comparison.nearest_group import nearest_groups
 from testsgd.comparison.outcome import (
-    ComparedFinding,
-    ComparedMethod,
+    ComparedFindingSummary,
     Comparison,
-    InAudit,
+    InAuditSummary,
+    MethodSummary,
     Nearest,
     side_of,
 )
-from testsgd.comparison.testsgd_method import (
-    AUDIT,
-    audit_as_method,
-    first_groups,
-    resolve_methods,
-    time_search,
-)
+from testsgd.comparison.testsgd_method import AUDIT, audit_as_method, first_groups, time_search
 from testsgd.data import Table
 from testsgd.errors import ParameterError
 from testsgd.models import LoadedModel, Model
@@ -38,35 +32,35 @@ FIRST_FINDINGS = 10
 
 
 class _Placed(NamedTuple):
-    """A finding with its rank among all of its method's, from 1, and its groups."""
+    """A finding with its rank among all of its method's, from 1, and the rows of its groups."""
 
     rank: int
     finding: BaselineFinding
-    splits: tuple[Split, ...]
+    groups: tuple[Rows, ...]
 
 
 def side_by_side(
-    results: Sequence[BaselineResult], subject: Subject, audit: TableFindings
-) -> tuple[ComparedMethod, ...]:
+    results: Sequence[BaselineResult],
+    subject: Subject,
+    audit: TableFindings,
+    *,
+    search: tuple[int, float] = (0, 0.0),
+) -> tuple[MethodSummary, ...]:
     """Measure all findings with one yardstick, and look for each among those of the others.
 
-    The audit is among the results, and given to look findings up in. The order stays.
+    The audit is among the results, and given to look findings up in; `search` is how many groups
+    its search alone examines in how many seconds. The order stays.
     """
-    placed = {
-        result.method: [
-            _Placed(index, finding, splits_of(finding))
-            for index, finding in enumerate(_grouped(result), start=1)
-        ]
-        for result in results
-    }
-    return tuple(_compared(result, placed, subject, audit) for result in results)
+    placed = {result.method: _placed(result) for result in results}
+    return tuple(_compared(result, placed, subject, audit, search) for result in results)
 
 
-def _grouped(result: BaselineResult) -> tuple[BaselineFinding, ...]:
+def _placed(result: BaselineResult) -> list[_Placed]:
     """Return a method's findings, without rows if these are no groups."""
-    if result.method == AUDIT or find_baseline(result.method).names_groups:
-        return result.findings
-    return tuple(replace(finding, rows=None, rows_other=None) for finding in result.findings)
+    findings = result.findings
+    if result.method != AUDIT and not find_baseline(result.method).names_groups:
+        findings = tuple(replace(finding, rows=None, rows_other=None) for finding in findings)
+    return [_Placed(rank, each, groups_of(each)) for rank, each in enumerate(findings, start=1)]
 
 
 def _compared(
@@ -74,114 +68,98 @@ def _compared(
     placed: dict[str, list[_Placed]],
     subject: Subject,
     audit: TableFindings,
-) -> ComparedMethod:
+    search: tuple[int, float],
+) -> MethodSummary:
     distinct = _distinct(placed[result.method], audit.parameters.overlap)
     first = distinct[:FIRST_FINDINGS]
     others = {name: items for name, items in placed.items() if name != result.method and items}
+    groups, seconds = result.groups, result.seconds
     intervals: list[tuple[float, float] | None] = [None] * len(first)
-    in_audit: list[InAudit | None] = [None] * len(first)
+    in_audit: list[InAuditSummary | None] = [None] * len(first)
     if result.method == AUDIT:
+        groups, seconds = search
         indices = np.array([item.rank for item in first], dtype=np.intp)
         low, high = audit.confidence_intervals(first_groups(audit)[indices - 1])
         intervals = [*zip(low.tolist(), high.tolist(), strict=True)]
     else:
-        in_audit = nearest_groups(audit, [item.splits for item in first])
-    findings = tuple(
+        in_audit = nearest_groups(audit, [item.groups for item in first])
+    findings = [
         _finding(*each, others, subject) for each in zip(first, intervals, in_audit, strict=True)
+    ]
+    return MethodSummary.of(
+        result,
+        findings=findings,
+        distinct=len(distinct),
+        compared=sum(finding.only is not None for finding in findings),
+        only=sum(finding.only is True for finding in findings),
+        groups_per_second=groups / seconds if groups and seconds > 0 else None,
     )
-    return ComparedMethod(result, findings, len(distinct))
 
 
 def _distinct(findings: list[_Placed], overlap: float) -> list[_Placed]:
     """Leave out near copies of findings before them; what is no group of rows stays."""
     kept: list[_Placed] = []
     for placed in findings:
-        if not any(_copies(placed.splits, other.splits, overlap) for other in kept):
+        if not any(_copies(placed.groups, other.groups, overlap) for other in kept):
             kept.append(placed)
     return kept
 
 
-def _copies(splits: tuple[Split, ...], others: tuple[Split, ...], overlap: float) -> bool:
+def _copies(groups: tuple[Rows, ...], others: tuple[Rows, ...], overlap: float) -> bool:
     """Return whether all groups of one finding are near copies of those of another."""
-    return (
-        len(splits) == len(others) > 0
-        and min(similarity([left], [right]) for left, right in zip(splits, others, strict=True))
-        >= overlap
+    return len(groups) == len(others) > 0 and all(
+        similarity([left], [right]) >= overlap for left, right in zip(groups, others, strict=True)
     )
 
 
 def _finding(
     placed: _Placed,
     confidence_interval: tuple[float, float] | None,
-    in_audit: InAudit | None,
+    in_audit: InAuditSummary | None,
     others: dict[str, list[_Placed]],
     subject: Subject,
-) -> ComparedFinding:
-    index, finding, splits = placed
-    nearest = tuple(_nearest(name, splits, findings) for name, findings in others.items())
-    measured = [
+) -> ComparedFindingSummary:
+    rank, finding, groups = placed
+    nearest = [_nearest(name, groups, findings) for name, findings in others.items()]
+    comparable = any(near.rank is not None for near in nearest)
+    side, other_side = (
         None if rows is None else side_of(subject.decisions, rows)
         for rows in (finding.rows, finding.rows_other)
-    ]
-    comparable = any(near.rank is not None for near in nearest)
-    return ComparedFinding(
-        rank=index,
-        finding=finding,
-        side=measured[0],
-        other_side=measured[1],
+    )
+    return ComparedFindingSummary(
+        rank=rank,
+        text=finding.text,
+        value=finding.value,
+        side=side,
+        other_side=other_side,
         nearest=nearest,
-        only=all(near.similarity < NEAR for near in nearest) if splits and comparable else None,
+        only=all(near.similarity < NEAR for near in nearest) if groups and comparable else None,
         confidence_interval=confidence_interval,
         in_audit=in_audit,
     )
 
 
-def _nearest(name: str, splits: tuple[Split, ...], others: list[_Placed]) -> Nearest:
-    groups = [(similarity(splits, other.splits), other.rank) for other in others if other.splits]
-    if not groups or not splits:
+def _nearest(name: str, groups: tuple[Rows, ...], others: list[_Placed]) -> Nearest:
+    found = [(similarity(groups, other.groups), -other.rank) for other in others if other.groups]
+    if not found or not groups:
         return Nearest(method=name, rank=None, similarity=0.0)
-    best, index = max(groups, key=lambda pair: (pair[0], -pair[1]))
-    return Nearest(method=name, rank=index, similarity=best)
+    best, rank = max(found)
+    return Nearest(method=name, rank=-rank, similarity=best)
 
 
 def compare_methods(
     model: LoadedModel[Model],
     table: Table,
     parameters: AuditParameters,
+    names: Sequence[str],
     *,
-    methods: str | Sequence[str] | None = None,
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run the audit and the other methods, one after another, and compare what they find.
+    """Run the audit and the other named methods, one after another, and compare what they find.
 
-    Parameters
-    ----------
-    model : LoadedModel
-        The black box.
-    table : Table
-        The rows.
-    parameters : AuditParameters
-        What the audit does; support, features, bins and seed hold for all methods that have them.
-    methods : str, sequence of str or None
-        Which, see :func:`resolve_methods`.
-    time_limit : float or None
-        Seconds that each of the others may take.
-    progress : callable, optional
-        Called with a phase's name, how much is done and how much there is.
-
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    ModelError
-        If the model raises or returns something unusable.
-    ParameterError
-        If a method is unknown, or rows are to be held out.
+    Support, features, bins and seed of the audit's parameters hold for all methods that have them.
     """
-    names = resolve_methods(methods)
     if parameters.holdout is not None:
         raise ParameterError(
             "the methods of a comparison look at the same rows, all of them",
@@ -212,13 +190,13 @@ def compare_methods(
     if progress is not None and others:
         progress("other methods", len(others), len(others))
     start = time.perf_counter()
-    compared = side_by_side(results, subject, audit)
+    methods = side_by_side(results, subject, audit, search=search)
     seconds["side by side"] = time.perf_counter() - start
     return Comparison(
         audit=audit,
         subject=subject,
-        methods=compared,
-        search=search,
+        results=tuple(results),
+        methods=methods,
         time_limit=time_limit,
         seconds=seconds,
     )

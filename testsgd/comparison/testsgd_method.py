@@ -17,17 +17,11 @@ from testsgd.baselines import (
     Figure,
     Subject,
 )
-from testsgd.comparison.outcome import Search
 from testsgd.errors import ParameterError
 from testsgd.rules import mine
 
 # The audit, among the methods.
 AUDIT = "testsgd"
-
-
-def method_names() -> tuple[str, ...]:
-    """Return the names of all methods, the audit's first."""
-    return (AUDIT, *METHODS)
 
 
 def resolve_methods(methods: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -36,12 +30,11 @@ def resolve_methods(methods: str | Sequence[str] | None) -> tuple[str, ...]:
     `methods` may be one text of names with commas between them; "all" or None for all. Raises a
     ParameterError if a name is unknown, or there is none.
     """
+    known = (AUDIT, *METHODS)
     if methods is None or methods == "all":
-        return method_names()
-    given = methods.split(",") if isinstance(methods, str) else list(methods)
-    wanted = [str(name).strip() for name in given]
-    wanted = [name for name in wanted if name]
-    known = method_names()
+        return known
+    given = methods.split(",") if isinstance(methods, str) else methods
+    wanted = [name for name in (str(name).strip() for name in given) if name]
     choices = f"choose from {', '.join(known)}, or all"
     if not wanted:
         raise ParameterError("no method is named", where="methods", remedy=choices)
@@ -85,8 +78,12 @@ def audit_as_method(findings: TableFindings, *, seconds: float) -> BaselineResul
     )
 
 
-def time_search(subject: Subject) -> Search:
-    """Time the search for all groups with enough rows, given what the other methods are given."""
+def time_search(subject: Subject) -> tuple[int, float]:
+    """Time the search for all groups with enough rows, given what the other methods are given.
+
+    Returned: how many groups there are, and in how many seconds they, their rates and their order
+    were found; the model is not asked.
+    """
     start = time.perf_counter()
     contingency = subject.contingency
     tallies = [contingency.tally(), contingency.tally(subject.decisions.astype(np.int64))]
@@ -101,7 +98,7 @@ def time_search(subject: Subject) -> Search:
     outside = len(subject.decisions) - inside
     difference = favourable / inside - (subject.decisions.sum() - favourable) / outside
     np.argsort(-np.abs(difference), kind="stable")
-    return Search(len(groups), time.perf_counter() - start)
+    return len(groups), time.perf_counter() - start
 
 
 def first_groups(findings: TableFindings) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""Charts as data: what is drawn, in units of the data; :mod:`testsgd.report.svg` draws it."""
+"""Charts as data: what is drawn, in units of the data; a template draws it."""
 
 from __future__ import annotations
 

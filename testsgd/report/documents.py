@@ -19,6 +19,17 @@ from testsgd.report.markdown import render_markdown
 Summary = TypeVar("Summary", bound=BaseModel)
 
 
+def schema_of(text: str, *, where: str, what: str) -> Any:
+    """Return the schema that a JSON text names, None without; an error if it is no JSON."""
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise ResultError(
+            f"not valid JSON: {error}", where=where, remedy=f"give a result.json of {what}"
+        ) from error
+    return document.get("schema") if isinstance(document, dict) else None
+
+
 @dataclass(frozen=True)
 class DocumentKind(Generic[Summary]):
     """A kind of result as JSON text: the summary of an audit, say.
@@ -73,33 +84,14 @@ class DocumentKind(Generic[Summary]):
         return render_markdown(self.layout(summary))
 
     def read(self, text: str, *, where: str = "result") -> Summary:
-        """Read a summary back from JSON text.
-
-        Parameters
-        ----------
-        text : str
-            What :meth:`render` wrote.
-        where : str
-            What to call the text in error messages.
-
-        Returns
-        -------
-        Summary
+        """Read a summary back from JSON text, which error messages call `where`.
 
         Raises
         ------
         ResultError
             If the text is no document of this kind, or one of another version.
         """
-        try:
-            document = json.loads(text)
-        except ValueError as error:
-            raise ResultError(
-                f"not valid JSON: {error}",
-                where=where,
-                remedy=f"give a result.json of {self.what}",
-            ) from error
-        seen = document.get("schema") if isinstance(document, dict) else None
+        seen = schema_of(text, where=where, what=self.what)
         if seen != self.name:
             raise ResultError(
                 f"the schema is {seen!r}, not {self.name!r}",

@@ -74,28 +74,9 @@ def check_formats(
 def export(
     result: Any, folder: str | Path, formats: Sequence[str], exporters: Mapping[str, Exporter]
 ) -> list[Path]:
-    """Write a result into a folder, each file whole or not at all.
+    """Write a result into a folder, which is made, in some formats; return the files written.
 
-    Parameters
-    ----------
-    result : object
-        What the exporters take.
-    folder : path-like
-        Made if it is not there.
-    formats : sequence of str
-        Names of exporters, in the order of writing.
-    exporters : mapping
-        The known formats.
-
-    Returns
-    -------
-    list of pathlib.Path
-        The files written. All texts are rendered first: if one of them fails, no file is touched.
-
-    Raises
-    ------
-    ParameterError
-        If a format is unknown.
+    All texts are rendered first: if one of them fails, no file is touched.
     """
     chosen = check_formats(formats, exporters)
     texts = {name: item.text(result) for name, item in chosen.items() if item.text is not None}

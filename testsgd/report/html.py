@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from testsgd.report import geometry
 from testsgd.report.blocks import Document, shown
-from testsgd.report.charts import Chart, HeatKeys, HeatMap, Plane, RateBars, Stack, Strips
-from testsgd.report.formatting import moment
-from testsgd.report.planes import plane
-from testsgd.report.svg import heat_keys, heat_map, rate_bars, stack, strips, text_units
+from testsgd.report.charts import Chart
+from testsgd.report.formatting import moment, shorten
+from testsgd.report.scales import Scale
 
 _TEMPLATES = Path(__file__).parent / "templates"
+# Longer names of rows are cut.
+_NAME = 240
+# Steps of heat maps on each side.
+_STEPS = 4
 
 # Paths drawn before the status, by whether it is good.
 _ICONS = {
@@ -34,19 +40,32 @@ def render_html(document: Document) -> str:
 
 def draw(chart: Chart, level: int = 3) -> Markup:
     """Return a chart as HTML; its own headings are of some level."""
-    match chart:
-        case Strips():
-            return strips(chart, level)
-        case Stack():
-            return stack(chart)
-        case Plane():
-            return plane(chart)
-        case RateBars():
-            return rate_bars(chart)
-        case HeatMap():
-            return heat_map(chart)
-        case HeatKeys():
-            return heat_keys(chart)
+    macros: Any = _environment().get_template("charts.html.j2").module
+    return Markup(macros.draw(chart, level))
+
+
+def text_units(text: str, units: Iterable[str]) -> Markup:
+    """Write the name of a group; where it fits, a line never breaks inside a rule."""
+    units = tuple(units)
+    if len(text) > _NAME or " and ".join(units) != text:
+        return Markup("{}").format(shorten(text, _NAME))
+    return Markup(" ").join(
+        Markup('<span class="unit">{}{}</span>').format("and " if number else "", unit)
+        for number, unit in enumerate(units)
+    )
+
+
+def shade(steps: int | None) -> str:
+    """Name a shade: l4 (far below) to l1, z, m1 to m4 (far above); no without a value."""
+    if steps is None:
+        return "no"
+    clipped = max(-_STEPS, min(_STEPS, steps))
+    return f"{'l' if clipped < 0 else 'm'}{abs(clipped)}" if clipped else "z"
+
+
+def place(value: float, scale: Scale) -> float:
+    """Return where a value lies on a scale, in per cent."""
+    return scale.place(value)
 
 
 @lru_cache
@@ -59,5 +78,18 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"draw": draw, "moment": moment, "text_units": text_units}
+    filters = (
+        moment,
+        place,
+        shade,
+        shorten,
+        text_units,
+        geometry.line_ends,
+        geometry.named_lines,
+        geometry.names_beside,
+        geometry.outline,
+        geometry.placed_highlights,
+        geometry.tiles,
+    )
+    environment.filters |= {function.__name__: function for function in filters}
     return environment

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from testsgd.errors import ResultError
+from testsgd.report.documents import schema_of
 from testsgd.report.results import DocumentResult, read_source
 
 # A capability is loaded when one of its documents is read. A new one is one more line here.
@@ -68,13 +68,7 @@ def read_result(source: str | Path) -> DocumentResult[Any]:
     True
     """
     text, where = read_source(source)
-    try:
-        document = json.loads(text)
-    except ValueError as error:
-        raise ResultError(
-            f"not valid JSON: {error}", where=where, remedy="give a result.json of testsgd"
-        ) from error
-    schema = document.get("schema") if isinstance(document, dict) else None
+    schema = schema_of(text, where=where, what="testsgd")
     if not isinstance(schema, str) or schema not in RESULTS:
         raise ResultError(
             f"the schema is {schema!r}, neither {' nor '.join(map(repr, RESULTS))}",

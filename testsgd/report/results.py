@@ -123,25 +123,7 @@ class DocumentResult(ABC, Generic[Summary]):
 
 
 def read_source(source: str | Path) -> tuple[str, str]:
-    """Read the JSON text of a result.
-
-    Parameters
-    ----------
-    source : str or path-like
-        JSON text, or the path of a file that holds it.
-
-    Returns
-    -------
-    text : str
-        The text; it need not be that of a result.
-    where : str
-        What to call it in error messages.
-
-    Raises
-    ------
-    ResultError
-        If there is no such file, or it is no text.
-    """
+    """Return the JSON text that is given, or in a file of that path; what errors call it."""
     path = str(source)
     if isinstance(source, str) and path.lstrip().startswith("{"):
         return path, "result"

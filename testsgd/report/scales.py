@@ -40,6 +40,16 @@ class Scale:
         """Return where a value lies, in per cent; values beyond the ends lie at the ends."""
         return position(100 * self.share(value))
 
+    def from_top(self, value: float) -> float:
+        """Return where a value lies below the upper edge of an upright scale, in per cent."""
+        return position(100 - self.place(value))
+
+    def part(self, start: float, end: float, least: float) -> tuple[float, float]:
+        """Return where a part begins and how wide it is, at least `least`, in per cent."""
+        first = self.place(start)
+        width = max(position(self.place(end) - first), least)
+        return position(min(first, 100 - width)), width
+
     def share(self, value: float) -> float:
         """Return where a value lies, as a share of the length."""
         value = min(max(value, self.low), self.high)

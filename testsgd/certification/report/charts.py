@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from testsgd.certification.report import wording
 from testsgd.certification.report.summary import (
     CertificationSummary,
     EstimatedSummary,
     RegionSummary,
-)
-from testsgd.certification.report.wording import (
-    at_least,
-    at_most,
-    between,
-    bound,
-    estimate_title,
-    proved_texts,
 )
 from testsgd.report.charts import Area, Mark, Plane, Segment, Stack, StripRow, Strips, stairs
 from testsgd.report.formatting import percent, share
@@ -27,7 +20,11 @@ _WHOLE = linear_scale(0.0, 1.0, count=2)
 
 def proved_stack(summary: CertificationSummary) -> Stack:
     """Return the shares of the domain as one bar: fair from the left, unfair at the right end."""
-    proved, texts, estimated = summary.proved, proved_texts(summary.proved), summary.estimated
+    proved, texts, estimated = (
+        summary.proved,
+        wording.proved_texts(summary.proved),
+        summary.estimated,
+    )
     unfair_from = 1 - proved.falsified
     # Where nothing is undecided, rounding must not leave a part of it.
     fair_to = proved.certified if proved.undecided else unfair_from
@@ -37,7 +34,7 @@ def proved_stack(summary: CertificationSummary) -> Stack:
     )
     estimate = None
     if estimated is not None:
-        ends = " to ".join(between(*estimated.domain_confidence_interval))
+        ends = " to ".join(wording.between(*estimated.domain_confidence_interval))
         title += f"; unfair, estimated by sampling: {ends}"
         estimate = Segment(
             1 - estimated.domain_confidence_interval[1],
@@ -51,9 +48,9 @@ def proved_stack(summary: CertificationSummary) -> Stack:
         title,
         _WHOLE,
         (
-            Segment(0.0, fair_to, "more", "fair", bound(texts.certified, "≥")),
-            Segment(fair_to, unfair_from, "open", "undecided", bound(texts.undecided, "≤")),
-            Segment(unfair_from, 1.0, "less", "unfair", bound(texts.falsified, "≥")),
+            Segment(0.0, fair_to, "more", "fair", wording.bound(texts.certified, "≥")),
+            Segment(fair_to, unfair_from, "open", "undecided", wording.bound(texts.undecided, "≤")),
+            Segment(unfair_from, 1.0, "less", "unfair", wording.bound(texts.falsified, "≥")),
         ),
         name="Proved, of the whole domain",
         estimate=estimate,
@@ -64,13 +61,13 @@ def proved_stack(summary: CertificationSummary) -> Stack:
 
 def estimated_stack(summary: CertificationSummary, estimated: EstimatedSummary) -> Stack:
     """Return the undecided part alone as a bar, with what its samples say."""
-    low, high = between(*estimated.confidence_interval)
+    low, high = wording.between(*estimated.confidence_interval)
     return Stack(
         f"Estimated unfair share of the undecided part: {low} to {high}, "
         f"{share(estimated.confidence)} confidence",
         _WHOLE,
         (Segment(0.0, 1.0, "open"), Segment(*estimated.confidence_interval, "pale")),
-        name=f"{estimate_title(summary)}: unfair share of the undecided part alone",
+        name=f"{wording.estimate_title(summary)}: unfair share of the undecided part alone",
         mark=Mark(estimated.unfair / estimated.samples),
         side="less",
         axis=True,
@@ -90,8 +87,8 @@ def region_strips(regions: Sequence[RegionSummary]) -> Strips:
 def _region_row(region: RegionSummary) -> StripRow:
     unfair, undecided = region.falsified, region.undecided
     title = (
-        f"of the domain, proved unfair: at least {at_least(unfair, 2)}, undecided: at most "
-        f"{at_most(undecided, 2)}"
+        f"of the domain, proved unfair: at least {wording.at_least(unfair, 2)}, undecided: at most "
+        f"{wording.at_most(undecided, 2)}"
     )
     likely = unfair
     if region.unfair_estimate is not None:
@@ -115,7 +112,7 @@ def shares_over_time(summary: CertificationSummary) -> Plane | None:
 
     What is proved stays proved, so each share keeps its level until the next moment.
     """
-    moments, texts = summary.moments, proved_texts(summary.proved)
+    moments, texts = summary.moments, wording.proved_texts(summary.proved)
     times = {moment.seconds for moment in moments if moment.seconds > 0}
     if len(times) < 3:
         return None

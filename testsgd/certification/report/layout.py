@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-from testsgd.certification.report.charts import (
-    estimated_stack,
-    proved_stack,
-    region_strips,
-    shares_over_time,
-)
+from testsgd.certification.report import charts, wording
 from testsgd.certification.report.notes import certification_notes
 from testsgd.certification.report.summary import (
     CertificationSummary,
     EstimatedSummary,
     RegionSummary,
-)
-from testsgd.certification.report.wording import (
-    STATUS_NAMES,
-    at_least,
-    at_most,
-    between,
-    bound,
-    compared_text,
-    estimate_title,
-    layers_text,
-    part_of,
-    people,
-    people_counts,
-    people_number,
-    proved_texts,
-    sums_text,
-    value_text,
 )
 from testsgd.report.blocks import (
     GATE_STANDINGS,
@@ -53,7 +31,6 @@ from testsgd.report.blocks import (
     meaning_section,
 )
 from testsgd.report.formatting import (
-    NOTHING,
     count,
     either,
     moment,
@@ -64,6 +41,7 @@ from testsgd.report.formatting import (
     series,
     share,
 )
+from testsgd.report.listing import Listed, listing
 from testsgd.report.summaries import origin, version_facts
 
 # Longer tables are folded away on a page, and so many regions are drawn.
@@ -93,7 +71,7 @@ def certification_layout(summary: CertificationSummary) -> Document:
     return Document(
         what="Certification",
         subject=f"{summary.network.name} on {summary.domain.name}",
-        status=Status(STATUS_NAMES[verdict.status], GATE_STANDINGS.get(verdict.status, "")),
+        status=Status(wording.STATUS_NAMES[verdict.status], GATE_STANDINGS.get(verdict.status, "")),
         headline=verdict.headline,
         sentences=tuple(verdict.sentences),
         figures=(Only("html", (_figures(summary),)),),
@@ -124,8 +102,8 @@ def certification_layout(summary: CertificationSummary) -> Document:
 
 
 def _figures(summary: CertificationSummary) -> KeyFigures:
-    proved, texts = summary.proved, proved_texts(summary.proved)
-    counted = people_counts(proved, summary.domain, summary.method)
+    proved, texts = summary.proved, wording.proved_texts(summary.proved)
+    counted = wording.people_counts(proved, summary.domain, summary.method)
     fair, unfair = (
         ([plural(people, "person", "people")] for people in counted) if counted else ([], [])
     )
@@ -133,19 +111,19 @@ def _figures(summary: CertificationSummary) -> KeyFigures:
         (
             KeyFigure(
                 "Proved fair",
-                bound(texts.certified, "≥"),
+                wording.bound(texts.certified, "≥"),
                 (*fair, "every protected value compared gets the same decision"),
                 "good" if proved.certified else "",
             ),
             KeyFigure(
                 "Proved unfair",
-                bound(texts.falsified, "≥"),
+                wording.bound(texts.falsified, "≥"),
                 (*unfair, "two protected values get different decisions"),
                 "bad" if proved.falsified else "",
             ),
             KeyFigure(
                 "Undecided",
-                bound(texts.undecided, "≤"),
+                wording.bound(texts.undecided, "≤"),
                 ("nothing is proved of the rest" if proved.undecided else "nobody is left",),
             ),
         )
@@ -155,11 +133,12 @@ def _figures(summary: CertificationSummary) -> KeyFigures:
 def _definition(summary: CertificationSummary) -> Text:
     """Return what every share is of, who is compared, and what is decided."""
     domain, labels = summary.domain, summary.network.labels
-    of = f"Every share is of {people(domain)}"
+    of = f"Every share is of {wording.people(domain)}"
     if domain.points is not None:
+        combinations = "combination" if domain.points == 1 else "combinations"
         of += (
-            f": {people_number(domain.points)} combination{'' if domain.points == 1 else 's'} of "
-            "the inputs that are not protected"
+            f": {wording.people_number(domain.points)} {combinations} of the inputs that are not "
+            "protected"
         )
     decisions: list[str | Strong] = []
     for index, label in enumerate(labels[:_LABELS]):
@@ -168,7 +147,7 @@ def _definition(summary: CertificationSummary) -> Text:
         decisions.append(Strong(f"“{label}”"))
     more = f" or another of {len(labels)}" if len(labels) > _LABELS else ""
     return (
-        f"{of}. Compared are {compared_text(domain)}. The decision is ",
+        f"{of}. Compared are {wording.compared_text(domain)}. The decision is ",
         *decisions,
         f"{more}. Proved shares are rounded down, the undecided share is rounded up.",
     )
@@ -176,7 +155,7 @@ def _definition(summary: CertificationSummary) -> Text:
 
 def _proved(summary: CertificationSummary) -> tuple[Block, ...]:
     """Show the three shares, and set apart from them what samples say."""
-    texts = proved_texts(summary.proved)
+    texts = wording.proved_texts(summary.proved)
     shares = Table(
         "What is proved",
         (Column("Proved"), Column("Share of the domain", "number")),
@@ -186,14 +165,14 @@ def _proved(summary: CertificationSummary) -> tuple[Block, ...]:
             Row(("Undecided, at most", texts.undecided)),
         ),
     )
-    figure = Figure("Shares of the domain, proved fair and unfair", (proved_stack(summary),))
+    figure = Figure("Shares of the domain, proved fair and unfair", (charts.proved_stack(summary),))
     estimated = () if summary.estimated is None else (_estimated(summary, summary.estimated),)
     return figure, Only("markdown", (shares,)), *estimated
 
 
 def _estimated(summary: CertificationSummary, estimated: EstimatedSummary) -> Boxed:
-    part = " to ".join(between(*estimated.confidence_interval))
-    domain = " to ".join(between(*estimated.domain_confidence_interval))
+    part = " to ".join(wording.between(*estimated.confidence_interval))
+    domain = " to ".join(wording.between(*estimated.domain_confidence_interval))
     reading = (
         "Of the undecided part ",
         Strong(part),
@@ -204,7 +183,7 @@ def _estimated(summary: CertificationSummary, estimated: EstimatedSummary) -> Bo
     )
     shares = Table(
         "What is estimated",
-        (Column(estimate_title(summary)), Column("Share", "number")),
+        (Column(wording.estimate_title(summary)), Column("Share", "number")),
         (
             Row(("Unfair share of the undecided part", part)),
             Row(("Unfair share of the domain", domain)),
@@ -212,7 +191,7 @@ def _estimated(summary: CertificationSummary, estimated: EstimatedSummary) -> Bo
     )
     return Boxed(
         (
-            Figure("Estimated share", (estimated_stack(summary, estimated),)),
+            Figure("Estimated share", (charts.estimated_stack(summary, estimated),)),
             Only("html", (Paragraph(reading),)),
             Only("markdown", (shares,)),
         )
@@ -220,7 +199,7 @@ def _estimated(summary: CertificationSummary, estimated: EstimatedSummary) -> Bo
 
 
 def _over_time(summary: CertificationSummary) -> tuple[Block, ...]:
-    drawn = shares_over_time(summary)
+    drawn = charts.shares_over_time(summary)
     if drawn is None:
         return ()
     about = (
@@ -247,7 +226,7 @@ def _regions(summary: CertificationSummary) -> tuple[Block, ...]:
     figure = Figure(
         "Unfair and undecided shares of the regions",
         # Those that are drawn make the scale: one of the others may be much larger.
-        (region_strips(summary.regions[:_OPEN_ROWS]),),
+        (charts.region_strips(summary.regions[:_OPEN_ROWS]),),
         "Bars: shares of the whole domain; orange is proved unfair, grey undecided"
         f"{'' if summary.estimated is None else likely}. At the right: the region's share of the "
         "domain.",
@@ -261,74 +240,60 @@ def _region_table(summary: CertificationSummary) -> Table:
     The estimate stands in a column that says so, and appears only if samples were drawn.
     """
     sampled = any(region.unfair_estimate is not None for region in summary.regions)
-    columns = (
-        Column("", "number"),
-        Column("Region", "name"),
-        Column("Share of the domain", "number"),
-        Column("Of it proved fair", "number"),
-        Column("Of it proved unfair", "strong"),
-        Column("Of it undecided", "number"),
-        *((Column("Estimated: unfair, of samples in it", "number"),) if sampled else ()),
-    )
 
-    def estimate(region: RegionSummary) -> str:
-        return NOTHING if region.unfair_estimate is None else percent(region.unfair_estimate)
+    def part(region: RegionSummary, size: float) -> str:
+        return wording.at_least(wording.part_of(size, region))
 
-    rows = tuple(
-        Row(
-            (
-                count(index),
-                region.text,
-                percent(region.share),
-                at_least(part_of(region.certified, region)),
-                at_least(part_of(region.falsified, region)),
-                at_most(part_of(region.undecided, region)),
-                *((estimate(region),) if sampled else ()),
-            ),
-            units=tuple(rule.text for rule in region.rules),
-        )
-        for index, region in enumerate(summary.regions, start=1)
-    )
-    return Table(
+    columns: list[Listed[tuple[int, RegionSummary]]] = [
+        Listed("", lambda item: count(item[0])),
+        Listed("Region", lambda item: item[1].text, "name"),
+        Listed("Share of the domain", lambda item: percent(item[1].share)),
+        Listed("Of it proved fair", lambda item: part(item[1], item[1].certified)),
+        Listed("Of it proved unfair", lambda item: part(item[1], item[1].falsified), "strong"),
+        Listed(
+            "Of it undecided",
+            lambda item: wording.at_most(wording.part_of(item[1].undecided, item[1])),
+        ),
+        Listed(
+            "Estimated: unfair, of samples in it",
+            lambda item: percent(item[1].unfair_estimate),
+            shown=sampled,
+        ),
+    ]
+    return listing(
         "Regions where unfairness is proved or possible",
+        enumerate(summary.regions, start=1),
         columns,
-        rows,
-        fold=f"{plural(len(rows), 'region')} with all shares",
+        row=lambda item: {"units": tuple(rule.text for rule in item[1].rules)},
+        fold=f"{plural(len(summary.regions), 'region')} with all shares",
         open_rows=_OPEN_ROWS,
     )
 
 
 def short_region_table(summary: CertificationSummary, most: int) -> Table:
     """List the first regions for a terminal; all parts are shares of the domain."""
-    sampled = summary.estimated is not None
-    columns = (
-        Column("Proved unfair", "number", short="proved"),
-        *((Column("Estimated unfair", "number", short="estimated"),) if sampled else ()),
-        Column("Undecided", "number", short="undecided"),
-        Column("Region", short="region"),
-        Column("Size", "number"),
-    )
-    rows = []
-    for region in summary.regions[:most]:
-        estimate = ""
-        if region.unfair_estimate is not None:
-            estimate = f"{region.falsified + region.undecided * region.unfair_estimate:.2%}"
-        rows.append(
-            Row(
-                (
-                    at_least(region.falsified, 2),
-                    *((estimate,) if sampled else ()),
-                    at_most(region.undecided, 2),
-                    region.text,
-                    f"{region.share:.2%}",
-                )
-            )
-        )
-    return Table(
+
+    def estimate(region: RegionSummary) -> str:
+        if region.unfair_estimate is None:
+            return ""
+        return f"{region.falsified + region.undecided * region.unfair_estimate:.2%}"
+
+    columns: list[Listed[RegionSummary]] = [
+        Listed(
+            "Proved unfair", lambda region: wording.at_least(region.falsified, 2), short="proved"
+        ),
+        Listed(
+            "Estimated unfair", estimate, short="estimated", shown=summary.estimated is not None
+        ),
+        Listed("Undecided", lambda region: wording.at_most(region.undecided, 2), short="undecided"),
+        Listed("Region", lambda region: region.text, "text", short="region"),
+        Listed("Size", lambda region: f"{region.share:.2%}"),
+    ]
+    return listing(
         f"{summary.network.name} on {summary.domain.name}: where unfairness is proved, "
         "estimated or possible, as shares of the domain",
+        summary.regions[:most],
         columns,
-        tuple(rows),
     )
 
 
@@ -365,12 +330,18 @@ def _case_table(summary: CertificationSummary) -> Table:
     )
     rows = []
     for case, example in enumerate(examples, start=1):
-        person = [value_text(example.person[name]) for name in shared]
+        person = [wording.value_text(example.person[name]) for name in shared]
         for index, answer in enumerate(example.answers):
             proof = "proved" if example.proved else "by running"
             rows.append(
                 Row(
-                    (count(case), *answer.protected, answer.decision, sums_text(answer), *person),
+                    (
+                        count(case),
+                        *answer.protected,
+                        answer.decision,
+                        wording.sums_text(answer),
+                        *person,
+                    ),
                     emphasis=answer.decision != example.answers[0].decision,
                     note="" if index else proof,
                     group=case,
@@ -384,102 +355,84 @@ def _case_table(summary: CertificationSummary) -> Table:
 
 
 def _particulars(summary: CertificationSummary) -> tuple[Block, ...]:
-    inputs = _input_table(summary)
-    return (
-        _network_facts(summary),
-        _domain_facts(summary),
-        Only("html", (inputs,)),
-        _setting_facts(summary),
-        _run_facts(summary),
-        Only("markdown", (inputs,)),
-    )
-
-
-def _input_table(summary: CertificationSummary) -> Table:
-    """List the inputs of the network and the values that each may take."""
-    rows = tuple(
-        Row((entry.name, entry.text, "protected, compared" if entry.protected else "free"))
-        for entry in summary.domain.inputs
-    )
-    return Table(
+    network, domain, asked = summary.network, summary.domain, summary.settings
+    inputs = listing(
         "Inputs of the domain",
-        (Column("Input", "name"), Column("Values"), Column("Role")),
-        rows,
-        fold=f"{plural(len(rows), 'input')} and the values of each",
+        domain.inputs,
+        [
+            Listed("Input", lambda entry: entry.name, "name"),
+            Listed("Values", lambda entry: entry.text, "text"),
+            Listed(
+                "Role", lambda entry: "protected, compared" if entry.protected else "free", "text"
+            ),
+        ],
+        fold=f"{plural(len(domain.inputs), 'input')} and the values of each",
         open_rows=_OPEN_ROWS,
     )
-
-
-def _network_facts(summary: CertificationSummary) -> Facts:
-    network = summary.network
     threshold = network.decision == "threshold"
     turning = "" if network.decision_threshold is None else number(network.decision_threshold)
-    return Facts(
-        "Network",
-        (
-            ("Name", network.name),
-            ("Kind", network.kind),
-            ("Layers", layers_text(network.columns, network.layers)),
-            ("Runs in", network.precision),
-            ("Decides", "by a threshold" if threshold else "for the largest sum"),
-            ("Decisions", either(network.labels)),
-            ("The decision turns at a sum of", turning),
-            ("File (sha256)", network.file_sha256 or ""),
-        ),
-    )
-
-
-def _domain_facts(summary: CertificationSummary) -> Facts:
-    domain = summary.domain
-    return Facts(
-        "Domain",
-        (
-            ("Name", domain.name),
-            ("People: combinations of the free inputs", people_number(domain.points)),
-            ("How they count", _WEIGHTS[domain.weight]),
-            ("Protected", series(domain.protected)),
-            ("Compared", compared_text(domain)),
-        ),
-    )
-
-
-def _setting_facts(summary: CertificationSummary) -> Facts:
-    asked = summary.settings
     unfair, certified = (
         "no such gate" if limit is None else share(limit)
         for limit in (asked.fail_above, asked.fail_below)
     )
-    return Facts(
-        "Settings",
-        (
-            ("Time limit", "none" if asked.time_limit is None else seconds(asked.time_limit)),
-            ("Stop at undecided", "" if asked.undecided is None else share(asked.undecided)),
-            ("Gate: unfair at most", unfair),
-            ("Gate: proved fair at least", certified),
-            ("Samples of the undecided part", count(asked.samples)),
-            ("Confidence of the estimate", number(asked.confidence)),
-            ("Processors", count(asked.processors)),
-            ("Seed", str(asked.random_state)),
-        ),
+    # Facts without a text are left out.
+    boxes, open_boxes, within_rounding = (
+        count(many) if many else ""
+        for many in (summary.boxes, summary.open_boxes, summary.within_rounding)
     )
-
-
-def _run_facts(summary: CertificationSummary) -> Facts:
-    tried = "Boxes looked at" if summary.method == "bounded" else "People tried"
-    return Facts(
-        "Run",
-        (
-            ("Written", moment(summary.created)),
-            ("Method", _METHODS[summary.method]),
-            ("Ended because", _STOPPED[summary.stopped]),
-            # Facts without a text are left out.
-            (tried, count(summary.boxes) if summary.boxes else ""),
-            ("Boxes left undecided", count(summary.open_boxes) if summary.open_boxes else ""),
+    return (
+        Facts(
+            "Network",
             (
-                "People within rounding of the turning point",
-                count(summary.within_rounding) if summary.within_rounding else "",
+                ("Name", network.name),
+                ("Kind", network.kind),
+                ("Layers", wording.layers_text(network.columns, network.layers)),
+                ("Runs in", network.precision),
+                ("Decides", "by a threshold" if threshold else "for the largest sum"),
+                ("Decisions", either(network.labels)),
+                ("The decision turns at a sum of", turning),
+                ("File (sha256)", network.file_sha256 or ""),
             ),
-            ("Time of the search", seconds(summary.seconds)),
-            *version_facts(summary),
         ),
+        Facts(
+            "Domain",
+            (
+                ("Name", domain.name),
+                (
+                    "People: combinations of the free inputs",
+                    wording.people_number(domain.points),
+                ),
+                ("How they count", _WEIGHTS[domain.weight]),
+                ("Protected", series(domain.protected)),
+                ("Compared", wording.compared_text(domain)),
+            ),
+        ),
+        Only("html", (inputs,)),
+        Facts(
+            "Settings",
+            (
+                ("Time limit", "none" if asked.time_limit is None else seconds(asked.time_limit)),
+                ("Stop at undecided", "" if asked.undecided is None else share(asked.undecided)),
+                ("Gate: unfair at most", unfair),
+                ("Gate: proved fair at least", certified),
+                ("Samples of the undecided part", count(asked.samples)),
+                ("Confidence of the estimate", number(asked.confidence)),
+                ("Processors", count(asked.processors)),
+                ("Seed", str(asked.random_state)),
+            ),
+        ),
+        Facts(
+            "Run",
+            (
+                ("Written", moment(summary.created)),
+                ("Method", _METHODS[summary.method]),
+                ("Ended because", _STOPPED[summary.stopped]),
+                ("Boxes looked at" if summary.method == "bounded" else "People tried", boxes),
+                ("Boxes left undecided", open_boxes),
+                ("People within rounding of the turning point", within_rounding),
+                ("Time of the search", seconds(summary.seconds)),
+                *version_facts(summary),
+            ),
+        ),
+        Only("markdown", (inputs,)),
     )

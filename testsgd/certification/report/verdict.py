@@ -7,22 +7,12 @@ from typing import TYPE_CHECKING
 
 from testsgd.certification.outcome import Shares
 from testsgd.certification.parameters import CertificationParameters
+from testsgd.certification.report import wording
 from testsgd.certification.report.summary import (
     CertificationVerdict,
     DomainSummary,
     EstimatedSummary,
     GateRule,
-)
-from testsgd.certification.report.wording import (
-    ProvedTexts,
-    between,
-    changing,
-    exactly,
-    lower_beside,
-    people,
-    people_counts,
-    proved_texts,
-    upper_beside,
 )
 from testsgd.report.formatting import count, plural, seconds, share
 
@@ -49,8 +39,10 @@ def certification_verdict(
     A gate passes only if it is proved to be kept, fails only if it is proved to be broken, and
     else there is not enough evidence. What is estimated never decides.
     """
-    texts = proved_texts(proved)
-    headline = _headline(proved, texts, domain, people_counts(proved, domain, certification.method))
+    texts = wording.proved_texts(proved)
+    headline = _headline(
+        proved, texts, domain, wording.people_counts(proved, domain, certification.method)
+    )
     sentences = []
     rounded = certification.within_rounding
     if rounded:
@@ -96,11 +88,11 @@ def certification_verdict(
 
 def _headline(
     proved: Shares,
-    texts: ProvedTexts,
+    texts: wording.ProvedTexts,
     domain: DomainSummary,
     counted: tuple[int, int] | None,
 ) -> str:
-    what, everyone = changing(domain), people(domain)
+    what, everyone = wording.changing(domain), wording.people(domain)
     if proved.undecided == 0 and proved.falsified == 0:
         return f"For {everyone}, {what} provably does not change the decision"
     if proved.undecided == 0 and proved.certified == 0:
@@ -160,14 +152,14 @@ def _gates(proved: Shares, settings: CertificationParameters, digits: int) -> li
             continue
         most = _most(least, other, proved.undecided)
         if name == "fail_above":
-            passed, failed = most <= exactly(limit), least > limit
+            passed, failed = most <= wording.exactly(limit), least > limit
         else:
-            passed, failed = least >= limit, most < exactly(limit)
+            passed, failed = least >= limit, most < wording.exactly(limit)
         outcome = "passed" if passed else "failed" if failed else "not_enough_evidence"
         sentence = f"{_RULES[name]}: {_OUTCOMES[name, outcome]}".format(
             limit=share(limit),
-            least=lower_beside(least, limit, digits),
-            most=upper_beside(most, limit, digits),
+            least=wording.lower_beside(least, limit, digits),
+            most=wording.upper_beside(most, limit, digits),
         )
         rules.append(
             GateRule.model_validate(
@@ -183,16 +175,16 @@ def _most(share: float, other: float, undecided: float) -> Decimal:
     Not its sum with the undecided share, which was rounded when it was made: a sum of 1 - 1e-16
     must not say that not everybody can be fair.
     """
-    return 1 - exactly(other) if undecided else exactly(share)
+    return 1 - wording.exactly(other) if undecided else wording.exactly(share)
 
 
 def _estimate(estimated: EstimatedSummary | None, domain: DomainSummary) -> list[str]:
     if estimated is None:
         return []
-    low, high = between(*estimated.domain_confidence_interval)
+    low, high = wording.between(*estimated.domain_confidence_interval)
     return [
         f"Estimated by sampling, not proved: with {share(estimated.confidence)} confidence the "
-        f"decision changes for {low} to {high} of {people(domain)}. Of "
+        f"decision changes for {low} to {high} of {wording.people(domain)}. Of "
         f"{plural(estimated.samples, 'sample')} of the undecided part it changes for "
         f"{count(estimated.unfair)}."
     ]

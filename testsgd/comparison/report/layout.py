@@ -5,21 +5,9 @@ from __future__ import annotations
 from testsgd.auditing.report.provenance import data_facts, model_facts
 from testsgd.auditing.report.vocabulary import words_for
 from testsgd.baselines.registry import BASELINES
-from testsgd.comparison.outcome import Side
-from testsgd.comparison.report.summary import (
-    ComparedFindingSummary,
-    ComparisonSummary,
-    MethodSummary,
-)
-from testsgd.comparison.report.verdict import (
-    AUDIT,
-    HOLDS_FOR,
-    change_sentences,
-    figure_sentences,
-    own_value,
-    similarity,
-    speed,
-)
+from testsgd.comparison.outcome import ComparedFindingSummary, MethodSummary, Side
+from testsgd.comparison.report import verdict
+from testsgd.comparison.report.summary import ComparisonSummary
 from testsgd.report.blocks import (
     Article,
     Block,
@@ -68,8 +56,8 @@ def comparison_notes(summary: ComparisonSummary) -> tuple[Note, ...]:
     """Explain the numbers of a comparison, in the order in which a reader needs them."""
     label, settings = summary.data.label.favourable, summary.settings
     near, copies = (
-        similarity(settings.matching_similarity),
-        similarity(settings.duplicate_similarity),
+        verdict.similarity(settings.matching_similarity),
+        verdict.similarity(settings.duplicate_similarity),
     )
     return (
         Note(
@@ -83,9 +71,10 @@ def comparison_notes(summary: ComparisonSummary) -> tuple[Note, ...]:
         Note(
             "Intervals",
             "Only the audit says what of its differences chance may explain: its intervals hold, "
-            f"with {share(settings.confidence)} confidence, {HOLDS_FOR[settings.guarantee]}. They "
-            "are of the difference behind the score, over rows and small changes of them. Of what "
-            "the other methods found some is chance, the more the fewer rows a group has.",
+            f"with {share(settings.confidence)} confidence, "
+            f"{verdict.HOLDS_FOR[settings.guarantee]}. They are of the difference behind the "
+            "score, over rows and small changes of them. Of what the other methods found some is "
+            "chance, the more the fewer rows a group has.",
         ),
         Note(
             "The same finding",
@@ -120,10 +109,10 @@ def comparison_notes(summary: ComparisonSummary) -> tuple[Note, ...]:
         *(
             Note(
                 f"Method: {method.title}",
-                _ABOUT_AUDIT if method.method == AUDIT else BASELINES[method.method].about,
+                _ABOUT_AUDIT if method.method == verdict.AUDIT else BASELINES[method.method].about,
             )
             for method in summary.methods
-            if method.method in (AUDIT, *BASELINES)
+            if method.method in (verdict.AUDIT, *BASELINES)
         ),
     )
 
@@ -145,10 +134,10 @@ def comparison_particulars(summary: ComparisonSummary) -> tuple[Facts, ...]:
                 ("Bins", "as the data set says" if chosen.bins is None else count(chosen.bins)),
                 (
                     "Confidence of intervals",
-                    f"{number(chosen.confidence)}, {HOLDS_FOR[chosen.guarantee]}",
+                    f"{number(chosen.confidence)}, {verdict.HOLDS_FOR[chosen.guarantee]}",
                 ),
-                ("Near: Jaccard's index, at least", similarity(chosen.matching_similarity)),
-                ("Copies of one method: at least", similarity(chosen.duplicate_similarity)),
+                ("Near: Jaccard's index, at least", verdict.similarity(chosen.matching_similarity)),
+                ("Copies of one method: at least", verdict.similarity(chosen.duplicate_similarity)),
                 ("Seed", str(chosen.seed)),
             ),
         ),
@@ -244,16 +233,16 @@ def _method_row(method: MethodSummary) -> Row:
     return Row(
         (
             method.title,
-            NOTHING if best is None else own_value(best.value),
+            NOTHING if best is None else verdict.own_value(best.value),
             NOTHING if side is None else signed(side.difference),
             NOTHING if side is None else percent(side.share),
             f"{count(method.only)} of {count(method.compared)}" if method.compared else NOTHING,
             seconds(method.seconds),
             count(method.queries),
             NOTHING if method.groups is None else count(method.groups),
-            speed(method.groups_per_second),
+            verdict.speed(method.groups_per_second),
         ),
-        emphasis=method.method == AUDIT,
+        emphasis=method.method == verdict.AUDIT,
         about="" if best is None else shorten(best.text, _TEXT),
     )
 
@@ -335,7 +324,7 @@ def _in_common(summary: ComparisonSummary) -> tuple[Block, ...]:
                 *(_also(method, other, near) for other in grouped),
                 f"{count(method.only)} of {count(method.compared)}",
             ),
-            emphasis=method.method == AUDIT,
+            emphasis=method.method == verdict.AUDIT,
         )
         for method in grouped
     )
@@ -362,8 +351,8 @@ def _method(method: MethodSummary) -> Article:
     if method.note:
         blocks.append(Paragraph(sentence(method.note), "soft"))
     facts: tuple[Text, ...] = (
-        *change_sentences(method),
-        *((Strong(f"{name}."), f" {told}") for name, told in figure_sentences(method)),
+        *verdict.change_sentences(method),
+        *((Strong(f"{name}."), f" {told}") for name, told in verdict.figure_sentences(method)),
     )
     left = method.distinct - len(method.findings)
     if table.rows:
@@ -386,7 +375,7 @@ def _method(method: MethodSummary) -> Article:
 
 
 def _findings(method: MethodSummary) -> Table:
-    own = method.method == AUDIT
+    own = method.method == verdict.AUDIT
     columns = (
         Column("", "number"),
         Column("Group", "name"),
@@ -409,7 +398,7 @@ def _findings(method: MethodSummary) -> Table:
                 (
                     count(finding.rank),
                     finding.text,
-                    own_value(finding.value),
+                    verdict.own_value(finding.value),
                     *((NOTHING if ends is None else interval(ends),) if own else ()),
                     *_side(finding.side),
                     _nearest(finding),
@@ -440,7 +429,7 @@ def _nearest(finding: ComparedFindingSummary) -> str:
     best = max(known, key=lambda near: near.similarity)
     if best.similarity < _NEARLY_NOTHING:
         return NOTHING
-    return f"{best.method} {best.rank}: {similarity(best.similarity)}"
+    return f"{best.method} {best.rank}: {verdict.similarity(best.similarity)}"
 
 
 def _in_audit(finding: ComparedFindingSummary) -> str:
@@ -448,4 +437,4 @@ def _in_audit(finding: ComparedFindingSummary) -> str:
     if known is None or known.similarity < _NEARLY_NOTHING:
         return NOTHING
     rank = "not ranked" if known.rank is None else f"rank {count(known.rank)}"
-    return f"{rank}: {similarity(known.similarity)}"
+    return f"{rank}: {verdict.similarity(known.similarity)}"

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from testsgd.auditing.report.summary import DataSummary, ModelSummary
-from testsgd.comparison.outcome import Nearest, Side
+from testsgd.comparison.outcome import MethodSummary as MethodSummary
 from testsgd.report.summaries import Part
 
 SCHEMA_NAME = "testsgd.comparison/2"
@@ -40,71 +40,6 @@ class ComparisonSettings(Part):
     )
     duplicate_similarity: float = Field(
         description="Jaccard's index from which two findings of one method are one"
-    )
-
-
-class InAuditSummary(Part):
-    """The frequent group of the audit that is nearest to a finding, whatever its rank."""
-
-    text: str = Field(description="the group")
-    rank: int | None = Field(description="its rank by score; null if it is not ranked")
-    similarity: float = Field(ge=0, le=1, description="as that of findings")
-
-
-class ComparedFindingSummary(Part):
-    """One finding of a method, measured as all are, and compared with the others'."""
-
-    rank: int = Field(ge=1, description="its rank among the method's findings")
-    text: str = Field(description="the group in words")
-    value: float = Field(description="the method's own measure of it")
-    confidence_interval: tuple[float, float] | None = Field(
-        None, description="of the audit's findings: of the difference"
-    )
-    side: Side | None = Field(
-        description="the group by the model's decisions; null if the finding is no group of rows"
-    )
-    other_side: Side | None = Field(
-        None, description="of a pair of groups the one with the lower rate"
-    )
-    nearest: list[Nearest] = Field(description="the nearest finding of each other method")
-    only: bool | None = Field(
-        description="true: no other method has a finding that near; null if there is none to "
-        "compare with"
-    )
-    in_audit: InAuditSummary | None = Field(
-        None, description="the nearest group of the audit; null for the audit's own findings"
-    )
-
-
-class FigureSummary(Part):
-    """A number of a method that is not about one group."""
-
-    name: str = Field(description="what it is called")
-    value: float | int | str = Field(description="the number; a text where there is none")
-    meaning: str = Field(description="what it says, in a sentence")
-
-
-class MethodSummary(Part):
-    """What one method found, and what it took."""
-
-    method: str = Field(description="its short name")
-    title: str = Field(description="its name")
-    measure: str = Field(description="what the values of its findings are")
-    available: bool = Field(description="false: it could not be run here, see `note`")
-    note: str = Field("", description="what a reader must know of it")
-    findings: list[ComparedFindingSummary] = Field(
-        description="its first findings, near copies left out"
-    )
-    distinct: int = Field(description="findings without near copies, listed here or not")
-    compared: int = Field(description="of those listed: which could be looked for among others")
-    only: int = Field(description="of those compared: which no other method found")
-    figures: list[FigureSummary] = Field(description="what else it measured")
-    groups: int | None = Field(description="groups examined; null if it examines none")
-    queries: int = Field(description="rows it asked the model about, beside the rows as they are")
-    seconds: float = Field(description="wall-clock time")
-    groups_per_second: float | None = Field(
-        description="groups examined in a second, on average; of the audit those of its search "
-        "alone, given the decisions as the other methods are"
     )
 
 

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from testsgd.comparison.report.summary import (
-    ComparedFindingSummary,
-    ComparisonSettings,
-    ComparisonVerdict,
-    FigureSummary,
-    MethodSummary,
-)
+from testsgd.comparison.outcome import ComparedFindingSummary, FigureSummary, MethodSummary
+from testsgd.comparison.report.summary import ComparisonSettings, ComparisonVerdict
 from testsgd.report.formatting import (
     MINUS,
     NOTHING,
