@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from testsgd.certification.domain import Domain, find_domain, with_data_weights
+from testsgd.certification.domain import (
+    Domain,
+    data_set_of,
+    find_domain,
+    with_data_weights,
+)
 from testsgd.certification.network import FeedForward, find_network
 from testsgd.certification.outcome import Moment
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.certification.report.summarise import summarise_certification
 from testsgd.certification.result import CertificationResult
-from testsgd.data import (
-    DatasetSpecification,
-    TextSpecification,
-    catalogue,
-    find_table,
-    resolve_specification,
-)
-from testsgd.data.toml_document import parse_toml, read_toml_text
+from testsgd.data import DatasetSpecification, catalogue, find_table
 from testsgd.errors import ParameterError
 from testsgd.models import read_card
 from testsgd.parameters import parameters_of
@@ -42,20 +41,19 @@ def _network_and_domain(
     names = protected_names(protected)
     if domain is None:
         domain = _domain_of(model, threshold)
-    specification = _data_set(domain)
-    source = domain if specification is None else specification
-
-    def described(network: FeedForward | None) -> Domain:
-        return find_domain(
-            source, protected=names, protected_values=protected_values, network=network
-        )
-
+    specification = data_set_of(domain)
+    described = functools.partial(
+        find_domain,
+        domain if specification is None else specification,
+        protected=names,
+        protected_values=protected_values,
+    )
     # A mistake in the domain is found before the network is read.
-    groups = described(None).groups
+    groups = described().groups
     network = find_network(
         model, threshold=threshold, specification=specification, categories=groups
     )
-    fitted = described(network)
+    fitted = described(network=network)
     if weight == "data":
         if specification is None:
             raise ParameterError(
@@ -127,33 +125,6 @@ def _domain_of(model: Any, threshold: float | None) -> Any:
         remedy="give a data set of the catalogue, or a file with the range of every input",
         name="domain",
     )
-
-
-def _data_set(domain: Any) -> DatasetSpecification | None:
-    """Return the data set's description, if the domain is one; its features are the inputs."""
-    if isinstance(domain, (str, Path)) and str(domain) not in catalogue():
-        path = Path(domain)
-        if path.suffix != ".toml" or not path.is_file():
-            return None
-        text = read_toml_text(path, purpose="describes the domain")
-        keys = set(parse_toml(text, where=str(domain)))
-    elif isinstance(domain, Mapping):
-        keys = set(domain)
-    elif isinstance(domain, (str, Path, DatasetSpecification, TextSpecification)):
-        keys = {"features"}
-    else:
-        return None
-    if not keys & {"features", "text"}:
-        return None
-    specification = resolve_specification(domain)
-    if isinstance(specification, TextSpecification):
-        raise ParameterError(
-            f"{specification.name!r} is a data set of texts, which have no domain to go through",
-            where="domain",
-            remedy="name a data set of rows",
-            name="domain",
-        )
-    return specification
 
 
 def certify(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -38,6 +38,8 @@ def choice(wrong: str, names: Iterable[str]) -> str:
 
 # From here on, a whole number may be no exact float64, and everything here is computed in float64.
 _LARGEST = 2**53
+# Every combination of protected values is bounded in every box.
+_LARGEST_COMPARISON = 1_000
 
 
 @dataclass(frozen=True)
@@ -272,10 +274,6 @@ def _columns(columns: Any, group: CategoryInput) -> tuple[int, ...]:
     return tuple(int(column) for column in columns)
 
 
-# Every combination of protected values is bounded in every box.
-LARGEST_COMPARISON = 1_000
-
-
 @dataclass(frozen=True)
 class Marginal:
     """How the weight of one input lies along its axis.
@@ -399,11 +397,7 @@ class Domain:
     @property
     def groups(self) -> dict[str, tuple[int, ...]]:
         """The columns of each category that is a group of raw columns of the model."""
-        return {
-            item.name: item.columns
-            for item in self.inputs
-            if isinstance(item, CategoryInput) and item.columns is not None
-        }
+        return raw_groups(self.inputs)
 
     def input(self, name: str) -> DomainInput:
         """Return the input of this name.
@@ -433,6 +427,15 @@ class Domain:
         str
         """
         return f"{name} = {self.input(name).text(value)}"
+
+
+def raw_groups(inputs: Sequence[DomainInput]) -> dict[str, tuple[int, ...]]:
+    """Return the columns of each category that is a group of raw columns of the model."""
+    return {
+        item.name: item.columns
+        for item in inputs
+        if isinstance(item, CategoryInput) and item.columns is not None
+    }
 
 
 def _check_names(domain: Domain) -> None:
@@ -469,6 +472,16 @@ def _check_protected(domain: Domain) -> None:
         )
 
 
+def check_count(combinations: int) -> None:
+    """Check that not too many combinations of protected values are to be compared."""
+    if combinations > _LARGEST_COMPARISON:
+        raise ParameterError(
+            f"{combinations:,} combinations of protected values are to be compared",
+            where="protected_values",
+            remedy=f"choose at most {_LARGEST_COMPARISON:,} of them, or protect fewer attributes",
+        )
+
+
 def _check_compared(domain: Domain) -> None:
     for combination in domain.protected_values:
         if len(combination) != len(domain.protected):
@@ -487,6 +500,7 @@ def _check_compared(domain: Domain) -> None:
                     remedy=f"choose among {domain.input(name).extent}",
                     name=name,
                 )
+    check_count(len(domain.protected_values))
     distinct = len(set(domain.protected_values))
     if distinct < 2 or distinct < len(domain.protected_values):
         names = " and ".join(repr(name) for name in domain.protected)
@@ -498,12 +512,6 @@ def _check_compared(domain: Domain) -> None:
             where="protected_values",
             remedy="compare at least two, each once",
             names=domain.protected,
-        )
-    if distinct > LARGEST_COMPARISON:
-        raise ParameterError(
-            f"{distinct:,} combinations of protected values are to be compared",
-            where="protected_values",
-            remedy=f"choose at most {LARGEST_COMPARISON:,} of them",
         )
 
 
