@@ -8,23 +8,8 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.certification.network import parts
 from testsgd.certification.network.feedforward import Activation, Precision, Step
-from testsgd.certification.network.parts import (
-    MAXIMUM_LAYERS,
-    MAXIMUM_NUMBERS,
-    MAXIMUM_WIDTH,
-    Activate,
-    Affine,
-    Part,
-    ReadNetwork,
-    Scaling,
-    Softmax,
-    affine,
-    batch_scaling,
-    damaged,
-    scaling,
-    too_large,
-)
 from testsgd.errors import ModelError
 
 
@@ -127,24 +112,24 @@ _WITHOUT_EFFECT = ("InputLayer", "Dropout", "GaussianNoise", "GaussianDropout", 
 _LEAKY_FUNCTION = 0.2
 
 
-def keras_network(configuration: Any, arrays: Arrays) -> ReadNetwork:
+def keras_network(configuration: Any, arrays: Arrays) -> parts.ReadNetwork:
     """Turn a network's configuration and weights into parts.
 
     `configuration`: what ``model.to_json()`` holds: ``class_name`` and ``config``; `arrays`: from a
     layer's name to its weights, in Keras' order.
     """
     layers = layer_chain(configuration)
-    if len(layers) > MAXIMUM_LAYERS:
-        raise ModelError(f"there are more than {MAXIMUM_LAYERS} layers", where="model")
+    if len(layers) > parts.MAXIMUM_LAYERS:
+        raise ModelError(f"there are more than {parts.MAXIMUM_LAYERS} layers", where="model")
     width, precision = _input_width(layers), _precision(layers)
-    parts: list[Part] = []
+    chain: list[parts.Part] = []
     total = 0
     for layer in layers:
         for part in _parts(layer, arrays, precision):
-            total += part.weights.size if isinstance(part, Affine) else 0
-            if total > MAXIMUM_NUMBERS:
-                raise too_large("model")
-            slope = part.negative_slope if isinstance(part, Activate) else 0.0
+            total += part.weights.size if isinstance(part, parts.Affine) else 0
+            if total > parts.MAXIMUM_NUMBERS:
+                raise parts.too_large("model")
+            slope = part.negative_slope if isinstance(part, parts.Activate) else 0.0
             # TensorFlow and other backends would make different numbers of it.
             if precision == "float64" and float(np.float32(slope)) != slope:
                 raise ModelError(
@@ -152,8 +137,8 @@ def keras_network(configuration: Any, arrays: Arrays) -> ReadNetwork:
                     where=part.where,
                     remedy="give a slope such as 0.25",
                 )
-            parts.append(part)
-    return ReadNetwork(width, tuple(parts), precision, "Keras network")
+            chain.append(part)
+    return parts.ReadNetwork(width, tuple(chain), precision, "Keras network")
 
 
 def _input_width(layers: Sequence[dict[str, Any]]) -> int:
@@ -172,8 +157,8 @@ def _input_width(layers: Sequence[dict[str, Any]]) -> int:
             where="model",
             remedy="give a network with one input of a fixed width",
         )
-    if not 0 < shape[1] <= MAXIMUM_WIDTH:
-        raise too_large("model")
+    if not 0 < shape[1] <= parts.MAXIMUM_WIDTH:
+        raise parts.too_large("model")
     return int(shape[1])
 
 
@@ -202,7 +187,7 @@ def _precision(layers: Sequence[dict[str, Any]]) -> Precision:
     return "float64" if "float64" in found else "float32"
 
 
-def _parts(layer: dict[str, Any], arrays: Arrays, precision: Precision) -> list[Part]:
+def _parts(layer: dict[str, Any], arrays: Arrays, precision: Precision) -> list[parts.Part]:
     where, kind, config = describe(layer), layer["class_name"], layer["config"]
 
     def stored() -> list[NDArray[np.generic]]:
@@ -228,7 +213,7 @@ def _parts(layer: dict[str, Any], arrays: Arrays, precision: Precision) -> list[
     if kind == "Softmax":
         if config.get("axis", -1) not in (-1, 1):
             raise ModelError("its axis is not the last", where=where, remedy=_REMEDY)
-        return [Softmax(where)]
+        return [parts.Softmax(where)]
     if kind == "Rescaling":
         return [_rescaling(where, config, precision)]
     if kind == "Normalization":
@@ -242,17 +227,19 @@ def _unknown(where: str) -> ModelError:
     return ModelError("this layer cannot be certified", where=where, remedy=_REMEDY)
 
 
-def _dense(where: str, config: Mapping[str, Any], stored: list[NDArray[np.generic]]) -> list[Part]:
+def _dense(
+    where: str, config: Mapping[str, Any], stored: list[NDArray[np.generic]]
+) -> list[parts.Part]:
     if config.get("lora_rank") or config.get("quantization_config"):
         raise ModelError("it is quantised or has LoRA weights", where=where, remedy=_REMEDY)
     wanted = 2 if config.get("use_bias", True) else 1
     if len(stored) != wanted:
-        raise damaged(f"there are {len(stored)} arrays of weights, not {wanted}", where)
-    part = affine(where, stored[0], stored[1] if wanted == 2 else None)
+        raise parts.damaged(f"there are {len(stored)} arrays of weights, not {wanted}", where)
+    part = parts.affine(where, stored[0], stored[1] if wanted == 2 else None)
     return [part, *_activation(where, config.get("activation", "linear"))]
 
 
-def _activation(where: str, given: Any) -> list[Part]:
+def _activation(where: str, given: Any) -> list[parts.Part]:
     if given is None:
         return []
     config: Mapping[str, Any] = {}
@@ -269,16 +256,16 @@ def _activation(where: str, given: Any) -> list[Part]:
         else:
             given = kind
     if given == "softmax":
-        return [Softmax(where)]
+        return [parts.Softmax(where)]
     if given not in _FUNCTIONS:
         raise ModelError(
             f"the activation {given!r} cannot be certified", where=where, remedy=_REMEDY
         )
     slope = _LEAKY_FUNCTION if given == "leaky_relu" else 0.0
-    return [Activate(where, given, slope)]
+    return [parts.Activate(where, given, slope)]
 
 
-def _leaky(where: str, slope: Any) -> list[Part]:
+def _leaky(where: str, slope: Any) -> list[parts.Part]:
     if isinstance(slope, dict):  # Keras 2 wrote numpy scalars so.
         slope = slope.get("config", {}).get("value", slope.get("value"))
     if not isinstance(slope, (int, float)) or not 0 <= slope <= 1:
@@ -286,21 +273,21 @@ def _leaky(where: str, slope: Any) -> list[Part]:
             f"its slope is {slope}", where=where, remedy="give a slope between 0 and 1"
         )
     if slope == 0:
-        return [Activate(where, "relu")]
-    return [Activate(where, "leaky_relu", float(slope))]
+        return [parts.Activate(where, "relu")]
+    return [parts.Activate(where, "leaky_relu", float(slope))]
 
 
-def _rescaling(where: str, config: Mapping[str, Any], precision: Precision) -> Scaling:
+def _rescaling(where: str, config: Mapping[str, Any], precision: Precision) -> parts.Scaling:
     # x * scale + offset: both are rounded to the layer's type, then two operations.
     scale = np.atleast_1d(np.asarray(config["scale"], dtype=precision))
     offset = np.atleast_1d(np.asarray(config["offset"], dtype=precision))
     steps = (Step("multiply", scale), Step("add", offset))
-    return scaling(where, scale, offset, roundings=4, precision=precision, steps=steps)
+    return parts.scaling(where, scale, offset, steps, 4, precision)
 
 
 def _normalization(
     where: str, config: Mapping[str, Any], stored: list[NDArray[np.generic]], precision: Precision
-) -> Scaling:
+) -> parts.Scaling:
     if config.get("invert"):
         raise ModelError("it is inverted", where=where, remedy=_REMEDY)
     if config.get("axis", -1) not in (-1, 1, None, [-1], [1], (-1,), (1,)):
@@ -315,17 +302,15 @@ def _normalization(
     centre, divisor = own_centre.astype(np.float64), own_divisor.astype(np.float64)
     # Root, epsilon, subtraction, quotient (perhaps as a product with the reciprocal), and two of
     # float64 here.
-    return scaling(
-        where, 1 / divisor, -centre / divisor, roundings=7, precision=precision, steps=steps
-    )
+    return parts.scaling(where, 1 / divisor, -centre / divisor, steps, 7, precision)
 
 
 def _batch_normalization(
     where: str, config: Mapping[str, Any], stored: list[NDArray[np.generic]], precision: Precision
-) -> Scaling:
+) -> parts.Scaling:
     if config.get("renorm"):
         raise ModelError("it renormalises", where=where, remedy=_REMEDY)
     left = list(stored)
     gamma = left.pop(0) if config.get("scale", True) else np.ones(1)
     beta = left.pop(0) if config.get("center", True) else np.zeros(1)
-    return batch_scaling(where, [gamma, beta, *left], float(config["epsilon"]), precision)
+    return parts.batch_scaling(where, [gamma, beta, *left], float(config["epsilon"]), precision)

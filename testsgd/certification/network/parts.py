@@ -111,10 +111,9 @@ def scaling(
     where: str,
     multiplier: ArrayLike,
     constant: ArrayLike,
-    *,
+    steps: Sequence[Step],
     roundings: int,
     precision: Precision,
-    steps: Sequence[Step],
     magnitude: ArrayLike | None = None,
 ) -> Scaling:
     """Make a scaling whose numbers were computed.
@@ -152,15 +151,9 @@ def batch_scaling(
     factor = gamma / np.sqrt(variance + epsilon)
     offset = beta - mean * factor
     # Sum, root and reciprocal (a fast one may be 4 roundings off), two products, two sums.
-    return scaling(
-        where,
-        factor,
-        offset,
-        roundings=12,
-        precision=precision,
-        steps=(Step("multiply", factor.astype(precision)), Step("add", offset.astype(precision))),
-        magnitude=np.abs(beta) + np.abs(mean * factor),
-    )
+    steps = Step("multiply", factor.astype(precision)), Step("add", offset.astype(precision))
+    magnitude = np.abs(beta) + np.abs(mean * factor)
+    return scaling(where, factor, offset, steps, 12, precision, magnitude)
 
 
 def numbers(where: str, given: ArrayLike) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.certification.network import parts
 from testsgd.certification.network.assemble import number_inputs, scale_inputs
 from testsgd.certification.network.feedforward import (
     Activation,
@@ -21,16 +22,6 @@ from testsgd.certification.network.feedforward import (
     InputColumns,
     Precision,
     Step,
-)
-from testsgd.certification.network.parts import (
-    Activate,
-    Part,
-    ReadNetwork,
-    Scaling,
-    Softmax,
-    affine,
-    reorder_columns,
-    scaling,
 )
 from testsgd.errors import ModelError, ParameterError
 
@@ -74,12 +65,12 @@ def _check_width(step: Any, inputs: list[InputColumns]) -> None:
 
 def _scaler(
     step: Any, multiplier: Any, constant: Any, steps: list[Step], roundings: int
-) -> Scaling:
+) -> parts.Scaling:
     if getattr(step, "clip", False):
         raise ModelError(
             f"the {type(step).__name__} clips", where="model", remedy="fit it with clip=False"
         )
-    return scaling(
+    return parts.scaling(
         type(step).__name__,
         multiplier,
         constant,
@@ -89,7 +80,7 @@ def _scaler(
     )
 
 
-def _centred(step: Any, centre: Any, divisor: Any) -> Scaling:
+def _centred(step: Any, centre: Any, divisor: Any) -> parts.Scaling:
     width = int(step.n_features_in_)
     middle = np.zeros(width) if centre is None else np.asarray(centre, dtype=np.float64)
     spread = np.ones(width) if divisor is None else np.asarray(divisor, dtype=np.float64)
@@ -99,12 +90,12 @@ def _centred(step: Any, centre: Any, divisor: Any) -> Scaling:
     return _scaler(step, 1 / spread, -middle / spread, steps, 4)
 
 
-def _range(step: Any) -> Scaling:
+def _range(step: Any) -> parts.Scaling:
     steps = [Step("multiply", np.asarray(step.scale_)), Step("add", np.asarray(step.min_))]
     return _scaler(step, step.scale_, step.min_, steps, 2)
 
 
-_SCALERS: Mapping[str, Callable[[Any], Scaling]] = {
+_SCALERS: Mapping[str, Callable[[Any], parts.Scaling]] = {
     "StandardScaler": lambda step: _centred(
         step, step.mean_ if step.with_mean else None, step.scale_
     ),
@@ -225,7 +216,7 @@ def is_sklearn_model(source: Any) -> bool:
     return _is_own(source) and hasattr(source, "get_params")
 
 
-def read_sklearn_model(source: Any, threshold: float | None) -> ReadNetwork:
+def read_sklearn_model(source: Any, threshold: float | None) -> parts.ReadNetwork:
     """Read a fitted classifier, or a pipeline that ends in one.
 
     `source`: an MLPClassifier or a linear classifier, perhaps behind scalers and encoders;
@@ -257,8 +248,8 @@ def read_sklearn_model(source: Any, threshold: float | None) -> ReadNetwork:
             remedy="give a fitted pipeline",
         )
     ordered, order = _in_order(columns, [given.name for given in inputs])
-    parts = tuple(reorder_columns(read.parts, order))
-    return replace(read, parts=parts, inputs=tuple(ordered))
+    chain = tuple(parts.reorder_columns(read.parts, order))
+    return replace(read, parts=chain, inputs=tuple(ordered))
 
 
 def _is_own(source: Any) -> bool:
@@ -287,7 +278,7 @@ def _in_order(
     return [columns[index] for index in indices], np.concatenate(order).astype(np.intp)
 
 
-def _classifier(final: Any, threshold: float | None) -> ReadNetwork:
+def _classifier(final: Any, threshold: float | None) -> parts.ReadNetwork:
     kind = type(final).__name__
     if not _is_own(final) or (kind != "MLPClassifier" and kind not in _LINEAR):
         raise ModelError(
@@ -315,7 +306,7 @@ def _precision(*arrays: Any) -> Precision:
     return "float32" if single else "float64"
 
 
-def _multilayer(final: Any) -> ReadNetwork:
+def _multilayer(final: Any) -> parts.ReadNetwork:
     if final.out_activation_ not in ("logistic", "softmax"):
         raise ModelError(
             f"the output activation {final.out_activation_!r} cannot be certified", where="model"
@@ -326,26 +317,26 @@ def _multilayer(final: Any) -> ReadNetwork:
             where="model",
             remedy="give a classifier with one label",
         )
-    parts: list[Part] = []
+    chain: list[parts.Part] = []
     for number, (weights, bias) in enumerate(zip(final.coefs_, final.intercepts_, strict=True)):
         where = f"layer {number}"
-        parts.append(affine(where, weights, bias))
+        chain.append(parts.affine(where, weights, bias))
         if number < len(final.coefs_) - 1:
-            parts.append(Activate(where, _HIDDEN[final.activation]))
+            chain.append(parts.Activate(where, _HIDDEN[final.activation]))
         elif final.out_activation_ == "softmax":
-            parts.append(Softmax(where))
+            chain.append(parts.Softmax(where))
         else:
-            parts.append(Activate(where, "sigmoid"))
+            chain.append(parts.Activate(where, "sigmoid"))
     width = int(np.asarray(final.coefs_[0]).shape[0])
-    return ReadNetwork(
-        width, tuple(parts), _precision(*final.coefs_), f"scikit-learn {type(final).__name__}"
+    return parts.ReadNetwork(
+        width, tuple(chain), _precision(*final.coefs_), f"scikit-learn {type(final).__name__}"
     )
 
 
-def _linear(final: Any, kind: str, classes: int, threshold: float | None) -> ReadNetwork:
+def _linear(final: Any, kind: str, classes: int, threshold: float | None) -> parts.ReadNetwork:
     weights = np.atleast_2d(np.asarray(final.coef_)).T
     bias = np.broadcast_to(np.asarray(final.intercept_), (weights.shape[1],))
-    parts: list[Part] = [affine("coefficients", weights, bias)]
+    chain: list[parts.Part] = [parts.affine("coefficients", weights, bias)]
     if classes == 2 and threshold not in (None, 0.5):
         logistic = kind in _PROBABLE and getattr(final, "multi_class", "") != "multinomial"
         if not logistic and not (kind == "SGDClassifier" and final.loss == "log_loss"):
@@ -354,7 +345,7 @@ def _linear(final: Any, kind: str, classes: int, threshold: float | None) -> Rea
                 where="threshold",
                 remedy="leave it out",
             )
-        parts.append(Activate("probability", "sigmoid"))
-    return ReadNetwork(
-        int(weights.shape[0]), tuple(parts), _precision(weights), f"scikit-learn {kind}"
+        chain.append(parts.Activate("probability", "sigmoid"))
+    return parts.ReadNetwork(
+        int(weights.shape[0]), tuple(chain), _precision(weights), f"scikit-learn {kind}"
     )

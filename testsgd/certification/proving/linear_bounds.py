@@ -43,19 +43,14 @@ class Lines:
 
 
 def relax(kind: str, slope: float, error: float, low: Floats, high: Floats, noise: Floats) -> Lines:
-    """Enclose an activation.
+    """Return the lines around an activation on the interval of its sums, from `low` to `high`.
 
-    `kind`: the activation; a ReLU is leaky with slope 0, a linear unit with slope 1; `slope`: of
-    the leaky part, between 0 and 1; `error`: how far the model's own activation may lie from the
-    exact one; `low`, `high`: bounds of the model's own sums; `noise`: how far these may lie from
-    the exact sums of the activations before.
-
-    The line above a ReLU is its chord, the one below is 0 or the identity, whichever leaves the
-    smaller triangle (Zhang et al., CROWN, 2018). For a sigmoid or tanh: the chord where the
-    function is bent to that side all over the interval, else a line through the end with the
-    smaller of the ends' slopes, below which the slope nowhere falls (Singh et al., DeepPoly, 2019).
-    Products of slopes are rounded later; any slope is valid as long as the constants belong to
-    the slope that is used, and they are computed from it.
+    `error` is how far the model's own activation may lie from the exact one, `noise` how far its
+    own sums may from the exact sums of the activations before. The line above a ReLU is its chord,
+    the one below 0 or the identity, whichever leaves the smaller triangle (Zhang et al., CROWN,
+    2018). For a sigmoid or tanh: the chord where the function is bent to that side all over the
+    interval, else a line through the end with the smaller of the ends' slopes (Singh et al.,
+    DeepPoly, 2019). Any slope is valid as long as the constants are computed from it.
     """
     if kind == "leaky_relu":
         return _leaky(slope, error, low, high, noise)
@@ -127,10 +122,7 @@ def _bent(kind: str, error: float, low: Floats, high: Floats, noise: Floats) -> 
 
 
 def ranges(axes: Axes, forms: Floats, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
-    """Least and largest value of each axis's part of linear forms.
-
-    `forms`: shape (B, ..., columns); `lo`, `hi`: shape (B, axes).
-    """
+    """Least and largest value of each axis's part of forms (B, ..., columns) on boxes (B, axes)."""
     between = (slice(None),) + (None,) * (forms.ndim - 2)
     numbers = axes.kinds != CATEGORY
     minimum = np.empty((*forms.shape[:-1], len(axes.kinds)))
@@ -151,10 +143,7 @@ def ranges(axes: Axes, forms: Floats, lo: Floats, hi: Floats) -> tuple[Floats, F
 
 
 def bound(problem: Problem, lo: Floats, hi: Floats) -> Bounds:
-    """Bound the deciding sums on boxes.
-
-    `lo`, `hi`: shape (B, axes), the boxes; of a category the first and the last index.
-    """
+    """Bound the deciding sums on boxes, shape (B, axes)."""
     bounds = Bounds(problem, lo, hi)
     for k in range(1, len(problem.maps)):
         bounds.add_layer(k)
@@ -164,11 +153,9 @@ def bound(problem: Problem, lo: Floats, hi: Floats) -> Bounds:
 class Bounds:
     """Bounds of the sums of one layer, in the end the deciding ones, on each of B boxes.
 
-    For P persons and M sums. `lower_form`, `upper_form`: shape (B, P, M, columns);
-    `lower_constant`, `upper_constant`: shape (B, P, M), ``lower_form @ x + lower_constant <= sum <=
-    upper_form @ x + upper_constant``; `low`, `high`: shape (B, P, M), bounds on the whole box;
-    `least_change`, `most_change`: shape (B, P, M), by how much the sum differs from the first
-    person's, everywhere in the box.
+    For P persons and M sums ``lower_form @ x + lower_constant <= sum <= upper_form @ x +
+    upper_constant``, forms of the shape (B, P, M, columns); `low` and `high` bound it on the whole
+    box, `least_change` and `most_change` how it differs from the first person's; shape (B, P, M).
     """
 
     def __init__(self, problem: Problem, lo: Floats, hi: Floats) -> None:
@@ -322,11 +309,7 @@ def _largest(axes: Axes, lo: Floats, hi: Floats) -> Floats:
 
 
 def settled(problem: Problem, bounds: Bounds) -> tuple[NDArray[np.int8], NDArray[np.intp]]:
-    """Return which boxes are decided as a whole.
-
-    `status`: shape (B,), 1 everybody in it gets one decision, 2 two persons always get different
-    ones, 0 open; `decision`: shape (B,), where status is 1, the decision.
-    """
+    """Return the status of boxes (1 one decision for all, 2 unfair, 0 open), and the decision."""
     up, down = bounds.low > problem.above, bounds.high < problem.below
     wins = np.zeros((*up.shape[:2], problem.classes), dtype=np.int64)
     loses = np.zeros_like(wins, dtype=bool)

@@ -88,21 +88,14 @@ _ACTIVATION_UNITS = 16
 
 @dataclass(frozen=True)
 class Map:
-    """One layer's sums, from the activations before it.
+    """One layer's sums, from the activations before it."""
 
-    `weights`: shape (inputs, units), of the first layer: a row a column of the axes, what a network
-    does to inputs folded in; `absolute`: shape (inputs, units), what the model multiplies at most,
-    without signs; times `rounding` it bounds the error; `bias`, `bias_absolute`: shape (units,), of
-    the first layer 0: its biases are in the problem's offsets; `rounding`: errors are at most this
-    times the sum of the absolute terms; `extra`: shape (units,), plus this.
-    """
-
-    weights: Floats
-    absolute: Floats
-    bias: Floats
+    weights: Floats  # Of the first layer a row a column of the axes; shape (inputs, units).
+    absolute: Floats  # What the model multiplies at most, without signs.
+    bias: Floats  # Of the first layer 0: its biases are in the problem's offsets.
     bias_absolute: Floats
-    rounding: float
-    extra: Floats
+    rounding: float  # Errors are at most this times the sum of the absolute terms,
+    extra: Floats  # plus this; shape (units,).
 
 
 @dataclass(frozen=True)
@@ -145,23 +138,10 @@ class Problem:
 
 
 def build_problem(network: FeedForward, domain: Domain) -> Problem:
-    """Lay out a network on a domain.
+    """Lay out a network on a domain that has the network's inputs in its order.
 
-    Parameters
-    ----------
-    network : FeedForward
-        The network.
-    domain : Domain
-        With the network's inputs in the network's order.
-
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    ModelError
-        If the sums may leave the range of the model's arithmetic, or a slope is not within 0 and 1.
+    A ModelError is raised if sums may leave the range of the arithmetic, or a slope is not within
+    0, 1.
     """
     for number, layer in enumerate(network.layers, start=1):
         # The lines assume an activation that is convex and rising.

@@ -77,18 +77,9 @@ def write_checkpoint(
 
 
 def read_checkpoint(path: Path, search: BranchAndBound, about: str) -> tuple[float, list[Moment]]:
-    """Put a search where it was.
+    """Put a search where it was; gives the seconds it had run, and its moments.
 
-    Returns
-    -------
-    seconds : float
-        How long it had run.
-    moments : list of Moment
-
-    Raises
-    ------
-    ResultError
-        If the file is no checkpoint, or one of another network or domain.
+    A ResultError is raised if the file is no checkpoint, or of another network or domain.
     """
     try:
         # Opened here: of a damaged archive numpy leaves the file open.

@@ -21,16 +21,13 @@ _BLOCK = 16384
 
 @dataclass(frozen=True)
 class Enumeration:
-    """Everybody of a domain.
+    """Everybody of a domain."""
 
-    `points`: shape (n, axes); `weights`: shape (n,), shares of the domain; their sum is 1;
-    `within_rounding`: points for which some answer is nearer to the turning point than the model's
-    sums may be moved by another order of summation: their answers are what the model says here.
-    """
-
-    points: Floats
-    weights: Floats
+    points: Floats  # Shape (n, axes).
+    weights: Floats  # Shares of the domain; their sum is 1.
     answers: Answers
+    # Points with an answer nearer to the turning point than the sums may be moved by another
+    # order of summation: their answers are what the model says here.
     within_rounding: int
 
 
@@ -42,20 +39,7 @@ def is_small(problem: Problem, points: int | None) -> bool:
 
 
 def enumerate_people(network: FeedForward, domain: Domain, problem: Problem) -> Enumeration:
-    """Try everybody.
-
-    Parameters
-    ----------
-    network : FeedForward
-    domain : Domain
-        Without inputs that take all real numbers of an interval.
-    problem : Problem
-        Of both.
-
-    Returns
-    -------
-    Enumeration
-    """
+    """Try everybody of a domain that has no input of real numbers."""
     axes = problem.axes
     values = [np.arange(low, high + 1) for low, high in zip(axes.low, axes.high, strict=True)]
     grid = np.meshgrid(*values, indexing="ij")

@@ -25,18 +25,8 @@ def regions_of_search(
     """Describe up to `count` nodes of the tree that split the domain.
 
     The node with most unfairness, proved or possible, is opened again and again. Of the leaves that
-    are left, those with any are given.
-
-    Parameters
-    ----------
-    search : BranchAndBound
-    domain : Domain
-    nodes : numpy.ndarray of int, shape (n,)
-        Nodes of samples of the undecided region.
-    unfair : numpy.ndarray of bool, shape (n,)
-        Whether the samples are treated unfairly.
-    count : int
-        How many regions at most.
+    are left, those with any are given. `nodes` are those of samples of the undecided region,
+    `unfair` whether they are treated unfairly.
     """
     if count == 0:
         return ()

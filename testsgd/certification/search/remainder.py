@@ -72,9 +72,10 @@ class _Region:
 
 @dataclass(frozen=True)
 class _Tried:
-    """What came of some tries; `other` are boxes of which something else is proved than was said.
+    """What came of some tries.
 
-    Or of which more can be drawn; `region` is what is true of them.
+    `other` are boxes of which something else is proved than was said, or more can be drawn;
+    `region` is what is true of them.
     """
 
     points: Floats
@@ -86,20 +87,10 @@ class _Tried:
 
 
 def draw_open(search: BranchAndBound, samples: int, generator: np.random.Generator) -> Draws:
-    """Draw from what is undecided in the open boxes.
+    """Draw about so many people from what is undecided in the open boxes.
 
-    Parameters
-    ----------
-    search : BranchAndBound
-        Where it stopped.
-    samples : int
-        How many draws there should be. There are mostly a few more, and fewer if the undecided
-        region is much smaller than what the search can prove of it.
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    Draws
+    There are mostly a few more, and fewer if the undecided region is much smaller than what the
+    search can prove of it.
     """
     boxes = search.boxes
     # What the search keeps of its boxes. The pieces, if the falsified are beside them, leave room
