@@ -50,8 +50,6 @@ class Clock:
 
     A second Ctrl-C breaks off. Where somebody else handles the signal, or in another thread than
     the main one, Ctrl-C is left as it is.
-
-    `limit`: seconds; `should_stop`: asked between steps; True stops the search.
     """
 
     def __init__(self, limit: float | None, should_stop: Callable[[], bool] | None = None) -> None:
@@ -209,54 +207,13 @@ def certify_network(
 ) -> Certification:
     """Prove for which share of a domain a network decides alike for all protected values.
 
-    Parameters
-    ----------
-    network : FeedForward
-        The network.
-    domain : Domain
-        Everybody it may be asked about, with the network's inputs in its order.
-    parameters : CertificationParameters
-        When to stop, and what to draw and to describe.
-    progress : callable, optional
-        Called with a :class:`Moment` about ten times a second.
-    checkpoint : path-like, optional
-        File to continue from, if there is one, and to write to.
-    should_stop : callable, optional
-        Asked between steps; True ends the search as Ctrl-C does.
-
-    Returns
-    -------
-    Certification
-
-    Raises
-    ------
-    ParameterError, ModelError
-        If network and domain do not go together.
-    ResultError
-        If the checkpoint is of something else.
-
-    Notes
-    -----
     The question, and the search by halving, are those of FairQuant (Kim, Wang, Wang, 2025); the
     bounds, the counting of half-spaces and the order of the search are not. See
     docs/certification.md.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from testsgd.certification.domain import IntegerInput
-    >>> from testsgd.certification.network import (
-    ...     Decision, DenseLayer, InputColumns, NumberColumns)
-    >>> number = NumberColumns(np.ones(1), np.zeros(1))
-    >>> network = FeedForward(
-    ...     "example", "made up",
-    ...     (DenseLayer(np.array([[1.0], [3.0]]), np.array([-10.5]), "linear"),),
-    ...     (InputColumns("skill", number), InputColumns("sex", number)),
-    ...     Decision("threshold", 0.0, 0.0, ("no", "yes")), "float64")
-    >>> domain = Domain("example", (IntegerInput("skill", 0, 19), IntegerInput("sex", 0, 1)),
-    ...                 ("sex",), ((0.0,), (1.0,)))
-    >>> certify_network(network, domain, CertificationParameters()).shares
-    Shares(certified=0.85, falsified=0.15, undecided=0.0)
+    Progress is told about ten times a second. A checkpoint is a file to continue from, if there is
+    one, and to write to. True of `should_stop`, asked between steps, ends the search as Ctrl-C
+    does.
     """
     check_domain(domain, network)
     problem = build_problem(network, domain)

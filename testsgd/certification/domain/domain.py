@@ -400,32 +400,14 @@ class Domain:
         return raw_groups(self.inputs)
 
     def input(self, name: str) -> DomainInput:
-        """Return the input of this name.
-
-        Raises
-        ------
-        KeyError
-            If there is none.
-        """
+        """Return the input of this name; a KeyError if there is none."""
         for item in self.inputs:
             if item.name == name:
                 return item
         raise KeyError(name)
 
     def describe_value(self, name: str, value: float) -> str:
-        """Write down that an input has a value: ``race = Black``.
-
-        Parameters
-        ----------
-        name : str
-            The input.
-        value : float
-            Its value, of a category the index.
-
-        Returns
-        -------
-        str
-        """
+        """Write down that an input has a value, of a category by its index: ``race = Black``."""
         return f"{name} = {self.input(name).text(value)}"
 
 

@@ -44,7 +44,8 @@ def find_domain(
         Names of the protected inputs, or their positions. By default those that the source names;
         of a data set the sensitive features.
     protected_values : sequence or mapping, optional
-        The values to compare, see :func:`testsgd.certification.domain.compared_values`. By default
+        The values to compare: a list of one input; of several a list of combinations, or a list for
+        each by name. By default
         those of the source, if it is about these protected inputs; else all their values. A JSON
         file compares the smallest and the largest value of its protected input.
     network : FeedForward, optional

@@ -35,11 +35,7 @@ def assemble(
     categories: Mapping[str, Sequence[int]] | None = None,
     file_sha256: str | None = None,
 ) -> FeedForward:
-    """Put a network together.
-
-    Scalings before the first layer are folded into the inputs. `categories`: groups of 0/1 columns
-    that are one category each, by the positions of their inputs.
-    """
+    """Put a network together; scalings before the first layer are folded into the inputs."""
     inputs: Sequence[InputColumns] = read.inputs
     if not inputs:
         inputs = number_inputs([f"x{n}" for n in range(read.width)])

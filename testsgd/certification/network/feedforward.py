@@ -131,22 +131,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class FeedForward:
-    """A feed-forward network with the encoding of its inputs and its decision.
-
-    Examples
-    --------
-    >>> layer = DenseLayer(np.array([[1.0], [-2.0]]), np.array([0.5]), "linear")
-    >>> inputs = (
-    ...     InputColumns("x0", NumberColumns(np.ones(1), np.zeros(1))),
-    ...     InputColumns("x1", NumberColumns(np.ones(1), np.zeros(1))),
-    ... )
-    >>> network = FeedForward(
-    ...     "example", "made up", (layer,), inputs, Decision("threshold", 0.0, 0.0, ("no", "yes")),
-    ...     "float64",
-    ... )
-    >>> network.decisions(np.array([[3.0, 1.0], [1.0, 3.0]])).tolist()
-    [1, 0]
-    """
+    """A feed-forward network with the encoding of its inputs and its decision."""
 
     # For reports: what it is called and what it is.
     name: str
@@ -179,17 +164,7 @@ class FeedForward:
         return int(self.layers[-1].weights.shape[1])
 
     def encode(self, values: NDArray[np.float64]) -> NDArray[np.floating]:
-        """Turn inputs into the first layer's columns.
-
-        Parameters
-        ----------
-        values : numpy.ndarray, shape (n, inputs)
-            A category is given by its index.
-
-        Returns
-        -------
-        numpy.ndarray, shape (n, columns), in the model's precision
-        """
+        """Turn inputs, shape (n, inputs), a category by its index, into the first columns."""
         values = np.asarray(values, dtype=np.float64)
         out = np.empty((len(values), self.width), dtype=self.precision)
         start = 0
@@ -204,17 +179,7 @@ class FeedForward:
         return out
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.floating]:
-        """Compute the last layer's sums as the model does, in its precision.
-
-        Parameters
-        ----------
-        values : numpy.ndarray, shape (n, inputs)
-            As for :meth:`encode`.
-
-        Returns
-        -------
-        numpy.ndarray, shape (n, outputs)
-        """
+        """Compute the last layer's sums, shape (n, outputs), as the model does in its precision."""
         values = np.asarray(values, dtype=np.float64)
         out = np.empty((len(values), self.outputs), dtype=self.precision)
         for start in range(0, len(values), _BLOCK):
@@ -228,18 +193,7 @@ class FeedForward:
         return out
 
     def decisions(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Decide as the model does: by its output in its precision.
-
-        Parameters
-        ----------
-        values : numpy.ndarray, shape (n, inputs)
-            As for :meth:`encode`.
-
-        Returns
-        -------
-        numpy.ndarray of int, shape (n,)
-            The index of each row's label.
-        """
+        """Return the index of each row's label, decided as the model does: by its output."""
         return self.decide(self.sums(values))
 
     def decide(self, sums: NDArray[np.floating]) -> NDArray[np.intp]:

@@ -40,8 +40,7 @@ from testsgd.models.skops_files import read_skops
 def _read_own_network(path: Path, threshold: float | None, favourable: str | None) -> ReadNetwork:
     """Read a network of rows that ``testsgd train`` wrote.
 
-    `threshold`: scores of the favourable label above it count as favourable; `favourable`: the
-    label that the threshold is about; by default the one whose probability the network gives.
+    The threshold is about the score of `favourable`, by default the label that the network scores.
     """
     if favourable is None:
         favourable = _positive_label(path.parent / PREPROCESSING_FILE)
@@ -135,48 +134,15 @@ def find_network(
     categories: Mapping[str, Sequence[int]] | None = None,
     favourable: str | None = None,
 ) -> FeedForward:
-    """Read a network of any format.
+    """Read a network of any format; nothing in a file is run or unpickled.
 
-    Nothing in a file is run or unpickled, and TensorFlow is not loaded.
-
-    Parameters
-    ----------
-    source : str, path-like, estimator, Keras model or None
-        A ``.keras``, ``.h5``, ``.onnx``, ``.skops`` or ``.nnet`` file. A name of the catalogue: the
-        network shipped under that name. ``package.module:object`` or an object: a Keras model, or a
-        scikit-learn MLPClassifier or linear classifier, perhaps in a pipeline. ``None``: the
-        network trained for the data set of `specification`.
-    name : str, optional
-        What to call it; by default the file's name.
-    threshold : float, optional
-        Label 1 if the model's output is above it. By default as the model's users decide: 0.5 for a
-        probability, 0 for a plain sum. With several classes the largest output decides.
-    specification : DatasetSpecification, optional
-        The data set; its favourable label is the default of `favourable`.
-    categories : mapping of str to sequence of int, optional
-        Names of groups of 0/1 columns, and the positions of their columns, in order of the values.
-        Each group becomes one input that is a category.
-    favourable : str, optional
-        Which label the threshold is about, for networks that ``testsgd train`` wrote.
-
-    Returns
-    -------
-    FeedForward
-
-    Raises
-    ------
-    ModelError
-        If there is no such model, it is no network, or a layer cannot be certified.
-    ParameterError
-        If the threshold or the categories do not go with the network.
-    MissingExtraError
-        If a package that reads the format is not installed.
-
-    Examples
-    --------
-    >>> network = find_network("demo")
-    >>> network.kind, [given.name for given in network.inputs][:3]
-    ('network of testsgd', ['gender', 'race', 'age'])
+    TensorFlow is not loaded. `source` is a ``.keras``, ``.h5``, ``.onnx``, ``.skops`` or ``.nnet``
+    file; a name of the catalogue for the network shipped under it; an object or
+    ``package.module:object``: a Keras model, or a scikit-learn MLPClassifier or linear classifier,
+    perhaps in a pipeline; None for the network trained for the data set. Label 1, of ``testsgd
+    train`` the `favourable` one, by default the data set's, is decided if the output is above
+    `threshold`: by default 0.5 for a probability, 0 for a plain sum. Each group of 0/1 columns in
+    `categories`, by their positions, becomes one input.
     """
     if favourable is None and specification is not None:
         favourable = specification.label.favourable

@@ -14,10 +14,7 @@ from testsgd.errors import ModelError
 
 
 def layer_chain(configuration: Any) -> list[dict[str, Any]]:
-    """Return the layers in the order in which they are computed.
-
-    `configuration`: ``class_name`` and ``config`` of a Sequential or Functional model.
-    """
+    """Return the layers of a Sequential or Functional model in the order of computing."""
     kind = configuration["class_name"]
     config = configuration["config"]
     if kind == "Sequential":
@@ -113,11 +110,7 @@ _LEAKY_FUNCTION = 0.2
 
 
 def keras_network(configuration: Any, arrays: Arrays) -> parts.ReadNetwork:
-    """Turn a network's configuration and weights into parts.
-
-    `configuration`: what ``model.to_json()`` holds: ``class_name`` and ``config``; `arrays`: from a
-    layer's name to its weights, in Keras' order.
-    """
+    """Turn ``class_name`` and ``config`` of a network, and its weights by layer, into parts."""
     layers = layer_chain(configuration)
     if len(layers) > parts.MAXIMUM_LAYERS:
         raise ModelError(f"there are more than {parts.MAXIMUM_LAYERS} layers", where="model")

@@ -71,22 +71,15 @@ Part = Affine | Scaling | Activate | Softmax
 
 @dataclass(frozen=True)
 class ReadNetwork:
-    """What a reader found.
+    """What a reader found."""
 
-    `width`: how many columns the network takes; `parts`: what is done with them, in order;
-    `precision`: in which arithmetic; `kind`: for reports; `labels`: of the decision, if they are
-    known; `inputs`: whose columns, side by side, the network takes; by default numbers x0, x1 and
-    so on; `threshold`: label 1 if the output is above it; by default 0.5 for a sigmoid and 0 for a
-    plain sum.
-    """
-
-    width: int
-    parts: tuple[Part, ...]
+    width: int  # How many columns the network takes.
+    parts: tuple[Part, ...]  # What is done with them, in order.
     precision: Precision
-    kind: str
-    labels: tuple[str, ...] = ()
-    inputs: tuple[InputColumns, ...] = ()
-    threshold: float | None = None
+    kind: str  # For reports.
+    labels: tuple[str, ...] = ()  # Of the decision, if they are known.
+    inputs: tuple[InputColumns, ...] = ()  # Whose columns it takes; by default numbers x0, x1, ...
+    threshold: float | None = None  # By default 0.5 for a sigmoid and 0 for a plain sum.
 
 
 def damaged(what: str, where: str) -> ModelError:
@@ -116,10 +109,9 @@ def scaling(
     precision: Precision,
     magnitude: ArrayLike | None = None,
 ) -> Scaling:
-    """Make a scaling whose numbers were computed.
+    """Make a scaling whose numbers were computed, by the model in so many steps rounded once.
 
-    `roundings`: in how many steps, each rounded once, the model computes it; `magnitude`: the sum
-    of the sizes of the terms that make up the constant, if there are several.
+    `magnitude`: the sum of the sizes of the terms that make up the constant, if there are several.
     """
     factors = np.atleast_1d(numbers(where, multiplier))
     offsets = np.atleast_1d(numbers(where, constant))
@@ -192,11 +184,10 @@ def unit_roundoff(precision: Precision) -> float:
 def group_inputs(
     inputs: Sequence[InputColumns], categories: Mapping[str, Sequence[int]]
 ) -> tuple[tuple[InputColumns, ...], NDArray[np.intp]]:
-    """Make one input of the columns of each category.
+    """Make one input of the columns of each category, and tell the new order of all columns.
 
-    `inputs`: one number each, in the order of the table that the model takes; `categories`: name to
-    the positions of its columns, one a value, in the order of the values. `inputs`: A category
-    stands where its first column stood; `order`: which of the network's columns each one is.
+    A category stands where its first column stood. `categories`: positions of the columns, one a
+    value.
     """
     owner = _owners(inputs, categories)
     starts = np.cumsum([0, *(given.columns.width for given in inputs)])

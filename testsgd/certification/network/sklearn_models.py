@@ -32,10 +32,7 @@ _REMEDY = (
 
 
 def transformed(step: Any, inputs: list[InputColumns]) -> list[InputColumns]:
-    """Do to the inputs' columns what a fitted transformer does.
-
-    Returned: in the order of what it gives.
-    """
+    """Do to the inputs' columns what a fitted transformer does, in the order of what it gives."""
     if step is None or step == "passthrough":
         return inputs
     kind = type(step).__name__
@@ -217,11 +214,10 @@ def is_sklearn_model(source: Any) -> bool:
 
 
 def read_sklearn_model(source: Any, threshold: float | None) -> parts.ReadNetwork:
-    """Read a fitted classifier, or a pipeline that ends in one.
+    """Read a fitted MLPClassifier or linear classifier, perhaps behind scalers and encoders.
 
-    `source`: an MLPClassifier or a linear classifier, perhaps behind scalers and encoders;
-    `threshold`: the second class if its probability is above it. By default, and with 0.5, as
-    ``predict`` does.
+    The second class is decided if its probability is above `threshold`; by default, and with 0.5,
+    as ``predict`` does.
     """
     final, before = source, []
     while type(final).__name__ == "Pipeline" and _is_own(final):

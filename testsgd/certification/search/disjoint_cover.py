@@ -10,26 +10,23 @@ whoever is undecided
 - is outside of everybody below and of one above, or outside of everybody above and of another
   below.
 
-Under assumptions two half-spaces that contradict each other may have common points (for whom an
-assumption fails). Where they cannot be shown to have none, what is outside of one of them is a
-piece, or what is outside of everybody above and everybody below, whoever is falsified.
+Under assumptions two half-spaces that contradict each other may have common points. Where they
+cannot be shown to have none, what is outside of one of them is a piece, or what is outside of
+everybody above and everybody below, whoever is falsified.
 
-Each of these is what one half-space, or two that have no common point, leave of the box. Its share
-of the box is known from the counts, and points of it are drawn without rejection
+The share of a piece is known from the counts, and points of it are drawn without rejection
 (:mod:`testsgd.certification.proving.compiled_drawing`). The pieces overlap. A point is kept only if
 it was drawn from the first piece that holds it; that makes draws uniform on the union (Karp and
-Luby, 1983, keep one for a piece chosen at random), and as certified and falsified points are left
-out, uniform on the undecided part. The search keeps of each box what its pieces have together.
+Luby, 1983), and as certified and falsified points are left out, uniform on the undecided part.
 
-The search keeps of an open box only how much of it is proved. Analysed again with what was known
-before its last analysis, exactly the same half-spaces come out, and whether a point is counted in
-them can be told.
+Of an open box the search keeps only how much is proved, and what its pieces have together. Analysed
+again with what was known before, exactly the same half-spaces come out.
 
 Whoever is falsified is left out, but counts for the unfair share of the whole domain. Where less is
 drawn because somebody is surely falsified, all of them lie outside the pieces; elsewhere all of
-them lie in the pieces. Beside them, the pieces still tell how many there are: one is above and
-another below for what the shares of these two half-spaces exceed 100% by, and as much again as is
-outside of both; and of these, falsified are those who fail no assumption.
+them lie in the pieces, which tell how many there are: one is above and another below for what the
+shares of these two half-spaces exceed 100% by, and as much again as is outside of both; and of
+these, falsified are those who fail no assumption.
 """
 
 from __future__ import annotations
