@@ -95,11 +95,10 @@ class Remainder:
     low: float
     high: float
     # An interval for the whole domain's unfair share, and its estimate, from all draws, those that
-    # are not kept included; never outside of what is proved. None: `low`, `high` and the unfair
-    # share of the samples, times the undecided share.
-    domain_low: float | None = None
-    domain_high: float | None = None
-    domain_unfair: float | None = None
+    # are not kept included; never outside of what is proved.
+    domain_low: float
+    domain_high: float
+    domain_unfair: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,10 +112,10 @@ class Certification:
     ...     network=None, domain=None, parameters=CertificationParameters(),
     ...     shares=Shares(0.9, 0.02, 0.08), stopped="time", method="bounded", points=10**6,
     ...     boxes=800, open_boxes=31, seconds=60.0, moments=(),
-    ...     remainder=Remainder(10_000, 1_000, 0.094, 0.106), counterexamples=(), regions=(),
-    ...     within_rounding=0)
-    >>> f"{some.unfair_low:.5f} to {some.unfair_high:.5f}"
-    '0.02752 to 0.02848'
+    ...     remainder=Remainder(10_000, 1_000, 0.094, 0.106, 0.0275, 0.0285, 0.028),
+    ...     counterexamples=(), regions=(), within_rounding=0)
+    >>> some.unfair_low, some.unfair_high
+    (0.0275, 0.0285)
     """
 
     network: FeedForward  # The network.
@@ -143,29 +142,16 @@ class Certification:
     @property
     def unfair(self) -> float | None:
         """Estimate of the domain's unfair share; None without samples."""
-        found = self.remainder
-        if found is None or not found.samples:
-            return None
-        if found.domain_unfair is not None:
-            return found.domain_unfair
-        middle = self.shares.falsified + self.shares.undecided * found.unfair / found.samples
-        return min(max(middle, self.unfair_low), self.unfair_high)
+        return None if self.remainder is None else self.remainder.domain_unfair
 
     @property
     def unfair_low(self) -> float:
-        """Lower end for the domain's unfair share: proved, plus the samples' lower end.
-
-        It is a statistical bound as soon as samples are drawn, and a proof only without them.
-        """
-        if self.remainder is not None and self.remainder.domain_low is not None:
-            return self.remainder.domain_low
-        low = 0.0 if self.remainder is None else self.remainder.low
-        return self.shares.falsified + self.shares.undecided * low
+        """Lower end for the domain's unfair share: a proof only if no samples are drawn."""
+        return self.shares.falsified if self.remainder is None else self.remainder.domain_low
 
     @property
     def unfair_high(self) -> float:
         """Upper end for the domain's unfair share, as :attr:`unfair_low`."""
-        if self.remainder is not None and self.remainder.domain_high is not None:
+        if self.remainder is not None:
             return self.remainder.domain_high
-        high = 1.0 if self.remainder is None else self.remainder.high
-        return min(1.0, self.shares.falsified + self.shares.undecided * high)
+        return min(1.0, self.shares.falsified + self.shares.undecided)
