@@ -16,7 +16,7 @@ from testsgd.certification.domain import (
     RealInput,
     find_domain,
 )
-from testsgd.certification.domain.bounds_file import shipped_domains
+from testsgd.certification.domain.document import shipped_domains
 from testsgd.data import DatasetSpecification
 
 LOANS = """

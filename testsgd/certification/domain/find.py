@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from testsgd.certification.domain import bounds_file, document
+from testsgd.certification.domain import document
 from testsgd.certification.domain.document import Described
 from testsgd.certification.domain.domain import CategoryInput, Domain, choice, some
 from testsgd.certification.domain.fitting import check_domain, fitted_inputs
@@ -166,12 +166,12 @@ def _of_file(source: str) -> Described:
     if path.suffix == ".json" or mark:
         path = path if path.suffix == ".json" else Path(f"{file}.json")
         chosen = None if path == Path(source) else key
-        bounds = bounds_file.read_json_bounds(path, chosen)
+        bounds = document.read_json_bounds(path, chosen)
         return document.domain_of_bounds(bounds, where=source, name=chosen or path.stem)
     if path.suffix == ".nnet":
-        bounds = bounds_file.read_nnet_bounds(path)
+        bounds = document.read_nnet_bounds(path)
         return document.domain_of_bounds(bounds, where=source, name=path.stem)
-    shipped = bounds_file.shipped_domains()
+    shipped = document.shipped_domains()
     if source in shipped:
         path = shipped[source]
     elif path.suffix == ".toml":

@@ -20,7 +20,7 @@ from testsgd.certification.network.feedforward import (
     NumberColumns,
     Step,
 )
-from testsgd.certification.network.keras_files import (
+from testsgd.certification.network.keras_networks import (
     is_keras_object,
     read_keras_file,
     read_keras_object,
