@@ -51,12 +51,8 @@ class IntegerInput:
     name : str
         The input.
     low, high : int
-        Smallest and largest value, both possible.
-
-    Raises
-    ------
-    SpecificationError
-        If an end is no whole number below 2**53, or `low` is above `high`.
+        Smallest and largest value, both possible; a SpecificationError is raised if one is no whole
+        number below 2**53, or `low` is above `high`.
 
     Examples
     --------
@@ -69,7 +65,6 @@ class IntegerInput:
     high: int
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
         _read_ends(self, _whole)
 
     @property
@@ -101,11 +96,7 @@ class RealInput:
         The input.
     low, high : float
         The ends. If they are equal, the input has this one value, and does not count in a volume.
-
-    Raises
-    ------
-    SpecificationError
-        If an end is not finite, or `low` is above `high`.
+        A SpecificationError is raised if one is not finite, or `low` is above `high`.
 
     Examples
     --------
@@ -118,7 +109,6 @@ class RealInput:
     high: float
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
         _read_ends(self, _finite)
         _finite(self.high - self.low, self.name)
 
@@ -153,12 +143,8 @@ class CategoryInput:
         The names of the values, in the order of the model.
     columns : tuple of int, optional
         If the model has a column a value and knows nothing of the group: the positions of these
-        columns among all columns of the model, in the order of `values`.
-
-    Raises
-    ------
-    SpecificationError
-        If there are no values, one stands twice, or the columns do not fit them.
+        columns among all columns of the model, in the order of `values`. A SpecificationError is
+        raised if they do not fit the values, or these are none or one stands twice.
 
     Examples
     --------
@@ -249,12 +235,12 @@ def _whole(value: Any, name: str) -> int:
 
 def _read_ends(item: IntegerInput | RealInput, read: Callable[[Any, str], float]) -> None:
     """Make the ends of a range numbers of one type, the smaller first."""
+    _check_name(item.name)
     for key in ("low", "high"):
         object.__setattr__(item, key, read(getattr(item, key), item.name))
     if item.low > item.high:
         raise SpecificationError(
-            f"the range [{item.low:g}, {item.high:g}] is empty: {item.low:g} is above "
-            f"{item.high:g}",
+            f"the range [{item.low:g}, {item.high:g}] is empty",
             where=item.name,
             remedy="give the smaller number first",
         )
@@ -285,11 +271,6 @@ class Marginal:
         Of real numbers: the edges of bins, from the low end to the high end.
     cumulative : numpy.ndarray of float, shape (k + 1,)
         The weight before each position, rising from 0 to 1; straight in between for real numbers.
-
-    Raises
-    ------
-    ParameterError
-        If the two do not go together.
 
     Examples
     --------
@@ -343,15 +324,11 @@ class Domain:
 
     Raises
     ------
-    SpecificationError
-        If the inputs are none or two have one name.
-    ParameterError
-        If a protected input is no input, or a compared value lies outside of the domain, or fewer
-        than two combinations are compared.
+    SpecificationError, ParameterError
+        If two inputs have one name, or what is protected and compared is not in the domain.
 
     Examples
     --------
-    >>> from testsgd.certification.domain import IntegerInput
     >>> domain = Domain("loans", (IntegerInput("age", 18, 80), IntegerInput("sex", 0, 1)),
     ...                 protected=("sex",), protected_values=((0.0,), (1.0,)))
     >>> domain.points

@@ -45,9 +45,8 @@ def find_domain(
         of a data set the sensitive features.
     protected_values : sequence or mapping, optional
         The values to compare: a list of one input; of several a list of combinations, or a list for
-        each by name. By default
-        those of the source, if it is about these protected inputs; else all their values. A JSON
-        file compares the smallest and the largest value of its protected input.
+        each by name. By default those of the source, if it is about these protected inputs; else
+        all their values. A JSON file compares the ends of its protected input.
     network : FeedForward, optional
         The network to fit the domain to: its order of inputs, without inputs that it does not take.
 
@@ -57,12 +56,9 @@ def find_domain(
 
     Raises
     ------
-    SpecificationError
-        If the description is wrong: an empty range, no finite range, two inputs of one name, an
-        unknown key.
-    ParameterError
-        If there is no such domain, a protected input or value is outside of it, or it does not fit
-        the network.
+    SpecificationError, ParameterError
+        If the description is wrong; or there is no such domain, a protected input or value is
+        outside of it, or it does not fit the network.
 
     Examples
     --------

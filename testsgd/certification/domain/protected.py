@@ -80,10 +80,12 @@ def _product(chosen: list[DomainInput], values: Mapping[Any, Any]) -> Combinatio
                 where="protected_values",
                 remedy="give a list of them",
             )
-    counts = []
+    axes: list[Sequence[float]] = []
     for item in chosen:
-        size = len(values[item.name]) if item.name in values else item.size
-        if size is None:
+        if item.name in values:
+            axes.append([_value(item, value) for value in values[item.name]])
+            continue
+        if item.size is None:
             raise ParameterError(
                 f"the protected attribute {item.name!r} takes all {item.extent}, which cannot all "
                 "be compared",
@@ -91,15 +93,9 @@ def _product(chosen: list[DomainInput], values: Mapping[Any, Any]) -> Combinatio
                 remedy="name the values to compare",
                 name=item.name,
             )
-        counts.append(size)
-    check_count(math.prod(counts))
-    axes = []
-    for item, count in zip(chosen, counts, strict=True):
-        if item.name in values:
-            axes.append([_value(item, value) for value in values[item.name]])
-        else:
-            low = 0 if isinstance(item, CategoryInput) else item.low
-            axes.append([float(low + index) for index in range(count)])
+        low = 0 if isinstance(item, CategoryInput) else item.low
+        axes.append([low] if item.size == 1 else range(int(low), int(low) + item.size))
+    check_count(math.prod(map(len, axes)))
     return tuple(itertools.product(*axes))
 
 

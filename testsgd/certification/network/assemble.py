@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from testsgd.certification.network import parts
 from testsgd.certification.network.decision_threshold import (
@@ -23,7 +22,6 @@ from testsgd.certification.network.feedforward import (
     InputColumns,
     NumberColumns,
     Precision,
-    Step,
 )
 from testsgd.errors import ModelError, ParameterError
 
@@ -60,33 +58,12 @@ def number_inputs(names: Sequence[str]) -> tuple[InputColumns, ...]:
 
 def scale_inputs(inputs: Sequence[InputColumns], part: parts.Scaling) -> list[InputColumns]:
     """Scale the columns of all inputs, side by side."""
-    width = sum(given.columns.width for given in inputs)
-    if len(part.multiplier) not in (1, width):
-        raise _misfit(part, width, len(part.multiplier))
-    found: list[InputColumns] = []
-    start = 0
-    for given in inputs:
-        stop = start + given.columns.width
-        scaled = scaled_columns(given.columns, _slice(part, width, start, stop))
-        found.append(replace(given, columns=scaled))
-        start = stop
-    return found
-
-
-def _slice(part: parts.Scaling, width: int, start: int, stop: int) -> parts.Scaling:
-    """Return what a scaling of so many columns does to some of them."""
-
-    def cut(array: NDArray[Any]) -> NDArray[Any]:
-        return np.broadcast_to(array, (width,))[start:stop]
-
-    return parts.Scaling(
-        part.where,
-        cut(part.multiplier),
-        cut(part.constant),
-        part.relative_error,
-        cut(part.absolute_error),
-        tuple(Step(step.operation, cut(step.operand)) for step in part.steps),
-    )
+    ends = parts.starts(inputs)
+    whole = part.to(int(ends[-1]))
+    return [
+        replace(given, columns=scaled_columns(given.columns, whole.cut(slice(start, stop))))
+        for given, (start, stop) in zip(inputs, pairwise(ends), strict=True)
+    ]
 
 
 def scaled_columns(
@@ -150,7 +127,7 @@ def _layers(
             continue
         if isinstance(part, parts.Affine):
             if part.weights.shape[0] != width:
-                raise _misfit(part, width, part.weights.shape[0])
+                raise parts.misfit(part.where, width, part.weights.shape[0])
             layers.append(DenseLayer(part.weights, part.bias, "linear"))
         else:
             layers.append(_diagonal(part, width))
@@ -177,21 +154,16 @@ def _identity(width: int) -> DenseLayer:
 
 
 def _diagonal(part: parts.Scaling, width: int) -> DenseLayer:
-    if len(part.multiplier) not in (1, width):
-        raise _misfit(part, width, len(part.multiplier))
     if width**2 > parts.MAXIMUM_NUMBERS:
         raise parts.too_large(part.where)
+    part = part.to(width)
     return DenseLayer(
-        np.diag(np.broadcast_to(part.multiplier, (width,))),
-        np.broadcast_to(part.constant, (width,)).copy(),
+        np.diag(part.multiplier),
+        part.constant,
         "linear",
         relative_error=part.relative_error,
-        absolute_error=np.broadcast_to(part.absolute_error, (width,)).copy(),
+        absolute_error=part.absolute_error,
     )
-
-
-def _misfit(part: parts.Affine | parts.Scaling, given: int, taken: int) -> ModelError:
-    return parts.damaged(f"it takes {taken} numbers, but is given {given}", part.where)
 
 
 def _decision(

@@ -21,7 +21,7 @@ from testsgd.certification.network.feedforward import (
     Step,
 )
 from testsgd.certification.network.keras_networks import (
-    is_keras_object,
+    is_keras,
     read_keras_file,
     read_keras_object,
 )
@@ -42,8 +42,14 @@ def _read_own_network(path: Path, threshold: float | None, favourable: str | Non
 
     The threshold is about the score of `favourable`, by default the label that the network scores.
     """
-    if favourable is None:
-        favourable = _positive_label(path.parent / PREPROCESSING_FILE)
+    described = path.parent / PREPROCESSING_FILE
+    try:
+        positive = json.loads(described.read_text(encoding="utf-8"))["output"]["positive_label"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            "the preprocessing cannot be read", where=str(described), remedy="train the model anew"
+        ) from error
+    favourable = favourable or str(positive)
     labels, encoding = read_preprocessing(
         path,
         "tables",
@@ -66,17 +72,6 @@ def _read_own_network(path: Path, threshold: float | None, favourable: str | Non
         threshold=score if favourable == labels.positive else 1 - score,
         labels=(labels.negative, labels.positive),
     )
-
-
-def _positive_label(path: Path) -> str:
-    """Read which label the network's output is the probability of."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        return str(document["output"]["positive_label"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(
-            "the preprocessing cannot be read", where=str(path), remedy="train the model anew"
-        ) from error
 
 
 def _input(feature: FeatureEncoding) -> InputColumns:
@@ -104,18 +99,10 @@ def _input(feature: FeatureEncoding) -> InputColumns:
     return InputColumns(feature.name, columns)
 
 
-_Reader = tuple[Callable[[Path], ReadNetwork], str, str]
-
-_KERAS: _Reader = (
-    read_keras_file,
-    "Keras network",
-    "give a whole model that Keras saved as .keras or .h5, not weights only",
-)
+_WHOLE = "give a whole model that Keras saved as .keras or .h5, not weights only"
 # Of each kind of file its reader, and what to say of one that is damaged.
-_READERS: Mapping[str, _Reader] = {
-    ".h5": _KERAS,
-    ".hdf5": _KERAS,
-    ".keras": _KERAS,
+_READERS: Mapping[str, tuple[Callable[[Path], ReadNetwork], str, str]] = {
+    **dict.fromkeys((".h5", ".hdf5", ".keras"), (read_keras_file, "Keras network", _WHOLE)),
     ".onnx": (read_onnx_file, "ONNX network", "give a sound .onnx file"),
     ".nnet": (read_nnet_file, ".nnet file", "give a sound file"),
 }
@@ -128,11 +115,9 @@ _REMEDY = (
 def find_network(
     source: Any,
     *,
-    name: str | None = None,
     threshold: float | None = None,
     specification: DatasetSpecification | None = None,
     categories: Mapping[str, Sequence[int]] | None = None,
-    favourable: str | None = None,
 ) -> FeedForward:
     """Read a network of any format; nothing in a file is run or unpickled.
 
@@ -140,12 +125,12 @@ def find_network(
     file; a name of the catalogue for the network shipped under it; an object or
     ``package.module:object``: a Keras model, or a scikit-learn MLPClassifier or linear classifier,
     perhaps in a pipeline; None for the network trained for the data set. Label 1, of ``testsgd
-    train`` the `favourable` one, by default the data set's, is decided if the output is above
+    train`` that which is favourable in the data set, is decided if the output is above
     `threshold`: by default 0.5 for a probability, 0 for a plain sum. Each group of 0/1 columns in
     `categories`, by their positions, becomes one input.
     """
-    if favourable is None and specification is not None:
-        favourable = specification.label.favourable
+    favourable = None if specification is None else specification.label.favourable
+    name = None
     if source is None and specification is not None:
         trained = trained_network(specification.name)
         if trained is None:
@@ -154,13 +139,13 @@ def find_network(
                 where="model",
                 remedy=f"train one with `testsgd train {specification.name}`, or name one",
             )
-        source, called = trained
-        name = name or called
-    path = _file(str(source)) if isinstance(source, (str, Path)) else None
+        source, name = trained
+    path = None
+    if isinstance(source, (str, Path)):
+        path = _file(str(source))
+        if path is None:
+            name, source = str(source), import_object(str(source))
     if path is None:
-        if isinstance(source, (str, Path)):
-            name = name or str(source)
-            source = import_object(str(source))
         read = _read_object(source, threshold)
         return assemble(read, name=name or type(source).__name__, categories=categories)
     name = name or (path.parent.name if path.name == MODEL_FILE else path.stem) or str(path)
@@ -226,7 +211,7 @@ def _file(text: str) -> Path | None:
 
 
 def _read_object(source: Any, threshold: float | None) -> ReadNetwork:
-    if is_keras_object(source):
+    if is_keras(source):
         return replace(read_keras_object(source), threshold=threshold)
     if is_sklearn_model(source):
         return read_sklearn_model(source, threshold)

@@ -157,30 +157,24 @@ def _text(given: Any) -> str:
     return given.decode("utf-8") if isinstance(given, bytes) else str(given)
 
 
-_KERAS = {"keras", "tf_keras", "tensorflow"}
+def _is_own(kind: type) -> bool:
+    return str(kind.__module__).split(".")[0] in {"keras", "tf_keras", "tensorflow"}
 
 
-def is_keras_object(source: Any) -> bool:
+def is_keras(source: Any) -> bool:
     """Return whether an object looks like a model of Keras, without importing it."""
-    return all(callable(getattr(source, name, None)) for name in ("to_json", "get_layer")) and any(
-        str(base.__module__).split(".")[0] in _KERAS for base in type(source).__mro__
-    )
+    asked = all(callable(getattr(source, name, None)) for name in ("to_json", "get_layer"))
+    return asked and any(map(_is_own, type(source).__mro__))
 
 
 def read_keras_object(source: Any) -> parts.ReadNetwork:
     """Read a Sequential or Functional model."""
-    if str(type(source).__module__).split(".")[0] not in _KERAS:
-        raise ModelError(
-            f"a {type(source).__name__} is a class of your own, and may compute anything",
-            where="model",
-            remedy="give a Sequential or Functional model",
-        )
-    for layer in source.layers:
-        if str(type(layer).__module__).split(".")[0] not in _KERAS:
+    for part in (source, *getattr(source, "layers", ())):
+        if not _is_own(type(part)):
             raise ModelError(
-                "this layer is a class of your own, and may compute anything",
-                where=f"layer {layer.name!r} ({type(layer).__name__})",
-                remedy="give a network of Keras' own layers",
+                f"a {type(part).__name__} is a class of your own, and may compute anything",
+                where="model" if part is source else f"layer {part.name!r}",
+                remedy="give a Sequential or Functional model of Keras' own layers",
             )
 
     def arrays(name: str) -> _Stored:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,6 +50,25 @@ class Scaling:
     absolute_error: NDArray[np.float64]
     steps: tuple[Step, ...]
 
+    def to(self, width: int) -> Scaling:
+        """Return the scaling of so many columns."""
+        if len(self.multiplier) not in (1, width):
+            raise misfit(self.where, width, len(self.multiplier))
+        return self._of(lambda array: np.broadcast_to(array, (width,)).copy())
+
+    def cut(self, columns: slice) -> Scaling:
+        """Return the scaling of some of the columns."""
+        return self._of(lambda array: array[columns])
+
+    def _of(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Scaling:
+        return replace(
+            self,
+            multiplier=change(self.multiplier),
+            constant=change(self.constant),
+            absolute_error=change(self.absolute_error),
+            steps=tuple(Step(step.operation, change(step.operand)) for step in self.steps),
+        )
+
 
 @dataclass(frozen=True)
 class Activate:
@@ -85,6 +105,11 @@ class ReadNetwork:
 def damaged(what: str, where: str) -> ModelError:
     """Make the error that a file contradicts itself."""
     return ModelError(what, where=where, remedy="give a sound file")
+
+
+def misfit(where: str, given: int, taken: int) -> ModelError:
+    """Make the error that a part takes another number of columns than it is given."""
+    return damaged(f"it takes {taken} numbers, but is given {given}", where)
 
 
 def affine(where: str, weights: ArrayLike, bias: ArrayLike | None) -> Affine:
@@ -190,17 +215,28 @@ def group_inputs(
     value.
     """
     owner = _owners(inputs, categories)
-    starts = np.cumsum([0, *(given.columns.width for given in inputs)])
     grouped: list[InputColumns] = []
     order: list[int] = []
     for position, given in enumerate(inputs):
         group = owner.get(position)
-        members = [position] if group is None else list(categories[group])
-        if group is not None and position != min(members):
-            continue
-        grouped.append(given if group is None else _category(group, [inputs[m] for m in members]))
-        order.extend(column for m in members for column in range(starts[m], starts[m + 1]))
-    return tuple(grouped), np.array(order, dtype=np.intp)
+        if group is None:
+            grouped.append(given)
+            order.append(position)
+        elif position == min(categories[group]):
+            grouped.append(_category(group, [inputs[member] for member in categories[group]]))
+            order.extend(categories[group])
+    return tuple(grouped), columns_of(inputs, order)
+
+
+def starts(inputs: Sequence[InputColumns]) -> NDArray[np.intp]:
+    """Return where the columns of each input start, side by side, and last where all end."""
+    return np.cumsum([0, *(given.columns.width for given in inputs)], dtype=np.intp)
+
+
+def columns_of(inputs: Sequence[InputColumns], order: Sequence[int]) -> NDArray[np.intp]:
+    """Return the columns of inputs in another order."""
+    ends = starts(inputs)
+    return np.concatenate([np.arange(ends[place], ends[place + 1]) for place in order])
 
 
 def reorder_columns(parts: Sequence[Part], order: NDArray[np.intp]) -> list[Part]:

@@ -36,25 +36,23 @@ def transformed(step: Any, inputs: list[InputColumns]) -> list[InputColumns]:
     if step is None or step == "passthrough":
         return inputs
     kind = type(step).__name__
-    if str(type(step).__module__).split(".")[0] == "sklearn":
-        if kind == "Pipeline":
-            for _, part in step.steps:
-                inputs = transformed(part, inputs)
-            return inputs
-        if kind in _KNOWN:
-            _check_width(step, inputs)
-            return _KNOWN[kind](step, inputs)
-        if kind in _SCALERS:
-            _check_width(step, inputs)
-            return scale_inputs(inputs, _SCALERS[kind](step))
-    raise ModelError(f"a {kind} cannot be certified", where="model", remedy=_REMEDY)
+    if not _is_own(step) or kind not in {"Pipeline", *_KNOWN, *_SCALERS}:
+        raise ModelError(f"a {kind} cannot be certified", where="model", remedy=_REMEDY)
+    if kind == "Pipeline":
+        for _, part in step.steps:
+            inputs = transformed(part, inputs)
+        return inputs
+    _check_width(step, int(step.n_features_in_), inputs)
+    if kind in _SCALERS:
+        return scale_inputs(inputs, _SCALERS[kind](step))
+    return _KNOWN[kind](step, inputs)
 
 
-def _check_width(step: Any, inputs: list[InputColumns]) -> None:
-    width = sum(given.columns.width for given in inputs)
-    if int(step.n_features_in_) != width:
+def _check_width(step: Any, taken: int, inputs: list[InputColumns]) -> None:
+    given = int(parts.starts(inputs)[-1])
+    if taken != given:
         raise ModelError(
-            f"the {type(step).__name__} takes {step.n_features_in_} numbers, but is given {width}",
+            f"the {type(step).__name__} takes {taken} numbers, but is given {given}",
             where="model",
             remedy="give a fitted pipeline",
         )
@@ -63,18 +61,10 @@ def _check_width(step: Any, inputs: list[InputColumns]) -> None:
 def _scaler(
     step: Any, multiplier: Any, constant: Any, steps: list[Step], roundings: int
 ) -> parts.Scaling:
+    where = type(step).__name__
     if getattr(step, "clip", False):
-        raise ModelError(
-            f"the {type(step).__name__} clips", where="model", remedy="fit it with clip=False"
-        )
-    return parts.scaling(
-        type(step).__name__,
-        multiplier,
-        constant,
-        roundings=roundings,
-        precision="float64",
-        steps=steps,
-    )
+        raise ModelError(f"the {where} clips", where="model", remedy="fit it with clip=False")
+    return parts.scaling(where, multiplier, constant, steps, roundings, "float64")
 
 
 def _centred(step: Any, centre: Any, divisor: Any) -> parts.Scaling:
@@ -236,16 +226,12 @@ def read_sklearn_model(source: Any, threshold: float | None) -> parts.ReadNetwor
             where=f"model {type(source).__name__}",
             remedy="give a fitted estimator",
         ) from error
-    width = sum(given.columns.width for given in columns)
-    if width != read.width:
-        raise ModelError(
-            f"the {type(final).__name__} takes {read.width} numbers, but is given {width}",
-            where="model",
-            remedy="give a fitted pipeline",
-        )
-    ordered, order = _in_order(columns, [given.name for given in inputs])
-    chain = tuple(parts.reorder_columns(read.parts, order))
-    return replace(read, parts=chain, inputs=tuple(ordered))
+    _check_width(final, read.width, columns)
+    # In the order of the table that the model takes.
+    names = [given.name for given in inputs]
+    order = sorted(range(len(columns)), key=lambda place: names.index(columns[place].name))
+    chain = parts.reorder_columns(read.parts, parts.columns_of(columns, order))
+    return replace(read, parts=tuple(chain), inputs=tuple(columns[place] for place in order))
 
 
 def _is_own(source: Any) -> bool:
@@ -260,18 +246,6 @@ def _names(source: Any, before: list[Any], final: Any) -> list[str]:
             return [str(name) for name in names]
     first = (before or [final])[0]
     return [f"x{n}" for n in range(int(first.n_features_in_))]
-
-
-def _in_order(
-    columns: list[InputColumns], names: list[str]
-) -> tuple[list[InputColumns], np.ndarray[Any, np.dtype[np.intp]]]:
-    """Bring inputs into the order of the table that the model takes."""
-    starts = np.cumsum([0, *(given.columns.width for given in columns)])
-    indices = sorted(range(len(columns)), key=lambda index: names.index(columns[index].name))
-    order = [
-        np.arange(starts[index], starts[index] + columns[index].columns.width) for index in indices
-    ]
-    return [columns[index] for index in indices], np.concatenate(order).astype(np.intp)
 
 
 def _classifier(final: Any, threshold: float | None) -> parts.ReadNetwork:

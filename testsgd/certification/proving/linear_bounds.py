@@ -308,27 +308,28 @@ def _largest(axes: Axes, lo: Floats, hi: Floats) -> Floats:
     return out
 
 
-def settled(problem: Problem, bounds: Bounds) -> tuple[NDArray[np.int8], NDArray[np.intp]]:
-    """Return the status of boxes (1 one decision for all, 2 unfair, 0 open), and the decision."""
-    up, down = bounds.low > problem.above, bounds.high < problem.below
-    wins = np.zeros((*up.shape[:2], problem.classes), dtype=np.int64)
+def winners(
+    problem: Problem, up: NDArray[np.bool_], down: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which decisions are surely made and surely not, by which sums are above and below.
+
+    From the shape (..., sums) to the shape (..., decisions).
+    """
+    wins = np.zeros((*up.shape[:-1], problem.classes), dtype=np.int64)
     loses = np.zeros_like(wins, dtype=bool)
-    if not problem.pairs:
-        wins[..., 1], wins[..., 0] = up[..., 0], down[..., 0]
-        needed = 1
-        loses[..., 0], loses[..., 1] = up[..., 0], down[..., 0]
-    else:
-        needed = problem.classes - 1
-        for index, (one, two) in enumerate(problem.pairs):
-            wins[..., one] += up[..., index]
-            wins[..., two] += down[..., index]
-            loses[..., two] |= up[..., index]
-            loses[..., one] |= down[..., index]
-    sure = wins == needed
-    everybody = sure.all(axis=1)
-    status = np.zeros(len(up), dtype=np.int8)
-    status[everybody.any(axis=1)] = 1
+    for index, (one, two) in enumerate(problem.pairs or ((1, 0),)):
+        wins[..., one] += up[..., index]
+        wins[..., two] += down[..., index]
+        loses[..., two] |= up[..., index]
+        loses[..., one] |= down[..., index]
+    return wins == problem.classes - 1, loses
+
+
+def settled(problem: Problem, bounds: Bounds) -> NDArray[np.int8]:
+    """Return the status of boxes: 1 one decision for everybody, 2 unfair as a whole, 0 open."""
+    sure, loses = winners(problem, bounds.low > problem.above, bounds.high < problem.below)
+    status = np.zeros(len(sure), dtype=np.int8)
+    status[np.any(sure.all(axis=1), axis=1)] = 1
     # One person surely gets a class that another surely does not.
-    apart = (sure.any(axis=1) & loses.any(axis=1)).any(axis=1)
-    status[apart] = 2
-    return status, np.asarray(everybody.argmax(axis=1), dtype=np.intp)
+    status[np.any(sure.any(axis=1) & loses.any(axis=1), axis=1)] = 2
+    return status

@@ -177,7 +177,7 @@ class Prover:
         problem = self.problem
         lo, hi = lo[start:stop], hi[start:stop]
         bounds = bound(problem, lo, hi)
-        status, _ = settled(problem, bounds)
+        status = settled(problem, bounds)
         analysed.status[start:stop] = status
         analysed.fair[start:stop] = status == 1
         analysed.unfair[start:stop] = status == 2

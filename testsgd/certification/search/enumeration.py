@@ -12,6 +12,7 @@ from testsgd.certification.domain import Domain
 from testsgd.certification.network import FeedForward
 from testsgd.certification.proving import Problem
 from testsgd.certification.proving.axes import CATEGORY, Floats
+from testsgd.certification.proving.linear_bounds import winners
 
 # People, and multiplications of the network in all, up to which everybody is tried.
 LARGEST = 1_000_000
@@ -90,16 +91,8 @@ def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
         error += layer.rounding * layer.bias_absolute + layer.extra
         exact = exact @ layer.weights + layer.bias
     exact, error = exact.reshape(shape), error.reshape(shape)
-    near = (exact - error <= problem.above) & (exact + error >= problem.below)
-    if not problem.pairs:
-        return np.asarray(near.any(axis=(1, 2)))
-    wins = np.zeros((*exact.shape[:2], problem.classes), dtype=np.int64)
-    for index, (one, two) in enumerate(problem.pairs):
-        wins[..., one] += exact[..., index] - error[..., index] > problem.above
-        wins[..., two] += exact[..., index] + error[..., index] < problem.below
-    # Where one class surely beats all others.
-    sure = (wins == problem.classes - 1).any(axis=2)
-    return np.asarray(~sure.all(axis=1))
+    sure, _ = winners(problem, exact - error > problem.above, exact + error < problem.below)
+    return np.logical_not(np.all(sure.any(axis=2), axis=1))
 
 
 @dataclass(frozen=True)
