@@ -109,7 +109,7 @@ def bounded(**changes: Any) -> Certification:
         "seconds": 60.1,
         "moments": moments(59.8, shares),
         "remainder": Remainder(
-            10_000, 512, 0.04696, 0.05569, 0.0105, 0.0117, 0.00862 + 0.04857 * 0.0512
+            10_000, 512, (0.04696, 0.05569), 0.95, 0.00862 + 0.04857 * 0.0512, (0.0105, 0.0117)
         ),
         "counterexamples": (
             Counterexample((34.0, 1.0, 40.0), (0, 1, 0), ((-0.41,), (0.032,), (-0.2,)), True),

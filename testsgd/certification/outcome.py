@@ -16,14 +16,15 @@ Stopped = Literal["done", "time", "undecided", "interrupted"]
 Method = Literal["enumerated", "bounded"]
 
 
+# A summary checks what it is given.
+_CHECKED = ConfigDict(extra="forbid", allow_inf_nan=False, revalidate_instances="always")
+
+
 @dataclass(frozen=True)
 class Shares:
     """What is proved, as shares of the domain that together are 1; holds for every point of it."""
 
-    # A summary checks the shares that it is given.
-    __pydantic_config__ = ConfigDict(
-        extra="forbid", allow_inf_nan=False, revalidate_instances="always"
-    )
+    __pydantic_config__ = _CHECKED
 
     certified: Annotated[
         float,
@@ -87,18 +88,33 @@ class Region:
 
 @dataclass(frozen=True)
 class Remainder:
-    """What samples of the undecided region say about it: an estimate, not a proof."""
+    """What samples of the undecided part say: estimated with a confidence, never proved."""
 
-    samples: int  # Points drawn from the undecided region.
-    unfair: int  # Those for which two protected values get different decisions.
-    # Clopper-Pearson interval of the undecided region's unfair share.
-    low: float
-    high: float
-    # An interval for the whole domain's unfair share, and its estimate, from all draws, those that
-    # are not kept included; never outside of what is proved.
-    domain_low: float
-    domain_high: float
-    domain_unfair: float
+    __pydantic_config__ = _CHECKED
+
+    samples: Annotated[int, Field(description="points drawn from the undecided part")]
+    unfair: Annotated[
+        int, Field(description="of them: two protected values get different decisions")
+    ]
+    confidence_interval: Annotated[
+        tuple[float, float],
+        Field(description="of the unfair share of the undecided part (Clopper and Pearson)"),
+    ]
+    confidence: Annotated[float, Field(description="of both intervals")]
+    domain_unfair: Annotated[
+        float,
+        Field(
+            description="unfair share of the whole domain, by all draws from the boxes left "
+            "undecided: without bias, but for a cut at what is proved"
+        ),
+    ]
+    domain_confidence_interval: Annotated[
+        tuple[float, float],
+        Field(
+            description="of the unfair share of the whole domain, by all draws from the boxes left "
+            "undecided; within what is proved"
+        ),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,12 +126,11 @@ class Certification:
     >>> from testsgd.certification import CertificationParameters
     >>> some = Certification(
     ...     network=None, domain=None, parameters=CertificationParameters(),
-    ...     shares=Shares(0.9, 0.02, 0.08), stopped="time", method="bounded", points=10**6,
-    ...     boxes=800, open_boxes=31, seconds=60.0, moments=(),
-    ...     remainder=Remainder(10_000, 1_000, 0.094, 0.106, 0.0275, 0.0285, 0.028),
+    ...     shares=Shares(0.875, 0.0, 0.125), stopped="time", method="bounded", points=10**6,
+    ...     boxes=800, open_boxes=31, seconds=60.0, moments=(), remainder=None,
     ...     counterexamples=(), regions=(), within_rounding=0)
-    >>> some.unfair_low, some.unfair_high
-    (0.0275, 0.0285)
+    >>> some.unfair
+    (0.0, 0.125)
     """
 
     network: FeedForward  # The network.
@@ -140,18 +155,8 @@ class Certification:
     within_rounding: int
 
     @property
-    def unfair(self) -> float | None:
-        """Estimate of the domain's unfair share; None without samples."""
-        return None if self.remainder is None else self.remainder.domain_unfair
-
-    @property
-    def unfair_low(self) -> float:
-        """Lower end for the domain's unfair share: a proof only if no samples are drawn."""
-        return self.shares.falsified if self.remainder is None else self.remainder.domain_low
-
-    @property
-    def unfair_high(self) -> float:
-        """Upper end for the domain's unfair share, as :attr:`unfair_low`."""
+    def unfair(self) -> tuple[float, float]:
+        """Bounds of the domain's unfair share: a proof only if no samples are drawn."""
         if self.remainder is not None:
-            return self.remainder.domain_high
-        return min(1.0, self.shares.falsified + self.shares.undecided)
+            return self.remainder.domain_confidence_interval
+        return self.shares.falsified, min(1.0, self.shares.falsified + self.shares.undecided)

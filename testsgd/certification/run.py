@@ -127,11 +127,10 @@ def remainder_of(
     return Remainder(
         samples=samples,
         unfair=unfair,
-        low=float(low),
-        high=float(high),
+        confidence_interval=(float(low), float(high)),
+        confidence=confidence,
         domain_unfair=share(counts.sum() / draws.tries),
-        domain_low=share(least.sum()),
-        domain_high=share(most.sum()),
+        domain_confidence_interval=(share(least.sum()), share(most.sum())),
     )
 
 

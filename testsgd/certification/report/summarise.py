@@ -13,7 +13,6 @@ from testsgd.certification.report.summary import (
     CertificationSummary,
     CounterexampleSummary,
     DomainSummary,
-    EstimatedSummary,
     InputSummary,
     LayerSummary,
     MomentSummary,
@@ -52,7 +51,7 @@ def summarise_certification(certification: Certification) -> CertificationSummar
     asked, domain = certification.parameters, certification.domain
     settings = replace(asked, jobs=asked.processors)
     proved = certification.shares
-    estimated, described = _estimated(certification), _domain(domain)
+    estimated, described = certification.remainder, _domain(domain)
     labels = certification.network.decision.labels
     return CertificationSummary(
         created=present_moment(),
@@ -119,23 +118,6 @@ def _input(item: DomainInput, *, protected: bool) -> InputSummary:
         return InputSummary(kind="category", values=list(item.values), **common)
     kind: Any = "integer" if isinstance(item, IntegerInput) else "real"
     return InputSummary(kind=kind, low=item.low, high=item.high, **common)
-
-
-def _estimated(certification: Certification) -> EstimatedSummary | None:
-    found, unfair = certification.remainder, certification.unfair
-    if found is None or unfair is None:
-        return None
-    return EstimatedSummary(
-        samples=found.samples,
-        unfair=found.unfair,
-        confidence_interval=(found.low, found.high),
-        confidence=certification.parameters.confidence,
-        domain_unfair=float(unfair),
-        domain_confidence_interval=(
-            float(certification.unfair_low),
-            float(certification.unfair_high),
-        ),
-    )
 
 
 def _counterexample(

@@ -7,15 +7,17 @@ proved is under ``proved``, what samples say under ``estimated``; no number mixe
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import ConfigDict, Field
 
-from testsgd.certification.outcome import Shares
+from testsgd.certification.outcome import Remainder, Shares
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.report.summaries import Part
 
 SCHEMA_NAME = "testsgd.certify/2"
+
+EstimatedSummary: TypeAlias = Remainder
 
 
 class LayerSummary(Part):
@@ -77,25 +79,6 @@ class DomainSummary(Part):
     )
     weight: Literal["volume", "data"] = Field(
         description="what a share is of: all points alike, or weighted by the data's marginals"
-    )
-
-
-class EstimatedSummary(Part):
-    """What samples of the undecided part say: estimated with a confidence, never proved."""
-
-    samples: int = Field(description="points drawn from the undecided part")
-    unfair: int = Field(description="of them: two protected values get different decisions")
-    confidence_interval: tuple[float, float] = Field(
-        description="of the unfair share of the undecided part (Clopper and Pearson)"
-    )
-    confidence: float = Field(description="of both intervals")
-    domain_unfair: float = Field(
-        description="unfair share of the whole domain, by all draws from the boxes left undecided: "
-        "without bias, but for a cut at what is proved"
-    )
-    domain_confidence_interval: tuple[float, float] = Field(
-        description="of the unfair share of the whole domain, by all draws from the boxes left "
-        "undecided; within what is proved"
     )
 
 

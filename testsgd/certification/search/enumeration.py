@@ -92,7 +92,7 @@ def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
         exact = exact @ layer.weights + layer.bias
     exact, error = exact.reshape(shape), error.reshape(shape)
     sure, _ = winners(problem, exact - error > problem.above, exact + error < problem.below)
-    return np.logical_not(np.all(sure.any(axis=2), axis=1))
+    return np.asarray(~np.all(sure.any(axis=2), axis=1), dtype=np.bool_)
 
 
 @dataclass(frozen=True)
