@@ -55,7 +55,7 @@ def test_intervals_hold_the_truth_and_estimates_have_no_bias(
 def answered(draws: Draws, unfair: Bools) -> Answers:
     """Give answers of two persons, different for whom it is unfair."""
     decisions = np.column_stack([np.zeros(len(draws.points)), unfair]).astype(np.intp)
-    return Answers(decisions, np.zeros((len(unfair), 2, 1)))
+    return Answers(np.zeros((len(unfair), 1)), decisions, np.zeros((len(unfair), 2, 1)))
 
 
 def made_draws(count: int, more: Bools, left_out: int, *, beside: bool) -> Draws:

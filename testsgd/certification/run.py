@@ -44,6 +44,29 @@ from testsgd.certification.search import (
 )
 from testsgd.scoring import clopper_pearson
 
+Progress = Callable[[Moment], None]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is to be certified, and how."""
+
+    network: FeedForward
+    domain: Domain
+    problem: Problem
+    parameters: CertificationParameters
+    progress: Progress | None
+
+    def certification(self, **figures: Any) -> Certification:
+        """Return what was found."""
+        return Certification(
+            network=self.network,
+            domain=self.domain,
+            parameters=self.parameters,
+            points=self.domain.points,
+            **figures,
+        )
+
 
 class Clock:
     """Tells a search whether to go on; while it is held, the first Ctrl-C only asks it to stop.
@@ -135,59 +158,42 @@ def remainder_of(
 
 
 def counterexamples_of(
-    network: FeedForward,
-    domain: Domain,
-    search: BranchAndBound,
-    points: NDArray[np.float64],
-    answers: Answers,
-    parameters: CertificationParameters,
-    generator: np.random.Generator,
+    search: BranchAndBound, task: _Task, answers: Answers, generator: np.random.Generator
 ) -> tuple[Counterexample, ...]:
     """Choose people who are treated unfairly, proved ones first."""
-    if not parameters.counterexamples:
+    if not task.parameters.counterexamples:
         return ()
     more = draw_falsified(search, _TRIES, generator)
     if search.examples:
         lo, hi = (np.array(side) for side in zip(*search.examples, strict=True))
         more = np.concatenate([draw_points(search.axes, lo, hi, generator), more])
-    asked = ask(network, domain, more)
-    falsified = np.arange(len(more) + len(points)) < len(more)
-    points = np.concatenate([more, points])
-    answers = Answers(
-        np.concatenate([asked.decisions, answers.decisions]),
-        np.concatenate([asked.sums, answers.sums]),
-    )
-    chosen = np.flatnonzero(answers.unfair)
-    count = parameters.counterexamples
-    return clearest(network, points[chosen], answers.of(chosen), falsified[chosen], count)
+    falsified = ask(task.network, task.domain, more)
+    answers = Answers._make(map(np.concatenate, zip(falsified, answers, strict=True)))
+    return clearest(task, answers, np.arange(len(answers.points)) < len(more))
 
 
 def clearest(
-    network: FeedForward,
-    points: NDArray[np.float64],
-    answers: Answers,
-    proved: NDArray[np.bool_],
-    count: int,
+    task: _Task, answers: Answers, proved: NDArray[np.bool_]
 ) -> tuple[Counterexample, ...]:
     """Return the counterexamples that are farthest from the turning point, proved ones first."""
-    if network.decision.kind == "threshold":
-        margin = np.abs(answers.sums[..., 0] - network.decision.decision_threshold).min(axis=1)
+    decision = task.network.decision
+    if decision.kind == "threshold":
+        margin = np.abs(answers.sums[..., 0] - decision.decision_threshold).min(axis=1)
     else:
         ordered = np.sort(answers.sums, axis=2)
         margin = (ordered[..., -1] - ordered[..., -2]).min(axis=1)
-    order = np.lexsort((-margin, ~proved))[:count]
+    order = np.lexsort((-margin, ~proved))
+    order = order[answers.unfair[order]][: task.parameters.counterexamples]
     return tuple(
         Counterexample(
-            values=tuple(float(value) for value in points[index]),
-            decisions=tuple(int(decision) for decision in answers.decisions[index]),
-            sums=tuple(tuple(float(x) for x in row) for row in answers.sums[index]),
+            values=tuple(answers.points[index].tolist()),
+            decisions=tuple(answers.decisions[index].tolist()),
+            sums=tuple(map(tuple, answers.sums[index].tolist())),
             proved=bool(proved[index]),
         )
         for index in order
     )
 
-
-Progress = Callable[[Moment], None]
 
 # Seconds between two calls of progress, and between two checkpoints.
 _PROGRESS = 0.1
@@ -222,61 +228,34 @@ def certify_network(
     return _boxes(task, None if checkpoint is None else Path(checkpoint), should_stop)
 
 
-@dataclass(frozen=True)
-class _Task:
-    """What is to be certified, and how."""
-
-    network: FeedForward
-    domain: Domain
-    problem: Problem
-    parameters: CertificationParameters
-    progress: Progress | None
-
-    def certification(self, **figures: Any) -> Certification:
-        """Return what was found."""
-        return Certification(
-            network=self.network,
-            domain=self.domain,
-            parameters=self.parameters,
-            points=self.domain.points,
-            **figures,
-        )
-
-
 def _everybody(task: _Task) -> Certification:
     """Try every person."""
     start = time.perf_counter()
     everybody = enumerate_people(task.network, task.domain, task.problem)
-    unfair = everybody.answers.unfair
-    falsified = float(everybody.weights[unfair].sum()) / float(everybody.weights.sum())
-    if unfair.all():
-        falsified = 1.0
+    answers, weights = everybody.answers, everybody.weights
+    unfair = answers.unfair
+    falsified = 1.0
+    if not unfair.all():
+        falsified = float(weights[unfair].sum()) / float(weights.sum())
     shares = Shares(1.0 - falsified, falsified, 0.0)
-    chosen = np.flatnonzero(unfair & (everybody.weights > 0))
-    examples = clearest(
-        task.network,
-        everybody.points[chosen],
-        everybody.answers.of(chosen),
-        np.ones(len(chosen), dtype=bool),
-        task.parameters.counterexamples,
-    )
+    weighty = answers.of(np.flatnonzero(weights > 0))
+    examples = clearest(task, weighty, np.ones(len(weighty.points), dtype=np.bool_))
     seconds = time.perf_counter() - start
-    moment = Moment(seconds, len(everybody.points), shares)
+    moment = Moment(seconds, len(weights), shares)
     if task.progress is not None:
         task.progress(moment)
+    count = task.parameters.regions
     return task.certification(
         shares=shares,
         stopped="done",
         method="enumerated",
-        boxes=len(everybody.points),
+        boxes=len(weights),
         open_boxes=0,
         seconds=seconds,
         moments=(moment,),
         remainder=None,
         counterexamples=examples,
-        regions=regions_of_everybody(
-            everybody, task.domain, task.problem.axes, task.parameters.regions
-        ),
+        regions=regions_of_everybody(everybody, task.domain, task.problem.axes, count),
         within_rounding=everybody.within_rounding,
     )
 
@@ -323,9 +302,7 @@ def _boxes(
             seconds=seconds,
             moments=tuple(moments),
             remainder=remainder_of(answers, draws, shares, parameters.confidence),
-            counterexamples=counterexamples_of(
-                task.network, task.domain, search, draws.points, answers, parameters, generator
-            ),
+            counterexamples=counterexamples_of(search, task, answers, generator),
             regions=regions_of_search(
                 search, task.domain, draws.nodes, answers.unfair, parameters.regions
             ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,6 @@ _BLOCK = 16384
 class Enumeration:
     """Everybody of a domain."""
 
-    points: Floats  # Shape (n, axes).
     weights: Floats  # Shares of the domain; their sum is 1.
     answers: Answers
     # Points with an answer nearer to the turning point than the sums may be moved by another
@@ -53,7 +53,7 @@ def enumerate_people(network: FeedForward, domain: Domain, problem: Problem) -> 
     unsure = 0
     for start in range(0, len(points), _BLOCK):
         unsure += int(_unsure(problem, points[start : start + _BLOCK]).sum())
-    return Enumeration(points, weights, answers, unsure)
+    return Enumeration(weights, answers, unsure)
 
 
 def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
@@ -95,12 +95,12 @@ def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
     return np.asarray(~np.all(sure.any(axis=2), axis=1), dtype=np.bool_)
 
 
-@dataclass(frozen=True)
-class Answers:
+class Answers(NamedTuple):
     """What the network, run as its users run it, says of n points."""
 
-    decisions: NDArray[np.intp]  # ; shape (n, persons).
-    sums: Floats  # ; shape (n, persons, outputs).
+    points: Floats  # Shape (n, axes).
+    decisions: NDArray[np.intp]  # Shape (n, persons).
+    sums: Floats  # Shape (n, persons, outputs).
 
     @property
     def unfair(self) -> NDArray[np.bool_]:
@@ -110,7 +110,7 @@ class Answers:
 
     def of(self, chosen: NDArray[np.intp]) -> Answers:
         """Return the answers of some points."""
-        return Answers(self.decisions[chosen], self.sums[chosen])
+        return Answers._make(array[chosen] for array in self)
 
 
 def ask(network: FeedForward, domain: Domain, points: Floats) -> Answers:
@@ -125,4 +125,4 @@ def ask(network: FeedForward, domain: Domain, points: Floats) -> Answers:
         person = network.sums(values)
         sums.append(person.astype(np.float64))
         decisions.append(network.decide(person))
-    return Answers(np.stack(decisions, axis=1), np.stack(sums, axis=1))
+    return Answers(points, np.stack(decisions, axis=1), np.stack(sums, axis=1))

@@ -83,15 +83,17 @@ def regions_of_everybody(
     if not unfair.all():
         tree = DecisionTreeClassifier(max_leaf_nodes=max(2, count), random_state=0)
         known = everybody.weights > 0
-        tree.fit(everybody.points[known], unfair[known], sample_weight=everybody.weights[known])
-        leaf = tree.apply(everybody.points)
+        tree.fit(
+            everybody.answers.points[known], unfair[known], sample_weight=everybody.weights[known]
+        )
+        leaf = tree.apply(everybody.answers.points)
     regions = []
     for index in np.unique(leaf):
         inside = leaf == index
         falsified = float(everybody.weights[inside & unfair].sum())
         if falsified == 0:
             continue
-        points = everybody.points[inside]
+        points = everybody.answers.points[inside]
         share = float(everybody.weights[inside].sum())
         regions.append(
             Region(
