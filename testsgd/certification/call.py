@@ -13,7 +13,7 @@ from testsgd.certification.domain import (
     find_domain,
     with_data_weights,
 )
-from testsgd.certification.network import FeedForward, find_network
+from testsgd.certification.network import find_network
 from testsgd.certification.outcome import Moment
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.certification.report.summarise import summarise_certification
@@ -24,47 +24,6 @@ from testsgd.models import read_card
 from testsgd.parameters import parameters_of
 
 Weight = Literal["volume", "data"]
-
-
-def _network_and_domain(
-    model: Any,
-    domain: Any,
-    *,
-    protected: str | Sequence[str] | None,
-    protected_values: Any,
-    threshold: float | None,
-    weight: str,
-    data: Any,
-) -> tuple[FeedForward, Domain]:
-    """Find the network and the domain, with the data's weights if they are asked for."""
-    _check_weight(weight, data)
-    names = protected_names(protected)
-    if domain is None:
-        domain = _domain_of(model, threshold)
-    specification = data_set_of(domain)
-    described = functools.partial(
-        find_domain,
-        domain if specification is None else specification,
-        protected=names,
-        protected_values=protected_values,
-    )
-    # A mistake in the domain is found before the network is read.
-    groups = described().groups
-    network = find_network(
-        model, threshold=threshold, specification=specification, categories=groups
-    )
-    fitted = described(network=network)
-    if weight == "data":
-        if specification is None:
-            raise ParameterError(
-                "only a data set's description says how its rows are read",
-                where="weight",
-                remedy="give a data set's name or description as the domain, or weight by volume",
-                name="weight",
-            )
-        table = find_table(data, specification, limit=None, seed=0)
-        fitted = with_data_weights(fitted, table)
-    return network, fitted
 
 
 def protected_names(protected: str | Sequence[str] | None) -> tuple[str, ...] | None:
@@ -213,23 +172,37 @@ def certify(
 
     settings = parameters_of(CertificationParameters, parameters, where="certify")
     path = _checkpoint(checkpoint, resume)
-    network, fitted = _network_and_domain(
-        model,
-        domain,
-        protected=protected,
+    _check_weight(weight, data)
+    if domain is None:
+        domain = _domain_of(model, threshold)
+    specification = data_set_of(domain)
+    described = functools.partial(
+        find_domain,
+        domain if specification is None else specification,
+        protected=protected_names(protected),
         protected_values=protected_values,
-        threshold=threshold,
-        weight=weight,
-        data=data,
     )
-    certification = certify_network(
-        network,
-        fitted,
-        settings,
-        progress=progress,
-        checkpoint=path,
+    # A mistake in the domain is found before the network is read.
+    groups = described().groups
+    network = find_network(
+        model, threshold=threshold, specification=specification, categories=groups
     )
+    fitted = described(network=network)
+    if weight == "data":
+        fitted = _weighted(fitted, specification, data)
+    certification = certify_network(network, fitted, settings, progress=progress, checkpoint=path)
     return CertificationResult(summarise_certification(certification), certification)
+
+
+def _weighted(domain: Domain, specification: DatasetSpecification | None, data: Any) -> Domain:
+    if specification is None:
+        raise ParameterError(
+            "only a data set's description says how its rows are read",
+            where="weight",
+            remedy="give a data set's name or description as the domain, or weight by volume",
+            name="weight",
+        )
+    return with_data_weights(domain, find_table(data, specification, limit=None, seed=0))
 
 
 def _checkpoint(checkpoint: str | Path | None, resume: bool) -> Path | None:
