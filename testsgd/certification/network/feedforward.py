@@ -1,15 +1,9 @@
 """Feed-forward networks as arrays: what every reader gives and every proof is about.
 
-What is proved must hold for the model as it runs, so the numbers here are the stored ones, and what
-the model computes in floating point is told apart from them. Three bounds say how far the two may
-lie from each other, beside the rounding of the matrix products themselves, which is bounded by
-whoever proves something:
-
-* `relative_error` and `absolute_error` of a layer: its weights were computed from stored ones
-  (batch normalisation);
-* those of an input's columns: the same for the scaling of inputs;
-* `tolerance` of a decision: the output activation is itself rounded, see
-  :mod:`testsgd.certification.network.decision_threshold`.
+What is proved must hold for the model as it runs, so the numbers here are the stored ones. How far
+what the model computes may lie from them, beside the rounding of matrix products, is bounded apart:
+by the errors of a layer (batch normalisation), of an input's columns (scaling), and the
+`tolerance` of a decision (:mod:`testsgd.certification.network.decision_threshold`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Keras networks: objects, ``.h5`` of Keras 2 and 3, and ``.keras`` archives.
 
-Of a file the configuration is JSON and the weights are HDF5; both are only read. Nothing is run
-or unpickled, and no TensorFlow is loaded. A ``Lambda`` layer, which holds code, is refused as any
-other layer that is not known.
+Nothing in a file is run or unpickled, and no TensorFlow is loaded. A ``Lambda`` layer, which holds
+code, is refused as any other layer that is not known.
 """
 
 from __future__ import annotations

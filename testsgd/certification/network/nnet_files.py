@@ -1,10 +1,9 @@
 """The text format ``.nnet``: a header, and the weights of a network of ReLU layers.
 
-After comments (``//``) come: the numbers of layers, inputs, outputs and the largest width; the
-widths; a flag; minima, maxima, means and ranges of the inputs; then for each layer a line of
-weights a unit, and a line with its bias. Means and ranges are not applied: the network takes the
-inputs as they are, as the programs that certify fairness from such files do. The last layer is a
-plain sum, positive for label 1.
+After comments (``//``) and the header come, for each layer, a line of weights a unit and a line
+with its bias. Means and ranges are not applied: the network takes the inputs as they are, as the
+programs do that certify fairness from such files. The last layer is a plain sum, positive for label
+1.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""ONNX networks: a graph is followed node by node, and what its operators do is written as parts.
-
-What flows through a graph is a constant, a chain of parts from the one input, or what is made of a
-chain at the end: the complement of a probability, the pair of both, a label.
-"""
+"""ONNX networks: a graph is followed node by node, and its operators are written as parts."""
 
 from __future__ import annotations
 

@@ -59,10 +59,10 @@ class Flat(NamedTuple):
 class Units(NamedTuple):
     """What is known of each person's units, shape (persons, units) but for `reach`.
 
-    `low` and `high` bound the model's own sums; `noise` is how far they lie from the exact ones;
-    the activation is above ``alpha * x + under`` and below ``chord * x + over``, at most `gap`
-    apart. `sense` is how much the deciding sum depends on a unit, `reach` (persons, units, axes)
-    what each axis does to the width of its bounds.
+    `low` and `high` bound the model's own sums, which lie at most `noise` from the exact ones; the
+    activation is between ``alpha * x + under`` and ``chord * x + over``, at most `gap` apart.
+    `sense` is how much the deciding sum depends on a unit, `reach` (persons, units, axes) what each
+    axis does.
     """
 
     low: Floats

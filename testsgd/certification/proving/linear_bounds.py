@@ -1,9 +1,7 @@
 """Straight lines below and above a network's deciding sums, for many boxes at once.
 
 Backward substitution: the line of an output in terms of the last activations is replaced, layer by
-layer, by lines in terms of the activations before, down to the inputs (Zhang et al., CROWN, 2018).
-What rounding may change is in the constants of the lines, see
-:mod:`testsgd.certification.proving.problem`.
+layer, down to the inputs (Zhang et al., CROWN, 2018). What rounding may change is in the constants.
 """
 
 from __future__ import annotations
@@ -27,17 +25,14 @@ class Lines:
 
     The argument x is the model's own sum; the lines are written in terms of the exact sum of the
     layer before, from which it is at most the noise away. Slopes are never negative.
-
-    `lower_slope`, `lower`, `upper_slope`, `upper`: the lines; `gap`: how far the two are apart, at
-    most; 0 where the activation is a straight line; `minimum`, `maximum`: bounds of the activation
-    itself.
     """
 
     lower_slope: Floats
     lower: Floats
     upper_slope: Floats
     upper: Floats
-    gap: Floats
+    gap: Floats  # How far the two are apart at most.
+    # Bounds of the activation itself.
     minimum: Floats
     maximum: Floats
 

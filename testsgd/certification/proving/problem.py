@@ -1,15 +1,14 @@
 """A network on a domain as plain arrays: what is bounded, and how far rounding may move it.
 
-The protected inputs take only the values that are compared, so they turn into constants: one
-vector of sums of the first layer, its offset, for each compared person. Everything else of the
-first layer is the same for all of them.
+Protected inputs take only the values that are compared, so they turn into constants: one offset of
+the first layer's sums for each compared person. The rest of the first layer is the same for all.
 
-The bounds hold for the sums that the model computes in its own arithmetic, in whatever order it
-adds. A sum of n products, and a bias, is wrong by at most ``(n + 1) u / (1 - (n + 1) u)`` times the
-sum of the absolute terms (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1).
-What is computed here is rounded too: each coefficient and constant comes from fewer than
-``4 * (units + columns) + 64`` operations of float64 on terms whose absolute sum is bounded by the
-same quantity, so a multiple of that number is added to the model's own factor.
+The bounds hold for the sums that the model computes in its own arithmetic, in whatever order. A sum
+of n products, and a bias, is wrong by at most ``(n + 1) u / (1 - (n + 1) u)`` times the sum of the
+absolute terms (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). What is
+computed here is rounded too: each number comes from fewer than ``4 * (units + columns) + 64``
+operations of float64 on terms whose absolute sum is bounded by the same quantity, so a multiple of
+that number is added to the model's own factor.
 """
 
 from __future__ import annotations

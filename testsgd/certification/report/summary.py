@@ -1,8 +1,7 @@
-"""The summary of a certification: one JSON-able document from which every view is rendered.
+"""The summary of a certification: one versioned document from which every view is rendered.
 
-The document is versioned (``testsgd.certify/2``) and described by the JSON Schema that ships
-beside the audit's (``schemas/certify-2.json``), which is generated from the classes below. What is
-proved is under ``proved``, what samples say under ``estimated``; no number mixes the two unseen.
+Its JSON Schema is generated from these classes. What is proved is under ``proved``, what samples
+say under ``estimated``; no number mixes the two unseen.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Branch and bound, best first: the boxes with the largest undecided share are looked at next.
 
-There is no depth at which a box is given up, and a box in which somebody is treated unfairly is
-split like any other. A box that is open either counts its half-spaces more finely, if rounding is
-what leaves most of it undecided, or is halved along the axis that does most to the gap between the
-lower and the upper line. What is proved of a box is replaced by what is proved of its halves.
+No box is given up at some depth, nor because somebody in it is treated unfairly. An open one either
+counts its half-spaces more finely, if rounding leaves most of it undecided, or is halved along the
+axis that does most to the gap between the lines. Its halves replace what was proved of it.
 """
 
 from __future__ import annotations

@@ -7,26 +7,21 @@ whoever is undecided
 - fails an assumption, or
 - is outside of everybody above and of everybody below, or, which is less if somebody is surely
   falsified,
-- is outside of everybody below and of one above, or outside of everybody above and of another
-  below.
+- is outside of everybody below and of one above, or of everybody above and another below.
 
-Under assumptions two half-spaces that contradict each other may have common points. Where they
-cannot be shown to have none, what is outside of one of them is a piece, or what is outside of
-everybody above and everybody below, whoever is falsified.
+Where two half-spaces cannot be shown to have no common point, as assumptions allow, a piece is what
+is outside of one of them, or of everybody above and everybody below, whoever is falsified.
 
 The share of a piece is known from the counts, and points of it are drawn without rejection
-(:mod:`testsgd.certification.proving.compiled_drawing`). The pieces overlap. A point is kept only if
-it was drawn from the first piece that holds it; that makes draws uniform on the union (Karp and
-Luby, 1983), and as certified and falsified points are left out, uniform on the undecided part.
+(:mod:`testsgd.certification.proving.compiled_drawing`). A point is kept only if it was drawn from
+the first piece that holds it; that makes draws uniform on the union (Karp and Luby, 1983), and, as
+decided points are left out, on the undecided part. The search keeps of a box only its shares:
+analysed again with what was known before, exactly the same half-spaces come out.
 
-Of an open box the search keeps only how much is proved, and what its pieces have together. Analysed
-again with what was known before, exactly the same half-spaces come out.
-
-Whoever is falsified is left out, but counts for the unfair share of the whole domain. Where less is
-drawn because somebody is surely falsified, all of them lie outside the pieces; elsewhere all of
-them lie in the pieces, which tell how many there are: one is above and another below for what the
-shares of these two half-spaces exceed 100% by, and as much again as is outside of both; and of
-these, falsified are those who fail no assumption.
+Whoever is falsified counts for the unfair share of the whole domain. Where less is drawn because
+somebody is surely falsified, all of them lie outside the pieces, elsewhere in them. Pieces tell how
+many: one is above and another below for what the shares of these two half-spaces exceed 100% by,
+and as much again as is outside of both; of these, falsified are those who fail no assumption.
 """
 
 from __future__ import annotations

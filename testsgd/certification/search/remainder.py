@@ -1,12 +1,10 @@
 """The undecided region: people drawn from it, all alike.
 
-An open box is chosen in proportion to what the pieces that cover its undecided part have together,
-then one of these pieces, and a point of it, see
-:mod:`testsgd.certification.search.disjoint_cover`. Nobody is drawn from what is proved: a point
-that is drawn is nearly always undecided. The others are those that two pieces share, which count
-once, and points that are decided though no count says so; a draw of them is left out. So the points
-that are kept are uniform on the undecided region, by the domain's measure, and the number of draws
-is fixed before the first one: the share that is kept estimates how large the region is.
+An open box is chosen in proportion to what its pieces have together, then one of these pieces, and
+a point of it, see :mod:`testsgd.certification.search.disjoint_cover`. Points that two pieces share
+count once, and a draw that is decided though no count says so is left out. So the points that are
+kept are uniform on the undecided region, by the domain's measure. The number of draws is fixed
+before the first one: the share that is kept estimates how large the region is.
 """
 
 from __future__ import annotations
