@@ -11,7 +11,8 @@ from certification_documents import CERTIFICATIONS, bounded, domain, enumerated,
 
 from testsgd.certification import CertificationResult, summarise_certification
 from testsgd.certification.domain import CategoryInput, IntegerInput
-from testsgd.certification.outcome import Condition, Counterexample, Region
+from testsgd.certification.outcome import Counterexample
+from testsgd.certification.search.regions import condition_on, region_of
 from testsgd.errors import ResultError
 from testsgd.report.kinds import read_result
 
@@ -56,7 +57,7 @@ def test_of_many_values_a_rule_names_few() -> None:
                   protected_values=((0.0,), (1.0,)))  # fmt: skip
     ends = [(0, 4), (0, 9), (2, 19), (0, 5)]
     regions = tuple(
-        Region((Condition("town", low, high),), 0.1, 0.1, 0.0, 0.0, None) for low, high in ends
+        region_of([condition_on(item, low, high)], 0.1, 0.1, 0.0, 0.0) for low, high in ends
     )
     found = summarise_certification(bounded(domain=many, regions=regions, counterexamples=()))
     assert [region.text for region in found.regions] == [

@@ -63,27 +63,42 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Condition:
-    """A side of a box: one input is within bounds."""
+    """A condition on one input."""
 
-    name: str  # The input.
-    # Its bounds, inclusive; those of a category are indices.
-    low: float
-    high: float
+    __pydantic_config__ = _CHECKED
+
+    name: Annotated[str, Field(description="the input")]
+    values: Annotated[list[str] | None, Field(description="the values allowed, of a category")]
+    low: Annotated[float | None, Field(description="smallest value allowed, of a number")]
+    high: Annotated[float | None, Field(description="largest value allowed, of a number")]
+    text: Annotated[str, Field(description="the condition as people write it")]
 
 
 @dataclass(frozen=True)
 class Region:
-    """A box of the domain where unfairness is proved or possible."""
+    """A part of the domain where unfairness is proved or possible; shares are of the domain."""
 
-    # Of the inputs that are narrower than the domain; none: the whole domain.
-    conditions: tuple[Condition, ...]
-    share: float  # The box's share of the whole domain.
-    # The parts of `share`, as shares of the whole domain.
-    certified: float
-    falsified: float
-    undecided: float
-    # Unfair share of the samples that fell into the box; None if none did.
-    unfair_estimate: float | None
+    __pydantic_config__ = _CHECKED
+
+    rules: Annotated[tuple[Condition, ...], Field(description="all hold; none: the whole domain")]
+    text: Annotated[str, Field(description="the rules as people write them")]
+    share: Annotated[float, Field(description="of the domain")]
+    certified: Annotated[
+        float, Field(description="share of the domain that is in it and proved fair")
+    ]
+    falsified: Annotated[
+        float, Field(description="share of the domain that is in it and proved unfair")
+    ]
+    undecided: Annotated[
+        float, Field(description="share of the domain that is in it and undecided")
+    ]
+    unfair_estimate: Annotated[
+        float | None,
+        Field(
+            description="estimated: unfair share of the samples of the undecided part that fell "
+            "into it; null if none did"
+        ),
+    ]
 
 
 @dataclass(frozen=True)

@@ -17,17 +17,14 @@ from testsgd.certification.report.summary import (
     LayerSummary,
     MomentSummary,
     NetworkSummary,
-    RegionRule,
-    RegionSummary,
 )
 from testsgd.certification.report.verdict import certification_verdict
-from testsgd.report.formatting import either
 from testsgd.report.summaries import package_versions, present_moment
 
 if TYPE_CHECKING:
     from testsgd.certification.domain import Domain, DomainInput
     from testsgd.certification.network import FeedForward
-    from testsgd.certification.outcome import Certification, Condition, Counterexample, Region
+    from testsgd.certification.outcome import Certification, Counterexample
 
 _PACKAGES = ("numpy", "scipy", "numba", "onnx")
 
@@ -37,13 +34,8 @@ _MOST_MOMENTS = 240
 # Of many compared combinations a counterexample lists so many, and each decision is among them.
 _MOST_ANSWERS = 12
 
-# Of longer lists of values in a region's rules only the first are written.
-_MOST_VALUES = 5
-
 # What the summary has as the certification has it.
 _COPIED = ("method", "stopped", "boxes", "open_boxes", "seconds", "within_rounding")
-
-EVERYWHERE = "the whole domain"
 
 
 def summarise_certification(certification: Certification) -> CertificationSummary:
@@ -65,7 +57,7 @@ def summarise_certification(certification: Certification) -> CertificationSummar
         counterexamples=[
             _counterexample(case, domain, labels) for case in certification.counterexamples
         ],
-        regions=[_region(region, domain) for region in certification.regions],
+        regions=list(certification.regions),
         moments=_moments(certification),
         verdict=certification_verdict(certification, proved, estimated, described, settings),
     )
@@ -156,40 +148,6 @@ def _value(item: DomainInput, value: float) -> int | float | str:
     if isinstance(item, CategoryInput):
         return item.text(value)
     return int(value) if isinstance(item, IntegerInput) else float(value)
-
-
-def _region(region: Region, domain: Domain) -> RegionSummary:
-    rules = [_rule(condition, domain) for condition in region.conditions]
-    return RegionSummary(
-        rules=rules,
-        text=" and ".join(rule.text for rule in rules) or EVERYWHERE,
-        **{name: value for name, value in vars(region).items() if name != "conditions"},
-    )
-
-
-def _rule(condition: Condition, domain: Domain) -> RegionRule:
-    name, low, high = condition.name, condition.low, condition.high
-    item = domain.input(name)
-    if isinstance(item, CategoryInput):
-        values = list(item.values[int(low) : int(high) + 1])
-        return RegionRule(name=name, values=values, text=_category_text(item, values))
-    text = (
-        domain.describe_value(name, low)
-        if low == high
-        else f"{name} from {item.text(low)} to {item.text(high)}"
-    )
-    return RegionRule(name=name, low=float(low), high=float(high), text=text)
-
-
-def _category_text(item: CategoryInput, values: list[str]) -> str:
-    """Write which values are allowed; of many which are not, or how many more there are."""
-    others = [value for value in item.values if value not in values]
-    if len(values) <= _MOST_VALUES:
-        return f"{item.name} = {either(values)}"
-    if len(others) <= _MOST_VALUES:
-        return f"{item.name} other than {either(others)}"
-    shown = values[: _MOST_VALUES - 1]
-    return f"{item.name} = {either([*shown, f'{len(values) - len(shown)} more'])}"
 
 
 def _moments(certification: Certification) -> list[MomentSummary]:

@@ -10,13 +10,14 @@ from typing import Literal, TypeAlias
 
 from pydantic import ConfigDict, Field
 
-from testsgd.certification.outcome import Remainder, Shares
+from testsgd.certification.outcome import Region, Remainder, Shares
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.report.summaries import Part
 
 SCHEMA_NAME = "testsgd.certify/2"
 
 EstimatedSummary: TypeAlias = Remainder
+RegionSummary: TypeAlias = Region
 
 
 class LayerSummary(Part):
@@ -100,31 +101,6 @@ class CounterexampleSummary(Part):
     proved: bool = Field(
         description="true: it lies in a part that is proved unfair; false: running the model "
         "showed it"
-    )
-
-
-class RegionRule(Part):
-    """A condition on one input."""
-
-    name: str = Field(description="the input")
-    values: list[str] | None = Field(None, description="the values allowed, of a category")
-    low: float | None = Field(None, description="smallest value allowed, of a number")
-    high: float | None = Field(None, description="largest value allowed, of a number")
-    text: str = Field(description="the condition as people write it")
-
-
-class RegionSummary(Part):
-    """A part of the domain where unfairness is proved or possible; shares are of the domain."""
-
-    rules: list[RegionRule] = Field(description="all hold; none: the whole domain")
-    text: str = Field(description="the rules as people write them")
-    share: float = Field(description="of the domain")
-    certified: float = Field(description="share of the domain that is in it and proved fair")
-    falsified: float = Field(description="share of the domain that is in it and proved unfair")
-    undecided: float = Field(description="share of the domain that is in it and undecided")
-    unfair_estimate: float | None = Field(
-        description="estimated: unfair share of the samples of the undecided part that fell into "
-        "it; null if none did"
     )
 
 
