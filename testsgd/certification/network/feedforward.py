@@ -49,6 +49,15 @@ class NumberColumns:
         """How many columns there are."""
         return len(self.multiplier)
 
+    def compute(self, values: NDArray[np.float64]) -> NDArray[np.floating]:
+        """Compute the columns of values, shape (n,), as the model does before it rounds them."""
+        if not self.steps:
+            return values[:, None] * self.multiplier + self.constant
+        columns: NDArray[np.floating] = np.broadcast_to(values[:, None], (len(values), self.width))
+        for step in self.steps:
+            columns = step.apply(columns)
+        return columns
+
 
 @dataclass(frozen=True)
 class CategoryColumns:
@@ -65,6 +74,10 @@ class CategoryColumns:
         """How many columns there are."""
         return int(self.table.shape[1])
 
+    def compute(self, values: NDArray[np.float64]) -> NDArray[np.floating]:
+        """Return the columns of values, shape (n,), which are indices."""
+        return self.table[values.astype(np.intp)]
+
 
 @dataclass(frozen=True)
 class InputColumns:
@@ -72,16 +85,6 @@ class InputColumns:
 
     name: str  # ``"x0"``, ``"x1"`` and so on if the model has no names.
     columns: NumberColumns | CategoryColumns  # How.
-
-
-def number_columns(values: NDArray[np.float64], columns: NumberColumns) -> NDArray[np.floating]:
-    """Compute the columns of numbers, shape (n, 1), as the model does before it rounds them."""
-    if not columns.steps:
-        return values * columns.multiplier + columns.constant
-    result: NDArray[np.floating] = np.broadcast_to(values, (len(values), columns.width))
-    for step in columns.steps:
-        result = step.apply(result)
-    return result
 
 
 Activation = Literal["linear", "relu", "leaky_relu", "sigmoid", "tanh"]
@@ -163,13 +166,9 @@ class FeedForward:
         out = np.empty((len(values), self.width), dtype=self.precision)
         start = 0
         for position, given in enumerate(self.inputs):
-            columns = given.columns
-            target = out[:, start : start + columns.width]
-            if isinstance(columns, CategoryColumns):
-                target[...] = columns.table[values[:, position].astype(np.intp)]
-            else:
-                target[...] = number_columns(values[:, position, None], columns)
-            start += columns.width
+            stop = start + given.columns.width
+            out[:, start:stop] = given.columns.compute(values[:, position])
+            start = stop
         return out
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.floating]:

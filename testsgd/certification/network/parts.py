@@ -16,7 +16,6 @@ from testsgd.certification.network.feedforward import (
     NumberColumns,
     Precision,
     Step,
-    number_columns,
 )
 from testsgd.errors import ModelError, ParameterError
 
@@ -288,21 +287,14 @@ def _owners(
 
 def _category(name: str, members: Sequence[InputColumns]) -> InputColumns:
     """Write down what the columns are for each value: 1 in its own, 0 in the others."""
-    rows, errors = [], []
-    for value in range(len(members)):
-        row: list[NDArray[np.float64]] = []
-        error: list[NDArray[np.float64]] = []
-        for place, member in enumerate(members):
-            columns = member.columns
-            assert isinstance(columns, NumberColumns)
-            given = np.array([[float(place == value)]])
-            row.append(number_columns(given, columns)[0].astype(np.float64))
-            # Twice: the model's steps, and the same steps here, are each so near to the exact ones.
-            spread = columns.relative_error * np.abs(columns.multiplier) * given[0]
-            error.append(np.broadcast_to(2 * (spread + columns.absolute_error), row[-1].shape))
-        rows.append(np.concatenate(row))
-        errors.append(np.concatenate(error))
-    table = CategoryColumns(
-        np.array(rows), tuple(member.name for member in members), np.array(errors)
-    )
-    return InputColumns(name, table)
+    zero_one = np.array([0.0, 1.0])
+    table, errors = [], []
+    for member, own in zip(members, np.eye(len(members), dtype=np.intp), strict=True):
+        columns = member.columns
+        assert isinstance(columns, NumberColumns)
+        table.append(columns.compute(zero_one).astype(np.float64)[own])
+        # Twice: the model's steps, and the same steps here, are each so near to the exact ones.
+        spread = columns.relative_error * np.abs(columns.multiplier) * zero_one[:, None]
+        errors.append(2 * (spread + columns.absolute_error)[own])
+    names = tuple(member.name for member in members)
+    return InputColumns(name, CategoryColumns(np.hstack(table), names, np.hstack(errors)))
