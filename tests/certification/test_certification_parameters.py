@@ -1,4 +1,4 @@
-"""What can be chosen of a certification, and the bounds that its outcome gives."""
+"""What can be chosen of a certification."""
 
 from __future__ import annotations
 
@@ -8,10 +8,6 @@ from typing import Any
 
 import pytest
 
-from testsgd.certification.outcome import (
-    Certification,
-    Shares,
-)
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.errors import ParameterError
 
@@ -52,28 +48,3 @@ def test_no_limits_and_no_samples_are_allowed() -> None:
         time_limit=None, undecided=0, samples=0, counterexamples=0, regions=0
     )
     assert dataclasses.asdict(asked)["time_limit"] is None
-
-
-def without_samples(shares: Shares) -> Certification:
-    return Certification(
-        network=None,  # type: ignore[arg-type]  # not looked at
-        domain=None,  # type: ignore[arg-type]  # not looked at
-        parameters=CertificationParameters(),
-        shares=shares,
-        stopped="time",
-        method="bounded",
-        points=None,
-        boxes=1,
-        open_boxes=1,
-        seconds=1.0,
-        moments=(),
-        remainder=None,
-        counterexamples=(),
-        regions=(),
-        within_rounding=0,
-    )
-
-
-def test_without_samples_the_bounds_are_what_is_proved() -> None:
-    found = without_samples(Shares(0.5, 0.125, 0.375))
-    assert found.unfair == (0.125, 0.5)

@@ -202,7 +202,8 @@ def test_the_interval_holds_the_truth() -> None:
     stop = iter((False, False))
     outcome = certify_network(network, domain, parameters, should_stop=lambda: next(stop, True))
     unfair = truth.share(~truth.fair)
-    low, high = outcome.unfair
+    assert outcome.remainder is not None
+    low, high = outcome.remainder.domain_confidence_interval
     assert low - 1e-9 <= unfair <= high + 1e-9
 
 

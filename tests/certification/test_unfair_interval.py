@@ -116,5 +116,5 @@ def test_of_a_domain_that_is_decided_nothing_is_estimated() -> None:
         network, domain, CertificationParameters(time_limit=None, undecided=0)
     )
     assert outcome.remainder is None
-    low, high = outcome.unfair
-    assert low == high == pytest.approx(truth.share(~truth.fair))
+    assert outcome.shares.falsified == pytest.approx(truth.share(~truth.fair))
+    assert outcome.shares.undecided == 0

@@ -134,19 +134,7 @@ class Remainder:
 
 @dataclass(frozen=True, kw_only=True)
 class Certification:
-    """For which share of a domain a network is individually fair.
-
-    Examples
-    --------
-    >>> from testsgd.certification import CertificationParameters
-    >>> some = Certification(
-    ...     network=None, domain=None, parameters=CertificationParameters(),
-    ...     shares=Shares(0.875, 0.0, 0.125), stopped="time", method="bounded", points=10**6,
-    ...     boxes=800, open_boxes=31, seconds=60.0, moments=(), remainder=None,
-    ...     counterexamples=(), regions=(), within_rounding=0)
-    >>> some.unfair
-    (0.0, 0.125)
-    """
+    """For which share of a domain a network is individually fair."""
 
     network: FeedForward  # The network.
     domain: Domain  # All people it was certified for.
@@ -168,10 +156,3 @@ class Certification:
     # Of an enumeration: points nearer to the threshold than the model's rounding may reach. They
     # are decided by running the model, and may fall differently on another machine.
     within_rounding: int
-
-    @property
-    def unfair(self) -> tuple[float, float]:
-        """Bounds of the domain's unfair share: a proof only if no samples are drawn."""
-        if self.remainder is not None:
-            return self.remainder.domain_confidence_interval
-        return self.shares.falsified, min(1.0, self.shares.falsified + self.shares.undecided)

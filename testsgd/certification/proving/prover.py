@@ -176,12 +176,13 @@ class Prover:
     ) -> None:
         problem = self.problem
         lo, hi = lo[start:stop], hi[start:stop]
+        analysed = BoxBounds._make(array[start:stop] for array in analysed)
         bounds = bound(problem, lo, hi)
         status = settled(problem, bounds)
-        analysed.status[start:stop] = status
-        analysed.fair[start:stop] = status == 1
-        analysed.unfair[start:stop] = status == 2
-        analysed.cover[start:stop] = status == 0
+        analysed.status[:] = status
+        analysed.fair[:] = status == 1
+        analysed.unfair[:] = status == 2
+        analysed.cover[:] = status == 0
         score = np.where(hi > lo, bounds.score, -1.0)
         none = score.max(axis=1) == 0
         widths = np.where(
@@ -190,21 +191,14 @@ class Prover:
         score[none] = widths[none]
         axis = score.argmax(axis=1)
         axis[(hi <= lo).all(axis=1)] = -1
-        analysed.axis[start:stop] = axis
-        analysed.expected[start:stop] = 1.0
+        analysed.axis[:] = axis
+        analysed.expected[:] = 1.0
         if not problem.pairs:
             for box in map(int, np.flatnonzero(status == 0)):
-                self._count(bounds, box, lo[box], hi[box], bins, analysed, start + box)
+                self._count(bounds, box, lo[box], hi[box], bins, analysed)
 
     def _count(
-        self,
-        bounds: Bounds,
-        box: int,
-        lo: Floats,
-        hi: Floats,
-        bins: int,
-        analysed: BoxBounds,
-        row: int,
+        self, bounds: Bounds, box: int, lo: Floats, hi: Floats, bins: int, analysed: BoxBounds
     ) -> None:
         """Choose and count the half-spaces of one of the boxes; nothing is assumed."""
         from testsgd.certification.proving import compiled_counting as counting
@@ -220,17 +214,17 @@ class Prover:
         )
         spaces = machine.make_spaces(problem.axes.width)
         whole = counting.make_box(problem.axes.arrays, lo, hi)
-        analysed.expected[row] = machine.choose_half_spaces(
+        analysed.expected[box] = machine.choose_half_spaces(
             problem.above, problem.below, whole, forms, spaces
         )
         fair, unfair, cover, _ = machine.count_half_spaces(
             whole, bins, spaces, counting.make_histogram(len(lo), bins)
         )
-        analysed.fair[row], analysed.unfair[row], analysed.cover[row] = fair, unfair, cover
+        analysed.fair[box], analysed.unfair[box], analysed.cover[box] = fair, unfair, cover
         if len(analysed.forms):
-            analysed.forms[row] = spaces.forms
-            analysed.thresholds[row] = spaces.thresholds
-            analysed.counted[row] = spaces.counted
+            analysed.forms[box] = spaces.forms
+            analysed.thresholds[box] = spaces.thresholds
+            analysed.counted[box] = spaces.counted
 
 
 def can_compile(problem: Problem) -> bool:

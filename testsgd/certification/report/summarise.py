@@ -35,7 +35,7 @@ _MOST_MOMENTS = 240
 _MOST_ANSWERS = 12
 
 # What the summary has as the certification has it.
-_COPIED = ("method", "stopped", "boxes", "open_boxes", "seconds", "within_rounding")
+_COPIED = ("method", "stopped", "boxes", "open_boxes", "seconds", "within_rounding", "regions")
 
 
 def summarise_certification(certification: Certification) -> CertificationSummary:
@@ -57,7 +57,6 @@ def summarise_certification(certification: Certification) -> CertificationSummar
         counterexamples=[
             _counterexample(case, domain, labels) for case in certification.counterexamples
         ],
-        regions=list(certification.regions),
         moments=_moments(certification),
         verdict=certification_verdict(certification, proved, estimated, described, settings),
     )
