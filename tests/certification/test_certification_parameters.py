@@ -1,4 +1,4 @@
-"""What can be chosen of a certification, and the bounds that its outcome gives."""
+"""What can be chosen of a certification."""
 
 from __future__ import annotations
 
@@ -7,14 +7,7 @@ import pickle
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from testsgd.certification.outcome import (
-    Certification,
-    Remainder,
-    Shares,
-)
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.errors import ParameterError
 
@@ -55,42 +48,3 @@ def test_no_limits_and_no_samples_are_allowed() -> None:
         time_limit=None, undecided=0, samples=0, counterexamples=0, regions=0
     )
     assert dataclasses.asdict(asked)["time_limit"] is None
-
-
-def outcome(shares: Shares, remainder: Remainder | None) -> Certification:
-    return Certification(
-        network=None,  # type: ignore[arg-type]  # not looked at
-        domain=None,  # type: ignore[arg-type]  # not looked at
-        parameters=CertificationParameters(),
-        shares=shares,
-        stopped="time",
-        method="bounded",
-        points=None,
-        boxes=1,
-        open_boxes=1,
-        seconds=1.0,
-        moments=(),
-        remainder=remainder,
-        counterexamples=(),
-        regions=(),
-        within_rounding=0,
-    )
-
-
-@given(st.integers(0, 100), st.integers(0, 100), st.integers(0, 100), st.integers(0, 100))
-def test_bounds_hold_the_truth_if_the_interval_does(one: int, other: int, a: int, b: int) -> None:
-    """The unfair share of the undecided part is anywhere between the interval's ends."""
-    certified, falsified = min(one, other) / 100, 1 - max(one, other) / 100
-    shares = Shares(certified, falsified, 1 - certified - falsified)
-    low, high = sorted((a / 100, b / 100))
-    found = outcome(shares, Remainder(100, 0, low, high))
-    for part in (low, (low + high) / 2, high):
-        truth = falsified + shares.undecided * part
-        assert found.unfair_low - 1e-12 <= truth <= found.unfair_high + 1e-12
-    assert falsified <= found.unfair_low
-    assert found.unfair_high <= 1 - certified + 1e-12
-
-
-def test_without_samples_the_bounds_are_what_is_proved() -> None:
-    found = outcome(Shares(0.5, 0.125, 0.375), None)
-    assert (found.unfair_low, found.unfair_high) == (0.125, 0.5)

@@ -54,7 +54,7 @@ def described(**inputs: Any) -> dict[str, Any]:
         ({"integer": [0, 1], "real": [0, 1]}, "exactly one"),
         ({}, "exactly one"),
         ([0, 1], "[0, 1]"),
-        ({"integr": [0, 1]}, "did you mean integer?"),
+        ({"integr": [0, 1]}, "did you mean 'integer'?"),
     ],
 )
 def test_inputs(part: Any, seen: str) -> None:
@@ -66,7 +66,7 @@ def test_the_line_of_a_file_is_named(tmp_path: Path) -> None:
     path.write_text("protected = 'sex'\n[inputs]\nsex = { integer = [0, 1] }\n\n")
     with path.open("a") as file:
         file.write("[inputs.age]\nintegr = [0, 1]\n")
-    assert "line 6, inputs.age.integr: unknown key" in message(path)
+    assert "line 6: inputs.age.integr: unknown key" in message(path)
 
     path.write_text("[inputs.age]\ninteger = [9, 1]\n")
     assert "line 1, inputs.age: the range [9, 1] is empty" in message(path)
@@ -75,7 +75,7 @@ def test_the_line_of_a_file_is_named(tmp_path: Path) -> None:
     assert "line 2" in message(path)
 
     path.write_text("protectd = 'age'\n[inputs.age]\ninteger = [0, 1]\n")
-    assert "did you mean protected?" in message(path)
+    assert "did you mean 'protected'?" in message(path)
 
     path.write_text("[inputs.age]\ninteger = [0, 1]\n[inputs.age]\ninteger = [0, 2]\n")
     assert "not valid TOML" in message(path)
@@ -84,18 +84,21 @@ def test_the_line_of_a_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bounds", "seen"),
     [
-        ({"minimum": [0, 0], "maximum": [1]}, "`maximum` has 1"),
+        ({"minimum": [0, 0], "maximum": [1]}, "maximum: has 1"),
         ({"minimum": [0, 2], "maximum": [1, 1]}, "x1: the range [2, 1] is empty"),
-        ({"minimum": [0]}, "`maximum` is missing"),
-        ({"minimum": [], "maximum": []}, "`minimum` is []"),
+        ({"minimum": [0]}, "maximum: this key is missing"),
+        ({"minimum": [], "maximum": []}, "minimum: list should have at least 1 item"),
         ({"minimum": [0, None], "maximum": [1, 1]}, "None"),
         ({"minimum": [0, True], "maximum": [1, 1]}, "True"),
         ({"minimum": [0, float("nan")], "maximum": [1, 1]}, "nan"),
         ({"minimum": [0, 10**400], "maximum": [1, 10**401]}, "two finite numbers"),
-        ({"minimum": [0, 0], "maximum": [1, 1], "protected": 2}, "`protected` is 2"),
-        ({"minimum": [0, 0], "maximum": [1, 1], "protected": -1}, "`protected` is -1"),
+        ({"minimum": [0, 0], "maximum": [1, 1], "protected": 2}, "protected: is 2"),
+        (
+            {"minimum": [0, 0], "maximum": [1, 1], "protected": -1},
+            "(seen: -1)",
+        ),
         ({"minimum": [0, 0], "maximum": [1, 1], "protected": "x"}, "'x'"),
-        ({"minimum": [0, 0], "maximum": [1, 1], "protect": 1}, "did you mean protected?"),
+        ({"minimum": [0, 0], "maximum": [1, 1], "protect": 1}, "did you mean 'protected'?"),
         ({"minimum": [0, 0], "maximum": [1, 1]}, "does not say which inputs are protected"),
     ],
 )

@@ -14,9 +14,9 @@ from testsgd.certification.domain import (
     DomainInput,
     IntegerInput,
     RealInput,
-    compared_values,
     find_domain,
 )
+from testsgd.certification.domain.protected import compared_values
 from testsgd.data import DatasetSpecification
 from testsgd.errors import ParameterError
 

@@ -15,8 +15,8 @@ from testsgd.certification.domain import (
     IntegerInput,
     RealInput,
     find_domain,
-    shipped_domains,
 )
+from testsgd.certification.domain.document import shipped_domains
 from testsgd.data import DatasetSpecification
 
 LOANS = """

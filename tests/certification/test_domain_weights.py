@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.certification.domain import (
-    BINS,
     Domain,
     IntegerInput,
     Marginal,
@@ -19,6 +18,7 @@ from testsgd.certification.domain import (
     find_domain,
     with_data_weights,
 )
+from testsgd.certification.domain.weights import BINS
 from testsgd.data import DatasetSpecification, Table, check_table
 from testsgd.errors import DataError, ParameterError
 

@@ -106,10 +106,10 @@ def test_a_threshold_is_of_the_second_class_probability(
 
 def test_names_and_labels_are_those_of_the_data() -> None:
     frame = pd.DataFrame(PEOPLE, columns=["age", "race", "hours", "income"])
-    network = find_network(_fit(LogisticRegression(), frame, TWO), name="credit")
+    network = find_network(_fit(LogisticRegression(), frame, TWO))
     assert [given.name for given in network.inputs] == ["age", "race", "hours", "income"]
     assert network.decision.labels == ("bad", "good")
-    assert (network.name, network.kind) == ("credit", "scikit-learn LogisticRegression")
+    assert (network.name, network.kind) == ("LogisticRegression", "scikit-learn LogisticRegression")
 
 
 def _mixed(**encoder: Any) -> tuple[Any, pd.DataFrame]:

@@ -184,11 +184,11 @@ def test_intervals_hold_the_truth_as_often_as_they_say(confidence: float) -> Non
         draws = draw_open(search, 200, np.random.default_rng(seed))
         remainder = remainder_of(ask(network, domain, draws.points), draws, shares, confidence)
         assert remainder is not None
-        assert remainder.domain_low is not None
-        assert remainder.domain_high is not None
         assert remainder.samples == len(draws.points) >= 200
-        held += remainder.domain_low <= unfair <= remainder.domain_high
-        held_of_region += remainder.low <= rate <= remainder.high
+        low, high = remainder.domain_confidence_interval
+        held += low <= unfair <= high
+        low, high = remainder.confidence_interval
+        held_of_region += low <= rate <= high
     assert binom.cdf(held, runs, confidence) > 1e-4
     assert binom.cdf(held_of_region, runs, confidence) > 1e-4
 
@@ -202,8 +202,9 @@ def test_the_interval_holds_the_truth() -> None:
     stop = iter((False, False))
     outcome = certify_network(network, domain, parameters, should_stop=lambda: next(stop, True))
     unfair = truth.share(~truth.fair)
-    assert outcome.unfair_low <= unfair + 1e-9
-    assert outcome.unfair_high >= unfair - 1e-9
+    assert outcome.remainder is not None
+    low, high = outcome.remainder.domain_confidence_interval
+    assert low - 1e-9 <= unfair <= high + 1e-9
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -40,18 +40,22 @@ def test_intervals_hold_the_truth_and_estimates_have_no_bias(
     assert search.boxes["unfair"].any()
     runs = 150
     found = [found_in(problem, search, run, confidence) for run in range(runs)]
-    held = sum(one.domain_low <= unfair <= one.domain_high for one in found)  # type: ignore[operator]  # none is None here
+    held = sum(
+        one.domain_confidence_interval[0] <= unfair <= one.domain_confidence_interval[1]
+        for one in found
+    )
     assert binom.cdf(held, runs, confidence) > 1e-4
     middles = np.array([one.domain_unfair for one in found])
     assert abs(middles.mean() - unfair) <= 4.5 * middles.std() / np.sqrt(runs) + 1e-12
     for one in found:
-        assert one.domain_low <= one.domain_unfair <= one.domain_high  # type: ignore[operator]  # none is None here
+        low, high = one.domain_confidence_interval
+        assert low <= one.domain_unfair <= high
 
 
 def answered(draws: Draws, unfair: Bools) -> Answers:
     """Give answers of two persons, different for whom it is unfair."""
     decisions = np.column_stack([np.zeros(len(draws.points)), unfair]).astype(np.intp)
-    return Answers(decisions, np.zeros((len(unfair), 2, 1)))
+    return Answers(np.zeros((len(unfair), 1)), decisions, np.zeros((len(unfair), 2, 1)))
 
 
 def made_draws(count: int, more: Bools, left_out: int, *, beside: bool) -> Draws:
@@ -68,8 +72,12 @@ def test_ends_are_those_of_clopper_and_pearson() -> None:
     found = remainder_of(answered(draws, unfair), draws, shares, 0.95)
     assert found is not None
     assert found.domain_unfair == pytest.approx(0.01 + 0.2 * 0.1)
-    assert found.domain_low == pytest.approx(0.01 + 0.2 * beta.ppf(0.025, 100, 901))
-    assert found.domain_high == pytest.approx(0.01 + 0.2 * beta.ppf(0.975, 101, 900))
+    assert found.domain_confidence_interval[0] == pytest.approx(
+        0.01 + 0.2 * beta.ppf(0.025, 100, 901)
+    )
+    assert found.domain_confidence_interval[1] == pytest.approx(
+        0.01 + 0.2 * beta.ppf(0.975, 101, 900)
+    )
     # Five are told of twice: half of the risk for these.
     more[85:105] = True
     draws = made_draws(800, more, 10, beside=True)
@@ -78,7 +86,7 @@ def test_ends_are_those_of_clopper_and_pearson() -> None:
     assert found.domain_unfair == pytest.approx(0.01 + 0.2 * (0.115 + 0.005))
     low = beta.ppf(0.0125, 115, 886) + beta.ppf(0.0125, 5, 996)
     high = beta.ppf(0.9875, 116, 885) + beta.ppf(0.9875, 6, 995)
-    assert (found.domain_low, found.domain_high) == pytest.approx((0.01 + 0.2 * low,
+    assert found.domain_confidence_interval == pytest.approx((0.01 + 0.2 * low,
                                                                    0.01 + 0.2 * high))  # fmt: skip
 
 
@@ -98,8 +106,7 @@ def test_less_is_left_open_than_by_counting_the_fair(steps: int) -> None:
         fair = int((~answers.unfair).sum())
         for risk in (0.025, 0.0125):  # the first without its price
             before = 1 - shares.certified - draws.measure * beta.ppf(risk, fair, draws.tries)
-        assert found.domain_high is not None
-        assert found.domain_high <= max(before, shares.falsified) + 1e-9
+        assert found.domain_confidence_interval[1] <= max(before, shares.falsified) + 1e-9
 
 
 def test_of_a_domain_that_is_decided_nothing_is_estimated() -> None:
@@ -108,5 +115,6 @@ def test_of_a_domain_that_is_decided_nothing_is_estimated() -> None:
     outcome = certify_network(
         network, domain, CertificationParameters(time_limit=None, undecided=0)
     )
-    assert outcome.unfair is None
-    assert outcome.unfair_low == outcome.unfair_high == pytest.approx(truth.share(~truth.fair))
+    assert outcome.remainder is None
+    assert outcome.shares.falsified == pytest.approx(truth.share(~truth.fair))
+    assert outcome.shares.undecided == 0

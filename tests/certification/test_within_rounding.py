@@ -28,7 +28,7 @@ def test_whoever_differs_between_two_orders_is_counted(
 ) -> None:
     everybody = enumerate_people(*problem, build_problem(*problem))
     truth = truth_of(*problem)
-    assert np.array_equal(everybody.points, truth.people)
+    assert np.array_equal(everybody.answers.points, truth.people)
     assert np.allclose(everybody.weights, truth.weights)
     unsure = (truth.possible.sum(axis=2) > 1).any(axis=1)
     assert everybody.within_rounding >= int(unsure.sum())

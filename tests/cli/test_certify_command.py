@@ -68,7 +68,7 @@ class Search:
             open_boxes=31,
             seconds=1.5,
             moments=(Moment(1.5, 800, self.shares),),
-            remainder=Remainder(1000, 100, 0.08, 0.12),
+            remainder=Remainder(1000, 100, (0.08, 0.12), 0.95, 0.028, (0.0264, 0.0296)),
             counterexamples=(),
             regions=(),
             within_rounding=0,

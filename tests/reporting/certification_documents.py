@@ -23,11 +23,11 @@ from testsgd.certification.outcome import (
     Condition,
     Counterexample,
     Moment,
-    Region,
     Remainder,
     Shares,
 )
 from testsgd.certification.parameters import CertificationParameters
+from testsgd.certification.search.regions import condition_on, region_of
 
 JOBS = ("clerk", "cook", "driver", "farmer")
 RACES = ("Amber", "Blue", "Crimson")
@@ -77,6 +77,10 @@ def domain(**changes: Any) -> Domain:
     return Domain(**(given | changes))
 
 
+def on(name: str, low: float, high: float) -> Condition:
+    return condition_on(domain().input(name), low, high)
+
+
 def moments(last: float, shares: Shares, steps: int = 12) -> tuple[Moment, ...]:
     """Shares that grow, fast at first."""
     found = []
@@ -108,19 +112,18 @@ def bounded(**changes: Any) -> Certification:
         "open_boxes": 1_204,
         "seconds": 60.1,
         "moments": moments(59.8, shares),
-        "remainder": Remainder(10_000, 512, 0.04696, 0.05569, 0.0105, 0.0117),
+        "remainder": Remainder(
+            10_000, 512, (0.04696, 0.05569), 0.95, 0.00862 + 0.04857 * 0.0512, (0.0105, 0.0117)
+        ),
         "counterexamples": (
             Counterexample((34.0, 1.0, 40.0), (0, 1, 0), ((-0.41,), (0.032,), (-0.2,)), True),
             Counterexample((51.0, 3.0, 60.0), (1, 0, 0), ((0.5,), (-0.1,), (-0.25,)), False),
         ),
         "regions": (
-            Region(
-                (Condition("age", 17, 30), Condition("job", 1, 3)),
-                0.142, 0.1, 0.00862, 0.03338, 0.061,
+            region_of(
+                (on("age", 17, 30), on("job", 1, 3)), 0.142, 0.1, 0.00862, 0.03338, estimate=0.061
             ),
-            Region(
-                (Condition("age", 31, 31), Condition("hours", 1, 20)), 0.02, 0.01, 0.0, 0.01, None
-            ),
+            region_of((on("age", 31, 31), on("hours", 1, 20)), 0.02, 0.01, 0.0, 0.01),
         ),
         "within_rounding": 0,
     }  # fmt: skip
@@ -169,7 +172,9 @@ def weighted() -> Certification:
         ),
         points=None,
         counterexamples=(Counterexample((0.25, 40.0), (0, 1), ((-0.4,), (0.3,)), False),),
-        regions=(Region((Condition("age", 0.25, 0.5),), 0.25, 0.2, 0.0, 0.05, 0.2),),
+        regions=(
+            region_of((condition_on(reals[0], 0.25, 0.5),), 0.25, 0.2, 0.0, 0.05, estimate=0.2),
+        ),
     )
 
 

@@ -11,7 +11,8 @@ from certification_documents import CERTIFICATIONS, bounded, domain, enumerated,
 
 from testsgd.certification import CertificationResult, summarise_certification
 from testsgd.certification.domain import CategoryInput, IntegerInput
-from testsgd.certification.outcome import Condition, Counterexample, Region, Remainder
+from testsgd.certification.outcome import Counterexample
+from testsgd.certification.search.regions import condition_on, region_of
 from testsgd.errors import ResultError
 from testsgd.report.kinds import read_result
 
@@ -56,7 +57,7 @@ def test_of_many_values_a_rule_names_few() -> None:
                   protected_values=((0.0,), (1.0,)))  # fmt: skip
     ends = [(0, 4), (0, 9), (2, 19), (0, 5)]
     regions = tuple(
-        Region((Condition("town", low, high),), 0.1, 0.1, 0.0, 0.0, None) for low, high in ends
+        region_of([condition_on(item, low, high)], 0.1, 0.1, 0.0, 0.0) for low, high in ends
     )
     found = summarise_certification(bounded(domain=many, regions=regions, counterexamples=()))
     assert [region.text for region in found.regions] == [
@@ -73,16 +74,6 @@ def test_the_estimate_for_the_domain_is_an_interval_of_its_own() -> None:
     assert found is not None
     assert found.domain_confidence_interval == (0.0105, 0.0117)
     assert found.domain_unfair == pytest.approx(0.00862 + 0.04857 * 0.0512)
-    # The two are from different draws; what is in the middle stays there.
-    remainder = Remainder(10_000, 512, 0.04696, 0.05569, 0.0112, 0.0117)
-    other = summarise_certification(bounded(remainder=remainder)).estimated
-    assert other is not None
-    assert other.domain_unfair == 0.0112
-    # Without draws of its own it follows from the undecided part's.
-    remainder = Remainder(10_000, 512, 0.04696, 0.05569)
-    plain = summarise_certification(bounded(remainder=remainder)).estimated
-    assert plain is not None
-    assert plain.domain_confidence_interval[0] == pytest.approx(0.00862 + 0.04857 * 0.04696)
 
 
 def test_counterexamples_share_the_person_and_name_decisions() -> None:

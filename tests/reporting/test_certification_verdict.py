@@ -57,7 +57,10 @@ def test_without_a_policy_the_exit_code_is_0() -> None:
 
 def test_an_estimate_decides_no_policy() -> None:
     """Samples say that far more is unfair than allowed, or far less; neither is a proof."""
-    for remainder in (Remainder(10_000, 10_000, 0.9996, 1.0), Remainder(10_000, 0, 0.0, 0.0004)):
+    for remainder in (
+        Remainder(10_000, 10_000, (0.9996, 1.0), 0.95, 0.5, (0.4998, 0.5)),
+        Remainder(10_000, 0, (0.0, 0.0004), 0.95, 0.0, (0.0, 0.0002)),
+    ):
         found = bounded(shares=Shares(0.5, 0.0, 0.5), remainder=remainder)
         assert gated(found, fail_above=0.1).verdict.exit_code == 3
 

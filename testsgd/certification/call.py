@@ -2,71 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from testsgd.certification.domain import Domain, find_domain, with_data_weights
-from testsgd.certification.network import FeedForward, find_network
+from testsgd.certification.domain import (
+    Domain,
+    data_set_of,
+    find_domain,
+    with_data_weights,
+)
+from testsgd.certification.network import find_network
 from testsgd.certification.outcome import Moment
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.certification.report.summarise import summarise_certification
 from testsgd.certification.result import CertificationResult
-from testsgd.data import (
-    DatasetSpecification,
-    TextSpecification,
-    catalogue,
-    find_table,
-    resolve_specification,
-)
-from testsgd.data.toml_document import parse_toml, read_toml_text
+from testsgd.data import DatasetSpecification, catalogue, find_table
 from testsgd.errors import ParameterError
 from testsgd.models import read_card
 from testsgd.parameters import parameters_of
 
 Weight = Literal["volume", "data"]
-
-
-def _network_and_domain(
-    model: Any,
-    domain: Any,
-    *,
-    protected: str | Sequence[str] | None,
-    protected_values: Any,
-    threshold: float | None,
-    weight: str,
-    data: Any,
-) -> tuple[FeedForward, Domain]:
-    """Find the network and the domain, with the data's weights if they are asked for."""
-    _check_weight(weight, data)
-    names = protected_names(protected)
-    if domain is None:
-        domain = _domain_of(model, threshold)
-    specification = _data_set(domain)
-    source = domain if specification is None else specification
-
-    def described(network: FeedForward | None) -> Domain:
-        return find_domain(
-            source, protected=names, protected_values=protected_values, network=network
-        )
-
-    # A mistake in the domain is found before the network is read.
-    groups = described(None).groups
-    network = find_network(
-        model, threshold=threshold, specification=specification, categories=groups
-    )
-    fitted = described(network)
-    if weight == "data":
-        if specification is None:
-            raise ParameterError(
-                "only a data set's description says how its rows are read",
-                where="weight",
-                remedy="give a data set's name or description as the domain, or weight by volume",
-                name="weight",
-            )
-        table = find_table(data, specification, limit=None, seed=0)
-        fitted = with_data_weights(fitted, table)
-    return network, fitted
 
 
 def protected_names(protected: str | Sequence[str] | None) -> tuple[str, ...] | None:
@@ -127,33 +84,6 @@ def _domain_of(model: Any, threshold: float | None) -> Any:
         remedy="give a data set of the catalogue, or a file with the range of every input",
         name="domain",
     )
-
-
-def _data_set(domain: Any) -> DatasetSpecification | None:
-    """Return the data set's description, if the domain is one; its features are the inputs."""
-    if isinstance(domain, (str, Path)) and str(domain) not in catalogue():
-        path = Path(domain)
-        if path.suffix != ".toml" or not path.is_file():
-            return None
-        text = read_toml_text(path, purpose="describes the domain")
-        keys = set(parse_toml(text, where=str(domain)))
-    elif isinstance(domain, Mapping):
-        keys = set(domain)
-    elif isinstance(domain, (str, Path, DatasetSpecification, TextSpecification)):
-        keys = {"features"}
-    else:
-        return None
-    if not keys & {"features", "text"}:
-        return None
-    specification = resolve_specification(domain)
-    if isinstance(specification, TextSpecification):
-        raise ParameterError(
-            f"{specification.name!r} is a data set of texts, which have no domain to go through",
-            where="domain",
-            remedy="name a data set of rows",
-            name="domain",
-        )
-    return specification
 
 
 def certify(
@@ -242,23 +172,37 @@ def certify(
 
     settings = parameters_of(CertificationParameters, parameters, where="certify")
     path = _checkpoint(checkpoint, resume)
-    network, fitted = _network_and_domain(
-        model,
-        domain,
-        protected=protected,
+    _check_weight(weight, data)
+    if domain is None:
+        domain = _domain_of(model, threshold)
+    specification = data_set_of(domain)
+    described = functools.partial(
+        find_domain,
+        domain if specification is None else specification,
+        protected=protected_names(protected),
         protected_values=protected_values,
-        threshold=threshold,
-        weight=weight,
-        data=data,
     )
-    certification = certify_network(
-        network,
-        fitted,
-        settings,
-        progress=progress,
-        checkpoint=path,
+    # A mistake in the domain is found before the network is read.
+    groups = described().groups
+    network = find_network(
+        model, threshold=threshold, specification=specification, categories=groups
     )
+    fitted = described(network=network)
+    if weight == "data":
+        fitted = _weighted(fitted, specification, data)
+    certification = certify_network(network, fitted, settings, progress=progress, checkpoint=path)
     return CertificationResult(summarise_certification(certification), certification)
+
+
+def _weighted(domain: Domain, specification: DatasetSpecification | None, data: Any) -> Domain:
+    if specification is None:
+        raise ParameterError(
+            "only a data set's description says how its rows are read",
+            where="weight",
+            remedy="give a data set's name or description as the domain, or weight by volume",
+            name="weight",
+        )
+    return with_data_weights(domain, find_table(data, specification, limit=None, seed=0))
 
 
 def _checkpoint(checkpoint: str | Path | None, resume: bool) -> Path | None:

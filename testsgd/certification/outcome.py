@@ -16,14 +16,15 @@ Stopped = Literal["done", "time", "undecided", "interrupted"]
 Method = Literal["enumerated", "bounded"]
 
 
+# A summary checks what it is given.
+_CHECKED = ConfigDict(extra="forbid", allow_inf_nan=False, revalidate_instances="always")
+
+
 @dataclass(frozen=True)
 class Shares:
     """What is proved, as shares of the domain that together are 1; holds for every point of it."""
 
-    # A summary checks the shares that it is given.
-    __pydantic_config__ = ConfigDict(
-        extra="forbid", allow_inf_nan=False, revalidate_instances="always"
-    )
+    __pydantic_config__ = _CHECKED
 
     certified: Annotated[
         float,
@@ -62,62 +63,78 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Condition:
-    """A side of a box: one input is within bounds."""
+    """A condition on one input."""
 
-    name: str  # The input.
-    # Its bounds, inclusive; those of a category are indices.
-    low: float
-    high: float
+    __pydantic_config__ = _CHECKED
+
+    name: Annotated[str, Field(description="the input")]
+    values: Annotated[list[str] | None, Field(description="the values allowed, of a category")]
+    low: Annotated[float | None, Field(description="smallest value allowed, of a number")]
+    high: Annotated[float | None, Field(description="largest value allowed, of a number")]
+    text: Annotated[str, Field(description="the condition as people write it")]
 
 
 @dataclass(frozen=True)
 class Region:
-    """A box of the domain where unfairness is proved or possible."""
+    """A part of the domain where unfairness is proved or possible; shares are of the domain."""
 
-    # Of the inputs that are narrower than the domain; none: the whole domain.
-    conditions: tuple[Condition, ...]
-    share: float  # The box's share of the whole domain.
-    # The parts of `share`, as shares of the whole domain.
-    certified: float
-    falsified: float
-    undecided: float
-    # Unfair share of the samples that fell into the box; None if none did.
-    unfair_estimate: float | None
+    __pydantic_config__ = _CHECKED
+
+    rules: Annotated[tuple[Condition, ...], Field(description="all hold; none: the whole domain")]
+    text: Annotated[str, Field(description="the rules as people write them")]
+    share: Annotated[float, Field(description="of the domain")]
+    certified: Annotated[
+        float, Field(description="share of the domain that is in it and proved fair")
+    ]
+    falsified: Annotated[
+        float, Field(description="share of the domain that is in it and proved unfair")
+    ]
+    undecided: Annotated[
+        float, Field(description="share of the domain that is in it and undecided")
+    ]
+    unfair_estimate: Annotated[
+        float | None,
+        Field(
+            description="estimated: unfair share of the samples of the undecided part that fell "
+            "into it; null if none did"
+        ),
+    ]
 
 
 @dataclass(frozen=True)
 class Remainder:
-    """What samples of the undecided region say about it: an estimate, not a proof."""
+    """What samples of the undecided part say: estimated with a confidence, never proved."""
 
-    samples: int  # Points drawn from the undecided region.
-    unfair: int  # Those for which two protected values get different decisions.
-    # Clopper-Pearson interval of the undecided region's unfair share.
-    low: float
-    high: float
-    # An interval for the whole domain's unfair share, and its estimate, from all draws, those that
-    # are not kept included; never outside of what is proved. None: `low`, `high` and the unfair
-    # share of the samples, times the undecided share.
-    domain_low: float | None = None
-    domain_high: float | None = None
-    domain_unfair: float | None = None
+    __pydantic_config__ = _CHECKED
+
+    samples: Annotated[int, Field(description="points drawn from the undecided part")]
+    unfair: Annotated[
+        int, Field(description="of them: two protected values get different decisions")
+    ]
+    confidence_interval: Annotated[
+        tuple[float, float],
+        Field(description="of the unfair share of the undecided part (Clopper and Pearson)"),
+    ]
+    confidence: Annotated[float, Field(description="of both intervals")]
+    domain_unfair: Annotated[
+        float,
+        Field(
+            description="unfair share of the whole domain, by all draws from the boxes left "
+            "undecided: without bias, but for a cut at what is proved"
+        ),
+    ]
+    domain_confidence_interval: Annotated[
+        tuple[float, float],
+        Field(
+            description="of the unfair share of the whole domain, by all draws from the boxes left "
+            "undecided; within what is proved"
+        ),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Certification:
-    """For which share of a domain a network is individually fair.
-
-    Examples
-    --------
-    >>> from testsgd.certification import CertificationParameters
-    >>> some = Certification(
-    ...     network=None, domain=None, parameters=CertificationParameters(),
-    ...     shares=Shares(0.9, 0.02, 0.08), stopped="time", method="bounded", points=10**6,
-    ...     boxes=800, open_boxes=31, seconds=60.0, moments=(),
-    ...     remainder=Remainder(10_000, 1_000, 0.094, 0.106), counterexamples=(), regions=(),
-    ...     within_rounding=0)
-    >>> f"{some.unfair_low:.5f} to {some.unfair_high:.5f}"
-    '0.02752 to 0.02848'
-    """
+    """For which share of a domain a network is individually fair."""
 
     network: FeedForward  # The network.
     domain: Domain  # All people it was certified for.
@@ -139,33 +156,3 @@ class Certification:
     # Of an enumeration: points nearer to the threshold than the model's rounding may reach. They
     # are decided by running the model, and may fall differently on another machine.
     within_rounding: int
-
-    @property
-    def unfair(self) -> float | None:
-        """Estimate of the domain's unfair share; None without samples."""
-        found = self.remainder
-        if found is None or not found.samples:
-            return None
-        if found.domain_unfair is not None:
-            return found.domain_unfair
-        middle = self.shares.falsified + self.shares.undecided * found.unfair / found.samples
-        return min(max(middle, self.unfair_low), self.unfair_high)
-
-    @property
-    def unfair_low(self) -> float:
-        """Lower end for the domain's unfair share: proved, plus the samples' lower end.
-
-        It is a statistical bound as soon as samples are drawn, and a proof only without them.
-        """
-        if self.remainder is not None and self.remainder.domain_low is not None:
-            return self.remainder.domain_low
-        low = 0.0 if self.remainder is None else self.remainder.low
-        return self.shares.falsified + self.shares.undecided * low
-
-    @property
-    def unfair_high(self) -> float:
-        """Upper end for the domain's unfair share, as :attr:`unfair_low`."""
-        if self.remainder is not None and self.remainder.domain_high is not None:
-            return self.remainder.domain_high
-        high = 1.0 if self.remainder is None else self.remainder.high
-        return min(1.0, self.shares.falsified + self.shares.undecided * high)

@@ -35,12 +35,6 @@ class CertificationResult(DocumentResult[CertificationSummary]):
     certification : Certification, optional
         What it was made from; a result that was read back from JSON has none.
 
-    Attributes
-    ----------
-    summary : CertificationSummary
-        As given.
-    certification : Certification or None
-        As given.
     """
 
     document: ClassVar = DocumentKind(

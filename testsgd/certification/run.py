@@ -44,14 +44,35 @@ from testsgd.certification.search import (
 )
 from testsgd.scoring import clopper_pearson
 
+Progress = Callable[[Moment], None]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is to be certified, and how."""
+
+    network: FeedForward
+    domain: Domain
+    problem: Problem
+    parameters: CertificationParameters
+    progress: Progress | None
+
+    def certification(self, **figures: Any) -> Certification:
+        """Return what was found."""
+        return Certification(
+            network=self.network,
+            domain=self.domain,
+            parameters=self.parameters,
+            points=self.domain.points,
+            **figures,
+        )
+
 
 class Clock:
     """Tells a search whether to go on; while it is held, the first Ctrl-C only asks it to stop.
 
     A second Ctrl-C breaks off. Where somebody else handles the signal, or in another thread than
     the main one, Ctrl-C is left as it is.
-
-    `limit`: seconds; `should_stop`: asked between steps; True stops the search.
     """
 
     def __init__(self, limit: float | None, should_stop: Callable[[], bool] | None = None) -> None:
@@ -129,68 +150,50 @@ def remainder_of(
     return Remainder(
         samples=samples,
         unfair=unfair,
-        low=float(low),
-        high=float(high),
+        confidence_interval=(float(low), float(high)),
+        confidence=confidence,
         domain_unfair=share(counts.sum() / draws.tries),
-        domain_low=share(least.sum()),
-        domain_high=share(most.sum()),
+        domain_confidence_interval=(share(least.sum()), share(most.sum())),
     )
 
 
 def counterexamples_of(
-    network: FeedForward,
-    domain: Domain,
-    search: BranchAndBound,
-    points: NDArray[np.float64],
-    answers: Answers,
-    parameters: CertificationParameters,
-    generator: np.random.Generator,
+    search: BranchAndBound, task: _Task, answers: Answers, generator: np.random.Generator
 ) -> tuple[Counterexample, ...]:
     """Choose people who are treated unfairly, proved ones first."""
-    if not parameters.counterexamples:
+    if not task.parameters.counterexamples:
         return ()
     more = draw_falsified(search, _TRIES, generator)
     if search.examples:
         lo, hi = (np.array(side) for side in zip(*search.examples, strict=True))
         more = np.concatenate([draw_points(search.axes, lo, hi, generator), more])
-    asked = ask(network, domain, more)
-    falsified = np.arange(len(more) + len(points)) < len(more)
-    points = np.concatenate([more, points])
-    answers = Answers(
-        np.concatenate([asked.decisions, answers.decisions]),
-        np.concatenate([asked.sums, answers.sums]),
-    )
-    chosen = np.flatnonzero(answers.unfair)
-    count = parameters.counterexamples
-    return clearest(network, points[chosen], answers.of(chosen), falsified[chosen], count)
+    falsified = ask(task.network, task.domain, more)
+    answers = Answers._make(map(np.concatenate, zip(falsified, answers, strict=True)))
+    return clearest(task, answers, np.arange(len(answers.points)) < len(more))
 
 
 def clearest(
-    network: FeedForward,
-    points: NDArray[np.float64],
-    answers: Answers,
-    proved: NDArray[np.bool_],
-    count: int,
+    task: _Task, answers: Answers, proved: NDArray[np.bool_]
 ) -> tuple[Counterexample, ...]:
     """Return the counterexamples that are farthest from the turning point, proved ones first."""
-    if network.decision.kind == "threshold":
-        margin = np.abs(answers.sums[..., 0] - network.decision.decision_threshold).min(axis=1)
+    decision = task.network.decision
+    if decision.kind == "threshold":
+        margin = np.abs(answers.sums[..., 0] - decision.decision_threshold).min(axis=1)
     else:
         ordered = np.sort(answers.sums, axis=2)
         margin = (ordered[..., -1] - ordered[..., -2]).min(axis=1)
-    order = np.lexsort((-margin, ~proved))[:count]
+    order = np.lexsort((-margin, ~proved))
+    order = order[answers.unfair[order]][: task.parameters.counterexamples]
     return tuple(
         Counterexample(
-            values=tuple(float(value) for value in points[index]),
-            decisions=tuple(int(decision) for decision in answers.decisions[index]),
-            sums=tuple(tuple(float(x) for x in row) for row in answers.sums[index]),
+            values=tuple(answers.points[index].tolist()),
+            decisions=tuple(answers.decisions[index].tolist()),
+            sums=tuple(map(tuple, answers.sums[index].tolist())),
             proved=bool(proved[index]),
         )
         for index in order
     )
 
-
-Progress = Callable[[Moment], None]
 
 # Seconds between two calls of progress, and between two checkpoints.
 _PROGRESS = 0.1
@@ -209,54 +212,13 @@ def certify_network(
 ) -> Certification:
     """Prove for which share of a domain a network decides alike for all protected values.
 
-    Parameters
-    ----------
-    network : FeedForward
-        The network.
-    domain : Domain
-        Everybody it may be asked about, with the network's inputs in its order.
-    parameters : CertificationParameters
-        When to stop, and what to draw and to describe.
-    progress : callable, optional
-        Called with a :class:`Moment` about ten times a second.
-    checkpoint : path-like, optional
-        File to continue from, if there is one, and to write to.
-    should_stop : callable, optional
-        Asked between steps; True ends the search as Ctrl-C does.
-
-    Returns
-    -------
-    Certification
-
-    Raises
-    ------
-    ParameterError, ModelError
-        If network and domain do not go together.
-    ResultError
-        If the checkpoint is of something else.
-
-    Notes
-    -----
     The question, and the search by halving, are those of FairQuant (Kim, Wang, Wang, 2025); the
     bounds, the counting of half-spaces and the order of the search are not. See
     docs/certification.md.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from testsgd.certification.domain import IntegerInput
-    >>> from testsgd.certification.network import (
-    ...     Decision, DenseLayer, InputColumns, NumberColumns)
-    >>> number = NumberColumns(np.ones(1), np.zeros(1))
-    >>> network = FeedForward(
-    ...     "example", "made up",
-    ...     (DenseLayer(np.array([[1.0], [3.0]]), np.array([-10.5]), "linear"),),
-    ...     (InputColumns("skill", number), InputColumns("sex", number)),
-    ...     Decision("threshold", 0.0, 0.0, ("no", "yes")), "float64")
-    >>> domain = Domain("example", (IntegerInput("skill", 0, 19), IntegerInput("sex", 0, 1)),
-    ...                 ("sex",), ((0.0,), (1.0,)))
-    >>> certify_network(network, domain, CertificationParameters()).shares
-    Shares(certified=0.85, falsified=0.15, undecided=0.0)
+    Progress is told about ten times a second. A checkpoint is a file to continue from, if there is
+    one, and to write to. True of `should_stop`, asked between steps, ends the search as Ctrl-C
+    does.
     """
     check_domain(domain, network)
     problem = build_problem(network, domain)
@@ -266,61 +228,34 @@ def certify_network(
     return _boxes(task, None if checkpoint is None else Path(checkpoint), should_stop)
 
 
-@dataclass(frozen=True)
-class _Task:
-    """What is to be certified, and how."""
-
-    network: FeedForward
-    domain: Domain
-    problem: Problem
-    parameters: CertificationParameters
-    progress: Progress | None
-
-    def certification(self, **figures: Any) -> Certification:
-        """Return what was found."""
-        return Certification(
-            network=self.network,
-            domain=self.domain,
-            parameters=self.parameters,
-            points=self.domain.points,
-            **figures,
-        )
-
-
 def _everybody(task: _Task) -> Certification:
     """Try every person."""
     start = time.perf_counter()
     everybody = enumerate_people(task.network, task.domain, task.problem)
-    unfair = everybody.answers.unfair
-    falsified = float(everybody.weights[unfair].sum()) / float(everybody.weights.sum())
-    if unfair.all():
-        falsified = 1.0
+    answers, weights = everybody.answers, everybody.weights
+    unfair = answers.unfair
+    falsified = 1.0
+    if not unfair.all():
+        falsified = float(weights[unfair].sum()) / float(weights.sum())
     shares = Shares(1.0 - falsified, falsified, 0.0)
-    chosen = np.flatnonzero(unfair & (everybody.weights > 0))
-    examples = clearest(
-        task.network,
-        everybody.points[chosen],
-        everybody.answers.of(chosen),
-        np.ones(len(chosen), dtype=bool),
-        task.parameters.counterexamples,
-    )
+    weighty = answers.of(np.flatnonzero(weights > 0))
+    examples = clearest(task, weighty, np.ones(len(weighty.points), dtype=np.bool_))
     seconds = time.perf_counter() - start
-    moment = Moment(seconds, len(everybody.points), shares)
+    moment = Moment(seconds, len(weights), shares)
     if task.progress is not None:
         task.progress(moment)
+    count = task.parameters.regions
     return task.certification(
         shares=shares,
         stopped="done",
         method="enumerated",
-        boxes=len(everybody.points),
+        boxes=len(weights),
         open_boxes=0,
         seconds=seconds,
         moments=(moment,),
         remainder=None,
         counterexamples=examples,
-        regions=regions_of_everybody(
-            everybody, task.domain, task.problem.axes, task.parameters.regions
-        ),
+        regions=regions_of_everybody(everybody, task.domain, task.problem.axes, count),
         within_rounding=everybody.within_rounding,
     )
 
@@ -367,9 +302,7 @@ def _boxes(
             seconds=seconds,
             moments=tuple(moments),
             remainder=remainder_of(answers, draws, shares, parameters.confidence),
-            counterexamples=counterexamples_of(
-                task.network, task.domain, search, draws.points, answers, parameters, generator
-            ),
+            counterexamples=counterexamples_of(search, task, answers, generator),
             regions=regions_of_search(
                 search, task.domain, draws.nodes, answers.unfair, parameters.regions
             ),

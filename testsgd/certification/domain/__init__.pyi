@@ -1,15 +1,10 @@
-from .bounds_file import shipped_domains as shipped_domains
-from .document import DomainPart as DomainPart
-from .document import InputPart as InputPart
-from .domain import LARGEST_COMPARISON as LARGEST_COMPARISON
 from .domain import CategoryInput as CategoryInput
 from .domain import Domain as Domain
 from .domain import DomainInput as DomainInput
 from .domain import IntegerInput as IntegerInput
 from .domain import Marginal as Marginal
 from .domain import RealInput as RealInput
+from .find import data_set_of as data_set_of
 from .find import find_domain as find_domain
 from .fitting import check_domain as check_domain
-from .protected import compared_values as compared_values
-from .weights import BINS as BINS
 from .weights import with_data_weights as with_data_weights

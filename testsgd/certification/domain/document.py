@@ -1,10 +1,17 @@
-"""Domains in TOML: ``[inputs.age] integer = [17, 90]``."""
+"""What descriptions say of a domain: TOML documents, the features of a data set, plain bounds.
+
+Bounds are JSON with the lists ``minimum`` and ``maximum``, or the header of an ``.nnet`` file.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pydantic import Field, model_validator
@@ -15,8 +22,10 @@ from testsgd.certification.domain.domain import (
     IntegerInput,
     RealInput,
     choice,
+    raw_groups,
 )
-from testsgd.data import DatasetSpecification, Feature
+from testsgd.certification.network.nnet_files import MAXIMA, MINIMA, content_lines
+from testsgd.data import DatasetSpecification, Feature, bundled_folder
 from testsgd.data.schema_parts import Category, Count, Number, Part, mistake
 from testsgd.data.toml_document import line_of, validated
 from testsgd.errors import SpecificationError
@@ -40,6 +49,14 @@ class InputPart(Part):
         "raw columns",
     )
     description: str = Field("", description="a remark for people")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _table(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            remedy = "write { integer = [low, high] }, { real = [low, high] } or { values = [...] }"
+            raise mistake((), f"the input is described by {given!r}", remedy)
+        return given
 
     @model_validator(mode="after")
     def _one_kind(self) -> InputPart:
@@ -69,31 +86,46 @@ class DomainPart(Part):
     inputs: dict[str, InputPart] = Field(description="the model's inputs, in its order")
 
 
+class BoundsPart(Part):
+    """A domain as bounds of its inputs; those with a decimal point (1.0) in one take reals."""
+
+    minimum: list[Any] = Field(min_length=1, description="the smallest value of each input")
+    maximum: list[Any] = Field(min_length=1, description="the largest value of each input")
+    protected: Count | None = Field(None, description="the position of the protected input")
+
+    @model_validator(mode="after")
+    def _as_many(self) -> BoundsPart:
+        low, high = len(self.minimum), len(self.maximum)
+        if low != high:
+            raise mistake("maximum", f"has {high} numbers, and `minimum` has {low}")
+        if self.protected is not None and self.protected >= low:
+            raise mistake("protected", f"is {self.protected}, and there are {low} inputs, from 0")
+        return self
+
+
 @dataclass(frozen=True)
 class Described:
-    """What a description says of a domain; `protected` is None if it does not say who is compared.
-
-    `name`: what to call it; `inputs`: in order; `protected`: names of inputs; `protected_values`:
-    as in :func:`testsgd.certification.domain.find_domain`; for `protected` only; `where`: what to
-    call the description in messages; `no_inputs`: sensitive features that are no inputs of the
-    model.
-    """
+    """What a description says of a domain."""
 
     name: str
     inputs: tuple[DomainInput, ...]
-    protected: tuple[str, ...] | None
+    protected: tuple[str, ...] | None  # None if it does not say who is compared.
+    # As :func:`testsgd.certification.domain.find_domain` takes them; for `protected` only.
     protected_values: Any
-    where: str
-    no_inputs: tuple[str, ...] = ()
+    where: str  # What to call the description in messages.
+    no_inputs: tuple[str, ...] = ()  # Sensitive features that are no inputs of the model.
+
+
+@contextlib.contextmanager
+def _mistakes_at(place: str) -> Iterator[None]:
+    try:
+        yield
+    except SpecificationError as error:
+        raise SpecificationError(error.what, where=place, remedy=error.remedy) from error
 
 
 def read_document(document: Mapping[str, Any], *, text: str, where: str, name: str) -> Described:
-    """Read a domain from a document with the keys of the TOML format.
-
-    `text`: the TOML text it came from, so that lines can be named; may be empty; `name`: what to
-    call the domain, if the document does not say.
-    """
-    _check_keys(document, text, where)
+    """Read a domain from a document; mistakes are named by line if the TOML `text` is given."""
     if not document.get("inputs"):
         raise SpecificationError(
             "there are no inputs", where=where, remedy="describe each under [inputs.NAME]"
@@ -101,12 +133,9 @@ def read_document(document: Mapping[str, Any], *, text: str, where: str, name: s
     part = validated(DomainPart, document, text=text, where=where)
     inputs = []
     for key, item in part.inputs.items():
-        try:
+        line = f", line {line_of(text, ('inputs', key))}" if text else ""
+        with _mistakes_at(f"{where}{line}, inputs.{key}"):
             inputs.append(_input(key, item))
-        except SpecificationError as error:
-            raise SpecificationError(
-                error.what, where=_place(("inputs", key), text, where), remedy=error.remedy
-            ) from error
     protected = (part.protected,) if isinstance(part.protected, str) else part.protected
     return Described(
         name=part.name or name,
@@ -115,41 +144,6 @@ def read_document(document: Mapping[str, Any], *, text: str, where: str, name: s
         protected_values=part.protected_values,
         where=where,
     )
-
-
-def _check_keys(document: Mapping[str, Any], text: str, where: str) -> None:
-    """Refuse unknown keys with what they resemble; everything else is for the format."""
-    _refuse_unknown(document, DomainPart.model_fields, (), text, where)
-    inputs = document.get("inputs")
-    if isinstance(inputs, Mapping):
-        for name, item in inputs.items():
-            if not isinstance(item, Mapping):
-                raise SpecificationError(
-                    f"the input is described by {item!r}",
-                    where=_place(("inputs", str(name)), text, where),
-                    remedy="write { integer = [low, high] }, { real = [low, high] } or "
-                    "{ values = [...] }",
-                )
-            _refuse_unknown(item, InputPart.model_fields, ("inputs", str(name)), text, where)
-
-
-def _refuse_unknown(
-    part: Mapping[str, Any], known: Iterable[str], path: tuple[str, ...], text: str, where: str
-) -> None:
-    known = list(known)
-    for key in part:
-        if key not in known:
-            raise SpecificationError(
-                f"unknown key {key!r}",
-                where=_place((*path, str(key)), text, where),
-                remedy=choice(str(key), known),
-                key=str(key),
-            )
-
-
-def _place(path: tuple[str, ...], text: str, where: str) -> str:
-    line = f", line {line_of(text, path)}" if text else ""
-    return f"{where}{line}, {'.'.join(path)}"
 
 
 def _input(name: str, part: InputPart) -> DomainInput:
@@ -165,11 +159,7 @@ def _input(name: str, part: InputPart) -> DomainInput:
 
 def _by_column(inputs: tuple[DomainInput, ...], where: str) -> tuple[DomainInput, ...]:
     """Order inputs by their columns: groups stand where they say, the others fill the gaps."""
-    groups = {
-        item.name: item.columns
-        for item in inputs
-        if isinstance(item, CategoryInput) and item.columns is not None
-    }
+    groups = raw_groups(inputs)
     if not groups:
         return inputs
     taken = [column for columns in groups.values() for column in columns]
@@ -185,9 +175,23 @@ def _by_column(inputs: tuple[DomainInput, ...], where: str) -> tuple[DomainInput
             remedy="count columns from 0, and describe every input",
         )
     gaps = iter(sorted(set(range(width)) - set(taken)))
-    first = [min(groups[item.name]) if item.name in groups else next(gaps) for item in inputs]
-    order = sorted(range(len(inputs)), key=first.__getitem__)
-    return tuple(inputs[place] for place in order)
+    first = {item.name: min(groups.get(item.name) or (next(gaps),)) for item in inputs}
+    return tuple(sorted(inputs, key=lambda item: first[item.name]))
+
+
+def domain_of_bounds(bounds: Mapping[str, Any], *, where: str, name: str) -> Described:
+    """Make a domain of bounds; compared are the ends of its protected input."""
+    part = validated(BoundsPart, bounds, where=where)
+    inputs: list[DomainInput] = []
+    for index, ends in enumerate(zip(part.minimum, part.maximum, strict=True)):
+        kind = RealInput if any(isinstance(end, float) for end in ends) else IntegerInput
+        with _mistakes_at(f"{where}, x{index}"):
+            inputs.append(kind(f"x{index}", *ends))
+    protected, compared = None, None
+    if part.protected is not None:
+        protected = (f"x{part.protected}",)
+        compared = tuple((side[part.protected],) for side in (part.minimum, part.maximum))
+    return Described(name, tuple(inputs), protected, compared, where)
 
 
 def domain_of_features(specification: DatasetSpecification) -> Described:
@@ -197,19 +201,18 @@ def domain_of_features(specification: DatasetSpecification) -> Described:
     type ``decimal`` all real numbers of it, a categorical one its declared values. Nobody in the
     domain lacks a value. Protected are, if nobody says otherwise, the sensitive features.
     """
+    name, features = specification.name, specification.features
     return Described(
-        name=specification.name,
+        name=name,
         inputs=tuple(
-            _feature_input(name, feature, specification.name)
-            for name, feature in specification.features.items()
+            _feature_input(key, feature, f"{name}, features.{key}")
+            for key, feature in features.items()
             if feature.input
         ),
-        protected=tuple(name for name in specification.sensitive if name in specification.inputs),
+        protected=tuple(key for key in specification.sensitive if key in specification.inputs),
         protected_values=None,
-        where=specification.name,
-        no_inputs=tuple(
-            name for name, feature in specification.features.items() if not feature.input
-        ),
+        where=name,
+        no_inputs=tuple(key for key, feature in features.items() if not feature.input),
     )
 
 
@@ -219,7 +222,7 @@ def _feature_input(name: str, feature: Feature, where: str) -> DomainInput:
     if feature.range is None:
         raise SpecificationError(
             "the feature has no range, so its domain is not known",
-            where=f"{where}, features.{name}",
+            where=where,
             remedy="add `range = [lowest, highest]`",
         )
     low, high = feature.range
@@ -228,7 +231,77 @@ def _feature_input(name: str, feature: Feature, where: str) -> DomainInput:
     if math.ceil(low) > math.floor(high):
         raise SpecificationError(
             f"there is no whole number from {low:g} to {high:g}",
-            where=f"{where}, features.{name}",
+            where=where,
             remedy="correct `range`, or declare the feature decimal",
         )
     return IntegerInput(name, math.ceil(low), math.floor(high))
+
+
+def _text(path: Path, kind: str, remedy: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise SpecificationError(
+            "there is no such file", where=str(path), remedy="check the path"
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecificationError(
+            f"the file is no {kind}", where=str(path), remedy=remedy
+        ) from error
+
+
+def read_nnet_bounds(path: Path) -> Mapping[str, Any]:
+    """Read minima and maxima from the header of an ``.nnet`` file; 1.0 is a float, 1 is not."""
+    lines = content_lines(_text(path, "text", "give an .nnet file"))
+    try:
+        width = int(lines[0].split(",")[1])
+        low, high = (
+            [json.loads(cell) for cell in lines[place].split(",") if cell.strip()][:width]
+            for place in (MINIMA, MAXIMA)
+        )
+        if not len(low) == len(high) == width:
+            raise ValueError
+    except (IndexError, ValueError) as error:
+        raise SpecificationError(
+            "the header does not say minimum and maximum of each input",
+            where=str(path),
+            remedy="give the domain in a file of its own",
+        ) from error
+    return {"minimum": low, "maximum": high}
+
+
+def read_json_bounds(path: Path, key: str | None) -> Mapping[str, Any]:
+    """Read the bounds of a domain; `key` names one of several in the file."""
+    remedy = "give a domain in JSON or TOML"
+    try:
+        document = json.loads(_text(path, "JSON", remedy))
+    except (ValueError, RecursionError) as error:
+        raise SpecificationError("the file is no JSON", where=str(path), remedy=remedy) from error
+    domains: Mapping[str, Any] = document if isinstance(document, dict) else {}
+    if key is None:
+        if "minimum" in domains:
+            return domains
+        example = f"name one of its domains: {path.name}:{next(iter(domains), '')}"
+        raise SpecificationError(
+            "the file has no list `minimum`",
+            where=str(path),
+            remedy=example if domains else "give the lists `minimum` and `maximum`",
+        )
+    bounds = domains.get(key)
+    if not isinstance(bounds, dict):
+        raise SpecificationError(
+            f"there is no domain {key!r} in the file",
+            where=str(path),
+            remedy=choice(key, domains) if domains else "check the file",
+        )
+    return bounds
+
+
+@functools.cache
+def shipped_domains() -> dict[str, Path]:
+    """List the domains that come with the package, such as ``fairify/adult``, and their files."""
+    folder = bundled_folder("datasets") / "domains"
+    files = {
+        path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.toml")
+    }
+    return dict(sorted(files.items()))

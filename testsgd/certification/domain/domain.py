@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -38,6 +38,8 @@ def choice(wrong: str, names: Iterable[str]) -> str:
 
 # From here on, a whole number may be no exact float64, and everything here is computed in float64.
 _LARGEST = 2**53
+# Every combination of protected values is bounded in every box.
+_LARGEST_COMPARISON = 1_000
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,8 @@ class IntegerInput:
     name : str
         The input.
     low, high : int
-        Smallest and largest value, both possible.
-
-    Raises
-    ------
-    SpecificationError
-        If an end is no whole number below 2**53, or `low` is above `high`.
+        Smallest and largest value, both possible; a SpecificationError is raised if one is no whole
+        number below 2**53, or `low` is above `high`.
 
     Examples
     --------
@@ -67,7 +65,6 @@ class IntegerInput:
     high: int
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
         _read_ends(self, _whole)
 
     @property
@@ -99,11 +96,7 @@ class RealInput:
         The input.
     low, high : float
         The ends. If they are equal, the input has this one value, and does not count in a volume.
-
-    Raises
-    ------
-    SpecificationError
-        If an end is not finite, or `low` is above `high`.
+        A SpecificationError is raised if one is not finite, or `low` is above `high`.
 
     Examples
     --------
@@ -116,7 +109,6 @@ class RealInput:
     high: float
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
         _read_ends(self, _finite)
         _finite(self.high - self.low, self.name)
 
@@ -151,12 +143,8 @@ class CategoryInput:
         The names of the values, in the order of the model.
     columns : tuple of int, optional
         If the model has a column a value and knows nothing of the group: the positions of these
-        columns among all columns of the model, in the order of `values`.
-
-    Raises
-    ------
-    SpecificationError
-        If there are no values, one stands twice, or the columns do not fit them.
+        columns among all columns of the model, in the order of `values`. A SpecificationError is
+        raised if they do not fit the values, or these are none or one stands twice.
 
     Examples
     --------
@@ -247,12 +235,12 @@ def _whole(value: Any, name: str) -> int:
 
 def _read_ends(item: IntegerInput | RealInput, read: Callable[[Any, str], float]) -> None:
     """Make the ends of a range numbers of one type, the smaller first."""
+    _check_name(item.name)
     for key in ("low", "high"):
         object.__setattr__(item, key, read(getattr(item, key), item.name))
     if item.low > item.high:
         raise SpecificationError(
-            f"the range [{item.low:g}, {item.high:g}] is empty: {item.low:g} is above "
-            f"{item.high:g}",
+            f"the range [{item.low:g}, {item.high:g}] is empty",
             where=item.name,
             remedy="give the smaller number first",
         )
@@ -272,10 +260,6 @@ def _columns(columns: Any, group: CategoryInput) -> tuple[int, ...]:
     return tuple(int(column) for column in columns)
 
 
-# Every combination of protected values is bounded in every box.
-LARGEST_COMPARISON = 1_000
-
-
 @dataclass(frozen=True)
 class Marginal:
     """How the weight of one input lies along its axis.
@@ -287,11 +271,6 @@ class Marginal:
         Of real numbers: the edges of bins, from the low end to the high end.
     cumulative : numpy.ndarray of float, shape (k + 1,)
         The weight before each position, rising from 0 to 1; straight in between for real numbers.
-
-    Raises
-    ------
-    ParameterError
-        If the two do not go together.
 
     Examples
     --------
@@ -345,15 +324,11 @@ class Domain:
 
     Raises
     ------
-    SpecificationError
-        If the inputs are none or two have one name.
-    ParameterError
-        If a protected input is no input, or a compared value lies outside of the domain, or fewer
-        than two combinations are compared.
+    SpecificationError, ParameterError
+        If two inputs have one name, or what is protected and compared is not in the domain.
 
     Examples
     --------
-    >>> from testsgd.certification.domain import IntegerInput
     >>> domain = Domain("loans", (IntegerInput("age", 18, 80), IntegerInput("sex", 0, 1)),
     ...                 protected=("sex",), protected_values=((0.0,), (1.0,)))
     >>> domain.points
@@ -399,40 +374,27 @@ class Domain:
     @property
     def groups(self) -> dict[str, tuple[int, ...]]:
         """The columns of each category that is a group of raw columns of the model."""
-        return {
-            item.name: item.columns
-            for item in self.inputs
-            if isinstance(item, CategoryInput) and item.columns is not None
-        }
+        return raw_groups(self.inputs)
 
     def input(self, name: str) -> DomainInput:
-        """Return the input of this name.
-
-        Raises
-        ------
-        KeyError
-            If there is none.
-        """
+        """Return the input of this name; a KeyError if there is none."""
         for item in self.inputs:
             if item.name == name:
                 return item
         raise KeyError(name)
 
     def describe_value(self, name: str, value: float) -> str:
-        """Write down that an input has a value: ``race = Black``.
-
-        Parameters
-        ----------
-        name : str
-            The input.
-        value : float
-            Its value, of a category the index.
-
-        Returns
-        -------
-        str
-        """
+        """Write down that an input has a value, of a category by its index: ``race = Black``."""
         return f"{name} = {self.input(name).text(value)}"
+
+
+def raw_groups(inputs: Sequence[DomainInput]) -> dict[str, tuple[int, ...]]:
+    """Return the columns of each category that is a group of raw columns of the model."""
+    return {
+        item.name: item.columns
+        for item in inputs
+        if isinstance(item, CategoryInput) and item.columns is not None
+    }
 
 
 def _check_names(domain: Domain) -> None:
@@ -469,6 +431,16 @@ def _check_protected(domain: Domain) -> None:
         )
 
 
+def check_count(combinations: int) -> None:
+    """Check that not too many combinations of protected values are to be compared."""
+    if combinations > _LARGEST_COMPARISON:
+        raise ParameterError(
+            f"{combinations:,} combinations of protected values are to be compared",
+            where="protected_values",
+            remedy=f"choose at most {_LARGEST_COMPARISON:,} of them, or protect fewer attributes",
+        )
+
+
 def _check_compared(domain: Domain) -> None:
     for combination in domain.protected_values:
         if len(combination) != len(domain.protected):
@@ -487,6 +459,7 @@ def _check_compared(domain: Domain) -> None:
                     remedy=f"choose among {domain.input(name).extent}",
                     name=name,
                 )
+    check_count(len(domain.protected_values))
     distinct = len(set(domain.protected_values))
     if distinct < 2 or distinct < len(domain.protected_values):
         names = " and ".join(repr(name) for name in domain.protected)
@@ -498,12 +471,6 @@ def _check_compared(domain: Domain) -> None:
             where="protected_values",
             remedy="compare at least two, each once",
             names=domain.protected,
-        )
-    if distinct > LARGEST_COMPARISON:
-        raise ParameterError(
-            f"{distinct:,} combinations of protected values are to be compared",
-            where="protected_values",
-            remedy=f"choose at most {LARGEST_COMPARISON:,} of them",
         )
 
 

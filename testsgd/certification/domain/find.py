@@ -7,27 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from testsgd.certification.domain.bounds_file import (
-    inputs_from_bounds,
-    read_bounds,
-    read_nnet_bounds,
-    shipped_domains,
-    split_bounds_source,
-)
-from testsgd.certification.domain.document import Described, domain_of_features, read_document
+from testsgd.certification.domain import document
+from testsgd.certification.domain.document import Described
 from testsgd.certification.domain.domain import CategoryInput, Domain, choice, some
 from testsgd.certification.domain.fitting import check_domain, fitted_inputs
 from testsgd.certification.domain.protected import compared_values, protected_inputs
 from testsgd.certification.network.feedforward import FeedForward
-from testsgd.data import (
-    DatasetSpecification,
-    Specification,
-    TextSpecification,
-    catalogue,
-    load_specification,
-    parse_specification,
-    specification_from_mapping,
-)
+from testsgd.data import DatasetSpecification, TextSpecification, catalogue, resolve_specification
 from testsgd.data.toml_document import parse_toml, read_toml_text
 from testsgd.errors import ParameterError, SpecificationError
 
@@ -58,9 +44,9 @@ def find_domain(
         Names of the protected inputs, or their positions. By default those that the source names;
         of a data set the sensitive features.
     protected_values : sequence or mapping, optional
-        The values to compare, see :func:`testsgd.certification.domain.compared_values`. By default
-        those of the source, if it is about these protected inputs; else all their values. A JSON
-        file compares the smallest and the largest value of its protected input.
+        The values to compare: a list of one input; of several a list of combinations, or a list for
+        each by name. By default those of the source, if it is about these protected inputs; else
+        all their values. A JSON file compares the ends of its protected input.
     network : FeedForward, optional
         The network to fit the domain to: its order of inputs, without inputs that it does not take.
 
@@ -70,12 +56,9 @@ def find_domain(
 
     Raises
     ------
-    SpecificationError
-        If the description is wrong: an empty range, no finite range, two inputs of one name, an
-        unknown key.
-    ParameterError
-        If there is no such domain, a protected input or value is outside of it, or it does not fit
-        the network.
+    SpecificationError, ParameterError
+        If the description is wrong; or there is no such domain, a protected input or value is
+        outside of it, or it does not fit the network.
 
     Examples
     --------
@@ -124,6 +107,31 @@ def find_domain(
     return domain
 
 
+def data_set_of(source: Any) -> DatasetSpecification | None:
+    """Return the data set's description, if a domain is one; its features are the inputs."""
+    keys: set[str] = set()
+    if isinstance(source, (DatasetSpecification, TextSpecification)) or str(source) in catalogue():
+        keys = {"features"}
+    elif isinstance(source, Mapping):
+        keys = set(source)
+    elif isinstance(source, (str, Path)) and str(source).endswith(".toml"):
+        text = read_toml_text(Path(source), purpose="describes the domain")
+        keys = set(parse_toml(text, where=str(source)))
+    if keys & {"inputs", "minimum", "maximum"}:
+        return None
+    if not keys & {"dataset", "features", "label", "text"}:
+        return None
+    specification = resolve_specification(source)
+    if isinstance(specification, TextSpecification):
+        raise ParameterError(
+            f"{specification.name!r} is a data set of texts, which have no domain to go through",
+            where="domain",
+            remedy="name a data set of rows",
+            name="domain",
+        )
+    return specification
+
+
 def _described(source: Any) -> Described:
     if isinstance(source, Domain):
         compared = tuple(
@@ -134,8 +142,9 @@ def _described(source: Any) -> Described:
             for row in source.protected_values
         )
         return Described(source.name, source.inputs, source.protected, compared, source.name)
-    if isinstance(source, (DatasetSpecification, TextSpecification)):
-        return _of_data_set(source)
+    specification = data_set_of(source)
+    if specification is not None:
+        return document.domain_of_features(specification)
     if isinstance(source, Mapping):
         return _of_mapping(source, text="", where="domain", name="domain")
     if isinstance(source, (str, Path)):
@@ -147,62 +156,42 @@ def _described(source: Any) -> Described:
     )
 
 
-def _of_data_set(specification: Specification) -> Described:
-    if isinstance(specification, TextSpecification):
-        raise ParameterError(
-            f"{specification.name!r} is a data set of texts, which have no ranges",
-            where="domain",
-            remedy="give a data set of rows",
-        )
-    return domain_of_features(specification)
-
-
 def _of_file(source: str) -> Described:
-    bounds = split_bounds_source(source)
-    if bounds is not None:
-        path, key = bounds
-        return _of_bounds(read_bounds(path, key), where=source, name=key or path.stem)
-    if source.endswith(".nnet"):
-        return _of_bounds(read_nnet_bounds(Path(source)), where=source, name=Path(source).stem)
-    if source in shipped_domains():
-        path = shipped_domains()[source]
-    elif source in catalogue():
-        return _of_data_set(load_specification(source))
-    elif source.endswith(".toml"):
-        path = Path(source)
+    path, name = Path(source), source
+    file, mark, key = source.rpartition(".json:")
+    if path.suffix == ".json" or mark:
+        path = path if path.suffix == ".json" else Path(f"{file}.json")
+        chosen = None if path == Path(source) else key
+        bounds = document.read_json_bounds(path, chosen)
+        return document.domain_of_bounds(bounds, where=source, name=chosen or path.stem)
+    if path.suffix == ".nnet":
+        bounds = document.read_nnet_bounds(path)
+        return document.domain_of_bounds(bounds, where=source, name=path.stem)
+    shipped = document.shipped_domains()
+    if source in shipped:
+        path = shipped[source]
+    elif path.suffix == ".toml":
+        name = path.stem
     else:
         raise ParameterError(
             f"there is no domain {source!r}",
             where="domain",
-            remedy=f"{choice(source, [*shipped_domains(), *catalogue()])}, or give a .toml or "
+            remedy=f"{choice(source, [*shipped, *catalogue()])}, or give a .toml or "
             ".json file with the range of every input",
         )
     text = read_toml_text(path, purpose="describes the domain")
-    name = source if source in shipped_domains() else path.stem
     return _of_mapping(parse_toml(text, where=source), text=text, where=source, name=name)
 
 
-def _of_mapping(document: Mapping[str, Any], *, text: str, where: str, name: str) -> Described:
+def _of_mapping(given: Mapping[str, Any], *, text: str, where: str, name: str) -> Described:
     """Tell the kinds of documents apart by their main key."""
-    if "inputs" in document:
-        return read_document(document, text=text, where=where, name=name)
-    if "minimum" in document or "maximum" in document:
-        return _of_bounds(document, where=where, name=name)
-    if {"dataset", "features", "label", "text"} & set(document):
-        return _of_data_set(
-            parse_specification(text, where=where) if text else specification_from_mapping(document)
-        )
-    near = choice(str(next(iter(document), "")), ["inputs", "features"])
+    if "inputs" in given:
+        return document.read_document(given, text=text, where=where, name=name)
+    if "minimum" in given or "maximum" in given:
+        return document.domain_of_bounds(given, where=where, name=name)
+    near = choice(str(next(iter(given), "")), ["inputs", "features"])
     raise SpecificationError(
         "there are no inputs",
         where=where,
         remedy=f"describe each under [inputs.NAME]{'; ' + near if 'mean' in near else ''}",
     )
-
-
-def _of_bounds(bounds: Mapping[str, Any], *, where: str, name: str) -> Described:
-    inputs, index = inputs_from_bounds(bounds, where=where)
-    if index is None:
-        return Described(name, inputs, None, None, where)
-    item = inputs[index]
-    return Described(name, inputs, (item.name,), ((item.low,), (item.high,)), where)

@@ -25,12 +25,9 @@ def fitted_inputs(
     """Bring inputs into the order of a network, without those that it does not take.
 
     An input that the network does not take cannot matter to its decision, so leaving it out changes
-    no share. Where the network or the domain has no names of its own (x0, x1, ...), inputs are
-    matched by position. A category of whole numbers, such as 0 and 1, that the network takes as
-    a number becomes an input of whole numbers.
-
-    `protected`: names of the protected inputs, which must stay; `where`: what to call the domain in
-    messages.
+    no share; a protected one must stay. Where the network or the domain has no names of its own
+    (x0, x1, ...), inputs are matched by position. A category of whole numbers, such as 0 and 1,
+    that the network takes as a number becomes an input of whole numbers.
     """
     own = {item.name: item for item in inputs}
     wanted = [item.name for item in network.inputs]
@@ -50,21 +47,7 @@ def fitted_inputs(
 
 
 def check_domain(domain: Domain, network: FeedForward) -> None:
-    """Check that a domain and a network fit each other.
-
-    Parameters
-    ----------
-    domain : Domain
-        The domain.
-    network : FeedForward
-        The network; its inputs and the domain's must have one order.
-
-    Raises
-    ------
-    ParameterError
-        If the inputs are not as many, have other names or another order, a category has other
-        values than in the network, or there is only one person in the domain.
-    """
+    """Check that a domain and a network have the same inputs in one order, for several people."""
     _check_names(domain.inputs, network, domain.name)
     for item, given in zip(domain.inputs, network.inputs, strict=True):
         _check_kind(item, given, domain.name)

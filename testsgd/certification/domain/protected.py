@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from testsgd.certification.domain.domain import (
-    LARGEST_COMPARISON,
     CategoryInput,
     DomainInput,
+    check_count,
     choice,
     some,
 )
@@ -27,10 +27,6 @@ def protected_inputs(
     """Find the protected inputs by name, or by position if no input has that name."""
     given = [protected] if isinstance(protected, (str, int)) else list(protected)
     names = [item.name for item in inputs]
-    if not given:
-        raise ParameterError(
-            "no input is protected", where="protected", remedy=f"name one of {some(names)}"
-        )
     return tuple(dict.fromkeys(_name(one, names) for one in given))
 
 
@@ -51,37 +47,11 @@ def _name(given: str | int, names: list[str]) -> str:
 def compared_values(
     inputs: Sequence[DomainInput], protected: tuple[str, ...], values: Any
 ) -> Combinations:
-    """Find the combinations of protected values that are compared.
+    """Find the combinations of protected values that are compared; of a category the index.
 
-    Parameters
-    ----------
-    inputs : sequence of IntegerInput, RealInput or CategoryInput
-        All inputs.
-    protected : tuple of str
-        Names of the protected ones.
-    values : None, sequence or mapping
-        None: all values, in all combinations. Of one protected input, a list of its values. Of
-        several, a list of combinations, or a list for each input by its name, whose combinations
-        are compared; an input that is not named then takes all its values. Categories are given by
-        their names.
-
-    Returns
-    -------
-    tuple of tuple of float
-        A value for each protected input; of a category the index.
-
-    Raises
-    ------
-    ParameterError
-        If a value is outside of the domain, all values of a real input are asked for, or there
-        are more than 1,000 combinations.
-
-    Examples
-    --------
-    >>> from testsgd.certification.domain import CategoryInput
-    >>> race = CategoryInput("race", ("Asian", "Black", "White"))
-    >>> compared_values([race], ("race",), ["Black", "White"])
-    ((1.0,), (2.0,))
+    `values` are those of the one protected input; of several, combinations, or a list for each by
+    its name, whose combinations are compared; an input that is not named takes all its values, as
+    all do if None is given. Categories are given by their names.
     """
     chosen = [next(item for item in inputs if item.name == name) for name in protected]
     if values is None or isinstance(values, Mapping):
@@ -110,10 +80,12 @@ def _product(chosen: list[DomainInput], values: Mapping[Any, Any]) -> Combinatio
                 where="protected_values",
                 remedy="give a list of them",
             )
-    counts = []
+    axes: list[Sequence[float]] = []
     for item in chosen:
-        size = len(values[item.name]) if item.name in values else item.size
-        if size is None:
+        if item.name in values:
+            axes.append([_value(item, value) for value in values[item.name]])
+            continue
+        if item.size is None:
             raise ParameterError(
                 f"the protected attribute {item.name!r} takes all {item.extent}, which cannot all "
                 "be compared",
@@ -121,21 +93,9 @@ def _product(chosen: list[DomainInput], values: Mapping[Any, Any]) -> Combinatio
                 remedy="name the values to compare",
                 name=item.name,
             )
-        counts.append(size)
-    if math.prod(counts) > LARGEST_COMPARISON:
-        raise ParameterError(
-            f"the protected attributes {some(names)} have {math.prod(counts):,} combinations of "
-            f"values, and at most {LARGEST_COMPARISON:,} can be compared",
-            where="protected_values",
-            remedy="name the values to compare, or protect fewer attributes",
-        )
-    axes = []
-    for item, count in zip(chosen, counts, strict=True):
-        if item.name in values:
-            axes.append([_value(item, value) for value in values[item.name]])
-        else:
-            low = 0 if isinstance(item, CategoryInput) else item.low
-            axes.append([float(low + index) for index in range(count)])
+        low = 0 if isinstance(item, CategoryInput) else item.low
+        axes.append([low] if item.size == 1 else range(int(low), int(low) + item.size))
+    check_count(math.prod(map(len, axes)))
     return tuple(itertools.product(*axes))
 
 

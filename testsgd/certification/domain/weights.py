@@ -30,40 +30,12 @@ def with_data_weights(domain: Domain, table: Table) -> Domain:
     values, as if the inputs were independent: a person may have weight though nobody in the data is
     like that. Whole numbers and categories have their relative frequencies; a real input has the
     frequencies of 64 equal bins, evenly spread within a bin. Protected inputs have no weight, and
-    all rows count, whatever their protected values are. A missing value counts for no value of
-    that input.
+    all rows count, whatever their protected values are. A missing value counts for no value of that
+    input.
 
-    A value outside of the domain is an error. To leave the row out would quietly make another
+    A value outside of the domain is a DataError. To leave the row out would quietly make another
     population of the data, and to move it to the domain's edge would invent people who are not
     there; whoever signs the figure should decide.
-
-    Parameters
-    ----------
-    domain : Domain
-        The domain, with the names of the table's features.
-    table : Table
-        The rows.
-
-    Returns
-    -------
-    Domain
-        With a marginal for each input that is not protected (one with a single real value has
-        none).
-
-    Raises
-    ------
-    DataError
-        If the table lacks an input, a value is outside of the domain, or an input is missing in
-        every row.
-
-    Examples
-    --------
-    >>> from testsgd.data import load_specification, load_table
-    >>> from testsgd.certification.domain import find_domain
-    >>> table = load_table(load_specification("demo"))
-    >>> domain = with_data_weights(find_domain("demo", protected="race"), table)
-    >>> sorted(domain.marginals) == sorted(item.name for item in domain.free)
-    True
     """
     marginals = {}
     for item in domain.free:

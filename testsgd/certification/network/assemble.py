@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from testsgd.certification.network import parts
 from testsgd.certification.network.decision_threshold import (
     plain_decision,
     sigmoid_decision,
@@ -22,47 +22,28 @@ from testsgd.certification.network.feedforward import (
     InputColumns,
     NumberColumns,
     Precision,
-    Step,
-)
-from testsgd.certification.network.parts import (
-    MAXIMUM_LAYERS,
-    MAXIMUM_NUMBERS,
-    Activate,
-    Affine,
-    Part,
-    ReadNetwork,
-    Scaling,
-    Softmax,
-    damaged,
-    group_inputs,
-    reorder_columns,
-    too_large,
 )
 from testsgd.errors import ModelError, ParameterError
 
 
 def assemble(
-    read: ReadNetwork,
+    read: parts.ReadNetwork,
     *,
     name: str,
     categories: Mapping[str, Sequence[int]] | None = None,
     file_sha256: str | None = None,
 ) -> FeedForward:
-    """Put a network together.
-
-    Scalings before the first layer are folded into the inputs. `categories`: groups of 0/1 columns
-    that are one category each, by the positions of their inputs.
-    """
+    """Put a network together; scalings before the first layer are folded into the inputs."""
     inputs: Sequence[InputColumns] = read.inputs
     if not inputs:
         inputs = number_inputs([f"x{n}" for n in range(read.width)])
     rest = list(read.parts)
-    while rest and isinstance(part := rest[0], Scaling):
+    while rest and isinstance(part := rest[0], parts.Scaling):
         inputs = scale_inputs(inputs, part)
         del rest[0]
     if categories:
-        inputs, order = group_inputs(inputs, categories)
-        rest = reorder_columns(rest, order)
+        inputs, order = parts.group_inputs(inputs, categories)
+        rest = parts.reorder_columns(rest, order)
     layers, output = _layers(rest, read.width, name, read.precision)
     decision = _decision(read, output, layers[-1].weights.shape[1], name)
     return FeedForward(
@@ -75,39 +56,18 @@ def number_inputs(names: Sequence[str]) -> tuple[InputColumns, ...]:
     return tuple(InputColumns(name, NumberColumns(np.ones(1), np.zeros(1))) for name in names)
 
 
-def scale_inputs(inputs: Sequence[InputColumns], part: Scaling) -> list[InputColumns]:
+def scale_inputs(inputs: Sequence[InputColumns], part: parts.Scaling) -> list[InputColumns]:
     """Scale the columns of all inputs, side by side."""
-    width = sum(given.columns.width for given in inputs)
-    if len(part.multiplier) not in (1, width):
-        raise _misfit(part, width, len(part.multiplier))
-    found: list[InputColumns] = []
-    start = 0
-    for given in inputs:
-        stop = start + given.columns.width
-        scaled = scaled_columns(given.columns, _slice(part, width, start, stop))
-        found.append(replace(given, columns=scaled))
-        start = stop
-    return found
-
-
-def _slice(part: Scaling, width: int, start: int, stop: int) -> Scaling:
-    """Return what a scaling of so many columns does to some of them."""
-
-    def cut(array: NDArray[Any]) -> NDArray[Any]:
-        return np.broadcast_to(array, (width,))[start:stop]
-
-    return Scaling(
-        part.where,
-        cut(part.multiplier),
-        cut(part.constant),
-        part.relative_error,
-        cut(part.absolute_error),
-        tuple(Step(step.operation, cut(step.operand)) for step in part.steps),
-    )
+    ends = parts.starts(inputs)
+    whole = part.to(int(ends[-1]))
+    return [
+        replace(given, columns=scaled_columns(given.columns, whole.cut(slice(start, stop))))
+        for given, (start, stop) in zip(inputs, pairwise(ends), strict=True)
+    ]
 
 
 def scaled_columns(
-    columns: NumberColumns | CategoryColumns, scaling: Scaling
+    columns: NumberColumns | CategoryColumns, scaling: parts.Scaling
 ) -> NumberColumns | CategoryColumns:
     """Scale an input's columns; what errors they had grows with them.
 
@@ -139,23 +99,25 @@ def scaled_columns(
 
 
 def _layers(
-    parts: Sequence[Part], width: int, name: str, precision: Precision
-) -> tuple[list[DenseLayer], Activate | Softmax | None]:
-    """Make layers of parts; the output's activation is given apart."""
+    chain: Sequence[parts.Part], width: int, name: str, precision: Precision
+) -> tuple[list[DenseLayer], parts.Activate | parts.Softmax | None]:
+    """Make layers of a chain of parts; the output's activation is given apart."""
     # What comes last, if it is no hidden activation but makes the output.
-    output: Activate | Softmax | None = None
-    last = parts[-1] if parts else None
-    if isinstance(last, Softmax) or (isinstance(last, Activate) and last.function == "sigmoid"):
+    output: parts.Activate | parts.Softmax | None = None
+    last = chain[-1] if chain else None
+    if isinstance(last, parts.Softmax) or (
+        isinstance(last, parts.Activate) and last.function == "sigmoid"
+    ):
         output = last
     layers: list[DenseLayer] = []
-    for part in parts[:-1] if output is not None else parts:
-        if isinstance(part, Softmax):
+    for part in chain[:-1] if output is not None else chain:
+        if isinstance(part, parts.Softmax):
             raise ModelError(
                 "a softmax comes before the last layer",
                 where=part.where,
                 remedy="only a last softmax can be proved",
             )
-        if isinstance(part, Activate):
+        if isinstance(part, parts.Activate):
             if part.function != "linear":
                 if not layers or layers[-1].activation != "linear":
                     layers.append(_identity(width))
@@ -163,15 +125,15 @@ def _layers(
                 slope = float(np.asarray(part.negative_slope, dtype=precision))
                 layers[-1] = replace(layers[-1], activation=part.function, negative_slope=slope)
             continue
-        if isinstance(part, Affine):
+        if isinstance(part, parts.Affine):
             if part.weights.shape[0] != width:
-                raise _misfit(part, width, part.weights.shape[0])
+                raise parts.misfit(part.where, width, part.weights.shape[0])
             layers.append(DenseLayer(part.weights, part.bias, "linear"))
         else:
             layers.append(_diagonal(part, width))
         width = layers[-1].weights.shape[1]
-        if len(layers) > MAXIMUM_LAYERS:
-            raise ModelError(f"there are more than {MAXIMUM_LAYERS} layers", where=name)
+        if len(layers) > parts.MAXIMUM_LAYERS:
+            raise ModelError(f"there are more than {parts.MAXIMUM_LAYERS} layers", where=name)
     if not layers:
         raise ModelError(
             "there is no fully connected layer",
@@ -186,31 +148,26 @@ def _layers(
 
 def _identity(width: int) -> DenseLayer:
     """Make a layer that changes nothing, for an activation of its own."""
-    if width**2 > MAXIMUM_NUMBERS:
-        raise too_large("model")
+    if width**2 > parts.MAXIMUM_NUMBERS:
+        raise parts.too_large("model")
     return DenseLayer(np.eye(width), np.zeros(width), "linear")
 
 
-def _diagonal(part: Scaling, width: int) -> DenseLayer:
-    if len(part.multiplier) not in (1, width):
-        raise _misfit(part, width, len(part.multiplier))
-    if width**2 > MAXIMUM_NUMBERS:
-        raise too_large(part.where)
+def _diagonal(part: parts.Scaling, width: int) -> DenseLayer:
+    if width**2 > parts.MAXIMUM_NUMBERS:
+        raise parts.too_large(part.where)
+    part = part.to(width)
     return DenseLayer(
-        np.diag(np.broadcast_to(part.multiplier, (width,))),
-        np.broadcast_to(part.constant, (width,)).copy(),
+        np.diag(part.multiplier),
+        part.constant,
         "linear",
         relative_error=part.relative_error,
-        absolute_error=np.broadcast_to(part.absolute_error, (width,)).copy(),
+        absolute_error=part.absolute_error,
     )
 
 
-def _misfit(part: Affine | Scaling, given: int, taken: int) -> ModelError:
-    return damaged(f"it takes {taken} numbers, but is given {given}", part.where)
-
-
 def _decision(
-    read: ReadNetwork, output: Activate | Softmax | None, units: int, name: str
+    read: parts.ReadNetwork, output: parts.Activate | parts.Softmax | None, units: int, name: str
 ) -> Decision:
     threshold, precision = read.threshold, read.precision
     labels = read.labels or tuple(str(n) for n in range(max(units, 2)))
@@ -221,12 +178,12 @@ def _decision(
             remedy="give a sound model",
         )
     if units == 1:
-        if isinstance(output, Softmax):
+        if isinstance(output, parts.Softmax):
             raise ModelError("a softmax of one unit always gives 1", where=output.where)
-        if isinstance(output, Activate):
+        if isinstance(output, parts.Activate):
             return sigmoid_decision(0.5 if threshold is None else threshold, labels, precision)
         return plain_decision(0.0 if threshold is None else threshold, labels, precision)
-    if isinstance(output, Activate):
+    if isinstance(output, parts.Activate):
         raise ModelError(
             f"{units} sigmoid outputs make {units} decisions, not one",
             where=output.where,
@@ -238,6 +195,6 @@ def _decision(
             where="threshold",
             remedy="leave it out",
         )
-    if isinstance(output, Softmax):
+    if isinstance(output, parts.Softmax):
         return softmax_decision(labels, precision)
     return Decision("argmax", 0.0, 0.0, labels)

@@ -52,11 +52,7 @@ _SUM_DIFFERENCE = 32
 
 
 def sigmoid_decision(threshold: float, labels: tuple[str, ...], precision: Precision) -> Decision:
-    """Decide by ``sigmoid(sum) > threshold``.
-
-    `threshold`: above 0 and below 1, and not nearer to them than the precision can tell;
-    `precision`: in which the model computes the sigmoid.
-    """
+    """Decide by ``sigmoid(sum) > threshold``, between 0 and 1 and not too near to them."""
     error = _SCORE_ERROR * unit_roundoff(precision)
     if not error < threshold < 1 - error:
         raise ParameterError(

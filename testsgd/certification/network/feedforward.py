@@ -1,15 +1,9 @@
 """Feed-forward networks as arrays: what every reader gives and every proof is about.
 
-What is proved must hold for the model as it runs, so the numbers here are the stored ones, and what
-the model computes in floating point is told apart from them. Three bounds say how far the two may
-lie from each other, beside the rounding of the matrix products themselves, which is bounded by
-whoever proves something:
-
-* `relative_error` and `absolute_error` of a layer: its weights were computed from stored ones
-  (batch normalisation);
-* those of an input's columns: the same for the scaling of inputs;
-* `tolerance` of a decision: the output activation is itself rounded, see
-  :mod:`testsgd.certification.network.decision_threshold`.
+What is proved must hold for the model as it runs, so the numbers here are the stored ones. How far
+what the model computes may lie from them, beside the rounding of matrix products, is bounded apart:
+by the errors of a layer (batch normalisation), of an input's columns (scaling), and the
+`tolerance` of a decision (:mod:`testsgd.certification.network.decision_threshold`).
 """
 
 from __future__ import annotations
@@ -55,6 +49,15 @@ class NumberColumns:
         """How many columns there are."""
         return len(self.multiplier)
 
+    def compute(self, values: NDArray[np.float64]) -> NDArray[np.floating]:
+        """Compute the columns of values, shape (n,), as the model does before it rounds them."""
+        if not self.steps:
+            return values[:, None] * self.multiplier + self.constant
+        columns: NDArray[np.floating] = np.broadcast_to(values[:, None], (len(values), self.width))
+        for step in self.steps:
+            columns = step.apply(columns)
+        return columns
+
 
 @dataclass(frozen=True)
 class CategoryColumns:
@@ -71,6 +74,10 @@ class CategoryColumns:
         """How many columns there are."""
         return int(self.table.shape[1])
 
+    def compute(self, values: NDArray[np.float64]) -> NDArray[np.floating]:
+        """Return the columns of values, shape (n,), which are indices."""
+        return self.table[values.astype(np.intp)]
+
 
 @dataclass(frozen=True)
 class InputColumns:
@@ -78,16 +85,6 @@ class InputColumns:
 
     name: str  # ``"x0"``, ``"x1"`` and so on if the model has no names.
     columns: NumberColumns | CategoryColumns  # How.
-
-
-def number_columns(values: NDArray[np.float64], columns: NumberColumns) -> NDArray[np.floating]:
-    """Compute the columns of numbers, shape (n, 1), as the model does before it rounds them."""
-    if not columns.steps:
-        return values * columns.multiplier + columns.constant
-    result: NDArray[np.floating] = np.broadcast_to(values, (len(values), columns.width))
-    for step in columns.steps:
-        result = step.apply(result)
-    return result
 
 
 Activation = Literal["linear", "relu", "leaky_relu", "sigmoid", "tanh"]
@@ -131,22 +128,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class FeedForward:
-    """A feed-forward network with the encoding of its inputs and its decision.
-
-    Examples
-    --------
-    >>> layer = DenseLayer(np.array([[1.0], [-2.0]]), np.array([0.5]), "linear")
-    >>> inputs = (
-    ...     InputColumns("x0", NumberColumns(np.ones(1), np.zeros(1))),
-    ...     InputColumns("x1", NumberColumns(np.ones(1), np.zeros(1))),
-    ... )
-    >>> network = FeedForward(
-    ...     "example", "made up", (layer,), inputs, Decision("threshold", 0.0, 0.0, ("no", "yes")),
-    ...     "float64",
-    ... )
-    >>> network.decisions(np.array([[3.0, 1.0], [1.0, 3.0]])).tolist()
-    [1, 0]
-    """
+    """A feed-forward network with the encoding of its inputs and its decision."""
 
     # For reports: what it is called and what it is.
     name: str
@@ -179,42 +161,18 @@ class FeedForward:
         return int(self.layers[-1].weights.shape[1])
 
     def encode(self, values: NDArray[np.float64]) -> NDArray[np.floating]:
-        """Turn inputs into the first layer's columns.
-
-        Parameters
-        ----------
-        values : numpy.ndarray, shape (n, inputs)
-            A category is given by its index.
-
-        Returns
-        -------
-        numpy.ndarray, shape (n, columns), in the model's precision
-        """
+        """Turn inputs, shape (n, inputs), a category by its index, into the first columns."""
         values = np.asarray(values, dtype=np.float64)
         out = np.empty((len(values), self.width), dtype=self.precision)
         start = 0
         for position, given in enumerate(self.inputs):
-            columns = given.columns
-            target = out[:, start : start + columns.width]
-            if isinstance(columns, CategoryColumns):
-                target[...] = columns.table[values[:, position].astype(np.intp)]
-            else:
-                target[...] = number_columns(values[:, position, None], columns)
-            start += columns.width
+            stop = start + given.columns.width
+            out[:, start:stop] = given.columns.compute(values[:, position])
+            start = stop
         return out
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.floating]:
-        """Compute the last layer's sums as the model does, in its precision.
-
-        Parameters
-        ----------
-        values : numpy.ndarray, shape (n, inputs)
-            As for :meth:`encode`.
-
-        Returns
-        -------
-        numpy.ndarray, shape (n, outputs)
-        """
+        """Compute the last layer's sums, shape (n, outputs), as the model does in its precision."""
         values = np.asarray(values, dtype=np.float64)
         out = np.empty((len(values), self.outputs), dtype=self.precision)
         for start in range(0, len(values), _BLOCK):
@@ -228,18 +186,7 @@ class FeedForward:
         return out
 
     def decisions(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Decide as the model does: by its output in its precision.
-
-        Parameters
-        ----------
-        values : numpy.ndarray, shape (n, inputs)
-            As for :meth:`encode`.
-
-        Returns
-        -------
-        numpy.ndarray of int, shape (n,)
-            The index of each row's label.
-        """
+        """Return the index of each row's label, decided as the model does: by its output."""
         return self.decide(self.sums(values))
 
     def decide(self, sums: NDArray[np.floating]) -> NDArray[np.intp]:

@@ -20,8 +20,8 @@ from testsgd.certification.network.feedforward import (
     NumberColumns,
     Step,
 )
-from testsgd.certification.network.keras_files import (
-    is_keras_object,
+from testsgd.certification.network.keras_networks import (
+    is_keras,
     read_keras_file,
     read_keras_object,
 )
@@ -40,11 +40,16 @@ from testsgd.models.skops_files import read_skops
 def _read_own_network(path: Path, threshold: float | None, favourable: str | None) -> ReadNetwork:
     """Read a network of rows that ``testsgd train`` wrote.
 
-    `threshold`: scores of the favourable label above it count as favourable; `favourable`: the
-    label that the threshold is about; by default the one whose probability the network gives.
+    The threshold is about the score of `favourable`, by default the label that the network scores.
     """
-    if favourable is None:
-        favourable = _positive_label(path.parent / PREPROCESSING_FILE)
+    described = path.parent / PREPROCESSING_FILE
+    try:
+        positive = json.loads(described.read_text(encoding="utf-8"))["output"]["positive_label"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            "the preprocessing cannot be read", where=str(described), remedy="train the model anew"
+        ) from error
+    favourable = favourable or str(positive)
     labels, encoding = read_preprocessing(
         path,
         "tables",
@@ -67,17 +72,6 @@ def _read_own_network(path: Path, threshold: float | None, favourable: str | Non
         threshold=score if favourable == labels.positive else 1 - score,
         labels=(labels.negative, labels.positive),
     )
-
-
-def _positive_label(path: Path) -> str:
-    """Read which label the network's output is the probability of."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        return str(document["output"]["positive_label"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(
-            "the preprocessing cannot be read", where=str(path), remedy="train the model anew"
-        ) from error
 
 
 def _input(feature: FeatureEncoding) -> InputColumns:
@@ -105,18 +99,10 @@ def _input(feature: FeatureEncoding) -> InputColumns:
     return InputColumns(feature.name, columns)
 
 
-_Reader = tuple[Callable[[Path], ReadNetwork], str, str]
-
-_KERAS: _Reader = (
-    read_keras_file,
-    "Keras network",
-    "give a whole model that Keras saved as .keras or .h5, not weights only",
-)
+_WHOLE = "give a whole model that Keras saved as .keras or .h5, not weights only"
 # Of each kind of file its reader, and what to say of one that is damaged.
-_READERS: Mapping[str, _Reader] = {
-    ".h5": _KERAS,
-    ".hdf5": _KERAS,
-    ".keras": _KERAS,
+_READERS: Mapping[str, tuple[Callable[[Path], ReadNetwork], str, str]] = {
+    **dict.fromkeys((".h5", ".hdf5", ".keras"), (read_keras_file, "Keras network", _WHOLE)),
     ".onnx": (read_onnx_file, "ONNX network", "give a sound .onnx file"),
     ".nnet": (read_nnet_file, ".nnet file", "give a sound file"),
 }
@@ -129,57 +115,22 @@ _REMEDY = (
 def find_network(
     source: Any,
     *,
-    name: str | None = None,
     threshold: float | None = None,
     specification: DatasetSpecification | None = None,
     categories: Mapping[str, Sequence[int]] | None = None,
-    favourable: str | None = None,
 ) -> FeedForward:
-    """Read a network of any format.
+    """Read a network of any format; nothing in a file is run or unpickled.
 
-    Nothing in a file is run or unpickled, and TensorFlow is not loaded.
-
-    Parameters
-    ----------
-    source : str, path-like, estimator, Keras model or None
-        A ``.keras``, ``.h5``, ``.onnx``, ``.skops`` or ``.nnet`` file. A name of the catalogue: the
-        network shipped under that name. ``package.module:object`` or an object: a Keras model, or a
-        scikit-learn MLPClassifier or linear classifier, perhaps in a pipeline. ``None``: the
-        network trained for the data set of `specification`.
-    name : str, optional
-        What to call it; by default the file's name.
-    threshold : float, optional
-        Label 1 if the model's output is above it. By default as the model's users decide: 0.5 for a
-        probability, 0 for a plain sum. With several classes the largest output decides.
-    specification : DatasetSpecification, optional
-        The data set; its favourable label is the default of `favourable`.
-    categories : mapping of str to sequence of int, optional
-        Names of groups of 0/1 columns, and the positions of their columns, in order of the values.
-        Each group becomes one input that is a category.
-    favourable : str, optional
-        Which label the threshold is about, for networks that ``testsgd train`` wrote.
-
-    Returns
-    -------
-    FeedForward
-
-    Raises
-    ------
-    ModelError
-        If there is no such model, it is no network, or a layer cannot be certified.
-    ParameterError
-        If the threshold or the categories do not go with the network.
-    MissingExtraError
-        If a package that reads the format is not installed.
-
-    Examples
-    --------
-    >>> network = find_network("demo")
-    >>> network.kind, [given.name for given in network.inputs][:3]
-    ('network of testsgd', ['gender', 'race', 'age'])
+    TensorFlow is not loaded. `source` is a ``.keras``, ``.h5``, ``.onnx``, ``.skops`` or ``.nnet``
+    file; a name of the catalogue for the network shipped under it; an object or
+    ``package.module:object``: a Keras model, or a scikit-learn MLPClassifier or linear classifier,
+    perhaps in a pipeline; None for the network trained for the data set. Label 1, of ``testsgd
+    train`` that which is favourable in the data set, is decided if the output is above
+    `threshold`: by default 0.5 for a probability, 0 for a plain sum. Each group of 0/1 columns in
+    `categories`, by their positions, becomes one input.
     """
-    if favourable is None and specification is not None:
-        favourable = specification.label.favourable
+    favourable = None if specification is None else specification.label.favourable
+    name = None
     if source is None and specification is not None:
         trained = trained_network(specification.name)
         if trained is None:
@@ -188,13 +139,13 @@ def find_network(
                 where="model",
                 remedy=f"train one with `testsgd train {specification.name}`, or name one",
             )
-        source, called = trained
-        name = name or called
-    path = _file(str(source)) if isinstance(source, (str, Path)) else None
+        source, name = trained
+    path = None
+    if isinstance(source, (str, Path)):
+        path = _file(str(source))
+        if path is None:
+            name, source = str(source), import_object(str(source))
     if path is None:
-        if isinstance(source, (str, Path)):
-            name = name or str(source)
-            source = import_object(str(source))
         read = _read_object(source, threshold)
         return assemble(read, name=name or type(source).__name__, categories=categories)
     name = name or (path.parent.name if path.name == MODEL_FILE else path.stem) or str(path)
@@ -260,7 +211,7 @@ def _file(text: str) -> Path | None:
 
 
 def _read_object(source: Any, threshold: float | None) -> ReadNetwork:
-    if is_keras_object(source):
+    if is_keras(source):
         return replace(read_keras_object(source), threshold=threshold)
     if is_sklearn_model(source):
         return read_sklearn_model(source, threshold)

@@ -1,8 +1,4 @@
-"""ONNX networks: a graph is followed node by node, and what its operators do is written as parts.
-
-What flows through a graph is a constant, a chain of parts from the one input, or what is made of a
-chain at the end: the complement of a probability, the pair of both, a label.
-"""
+"""ONNX networks: a graph is followed node by node, and its operators are written as parts."""
 
 from __future__ import annotations
 
@@ -15,26 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.certification.network.feedforward import Activation, Precision, Step
-from testsgd.certification.network.parts import (
-    MAXIMUM_LAYERS,
-    MAXIMUM_NUMBERS,
-    MAXIMUM_WIDTH,
-    Activate,
-    Affine,
-    Part,
-    ReadNetwork,
-    Softmax,
-    affine,
-    batch_scaling,
-    damaged,
-    scaling,
-    too_large,
-)
+from testsgd.certification.network import parts
+from testsgd.certification.network.feedforward import Precision, Step
 from testsgd.errors import MissingExtraError, ModelError
 
 # Of TensorProto.DataType: float, int32, int64, string, bool, double.
 _TYPES = (1, 6, 7, 8, 9, 11)
+_CODES: Mapping[Precision, int] = {"float32": 1, "float64": 11}
 
 
 def _constant_array(tensor: Any) -> NDArray[Any]:
@@ -52,8 +35,8 @@ def _constant_array(tensor: Any) -> NDArray[Any]:
             where=where,
             remedy="give a network of float32 or float64",
         )
-    if any(size < 0 for size in tensor.dims) or math.prod(tensor.dims) > MAXIMUM_NUMBERS:
-        raise too_large(where)
+    if any(size < 0 for size in tensor.dims) or math.prod(tensor.dims) > parts.MAXIMUM_NUMBERS:
+        raise parts.too_large(where)
     return np.asarray(numpy_helper.to_array(tensor))
 
 
@@ -69,12 +52,20 @@ def _attributes_of(entry: Any, where: str) -> dict[str, Any]:
     return {item.name: helper.get_attribute_value(item) for item in entry.attribute}
 
 
+def _odd_graph(what: str, remedy: str) -> ModelError:
+    return ModelError(what, where="graph", remedy=remedy)
+
+
 @dataclass(frozen=True)
 class Chain:
     """What one input has become: parts in order, and how many columns they give."""
 
     width: int
-    parts: tuple[Part, ...] = ()
+    links: tuple[parts.Part, ...] = ()
+
+    def then(self, part: parts.Part, width: int | None = None) -> Chain:
+        """Return the chain with one part more."""
+        return Chain(self.width if width is None else width, (*self.links, part))
 
 
 @dataclass(frozen=True)
@@ -153,15 +144,11 @@ def _stored_constant(node: Node) -> Constant:
     own = node.attributes
     if "value" in own:
         return _constant_array(own["value"])
-    for name, kind in (
-        ("value_float", np.float32),
-        ("value_floats", np.float32),
-        ("value_int", np.int64),
-        ("value_ints", np.int64),
-    ):
-        if name in own:
-            return np.array(own[name], dtype=kind)
-    raise damaged("the constant is of a kind that is not known", node.where)
+    kinds = {"value_float": np.float32, "value_int": np.int64}
+    for name, value in own.items():
+        if kind := kinds.get(name.removesuffix("s")):
+            return np.array(value, dtype=kind)
+    raise parts.damaged("the constant is of a kind that is not known", node.where)
 
 
 def _after(node: Node) -> Value:
@@ -180,10 +167,6 @@ def _after(node: Node) -> Value:
     if node.kind in ("ZipMap", "Normalizer", "Identity", "Cast", "Reshape", "Squeeze"):
         return made
     raise node.refused("comes after the decision")
-
-
-def _extended(chain: Chain, part: Part, width: int | None = None) -> Chain:
-    return Chain(chain.width if width is None else width, (*chain.parts, part))
 
 
 def _argmax(node: Node, chain: Chain) -> Made:
@@ -206,10 +189,10 @@ def _gemm(node: Node) -> Value:
 
 
 def _fully(node: Node, chain: Chain, weights: Constant, bias: Constant | None) -> Chain:
-    part = affine(node.where, weights, bias)
+    part = parts.affine(node.where, weights, bias)
     if part.weights.shape[0] != chain.width:
         raise node.refused(f"takes {part.weights.shape[0]} numbers, but is given {chain.width}")
-    return _extended(chain, part, part.weights.shape[1])
+    return chain.then(part, part.weights.shape[1])
 
 
 def _row(node: Node, constant: Constant, width: int) -> Constant:
@@ -234,24 +217,19 @@ def _sides(node: Node) -> tuple[Chain, Constant, bool]:
 def _scaled(
     node: Node, chain: Chain, steps: list[Step], multiplier: Constant, constant: Constant
 ) -> Chain:
-    part = scaling(
-        node.where,
-        multiplier,
-        constant,
-        roundings=len(steps) + 2,
-        precision=node.precision,
-        steps=steps,
+    roundings = len(steps) + 2
+    return chain.then(
+        parts.scaling(node.where, multiplier, constant, steps, roundings, node.precision)
     )
-    return _extended(chain, part)
 
 
 def _add(node: Node) -> Value:
     chain, constant, _ = _sides(node)
-    last = chain.parts[-1] if chain.parts else None
-    if isinstance(last, Affine) and not last.bias.any():
+    last = chain.links[-1] if chain.links else None
+    if isinstance(last, parts.Affine) and not last.bias.any():
         # MatMul and Add are one layer.
-        whole = affine(last.where, last.weights, constant)
-        return Chain(chain.width, (*chain.parts[:-1], whole))
+        whole = parts.affine(last.where, last.weights, constant)
+        return Chain(chain.width, (*chain.links[:-1], whole))
     return _scaled(node, chain, [Step("add", constant)], np.ones(chain.width), constant)
 
 
@@ -259,8 +237,8 @@ def _sub(node: Node) -> Value:
     chain, constant, first = _sides(node)
     if first:
         return _scaled(node, chain, [Step("subtract", constant)], np.ones(chain.width), -constant)
-    last = chain.parts[-1] if chain.parts else None
-    if isinstance(last, Activate) and last.function == "sigmoid" and (constant == 1).all():
+    last = chain.links[-1] if chain.links else None
+    if isinstance(last, parts.Activate) and last.function == "sigmoid" and (constant == 1).all():
         return Made(chain, "complement")
     minus = -np.ones(chain.width, dtype=constant.dtype)
     return _scaled(node, chain, [Step("multiply", minus), Step("add", constant)], minus, constant)
@@ -296,24 +274,20 @@ def _batch(node: Node) -> Value:
         raise node.refused("is in training mode")
     arrays = [_row(node, node.constant(place), chain.width) for place in range(1, 5)]
     epsilon = node.number("epsilon", 1e-5)
-    return _extended(chain, batch_scaling(node.where, arrays, epsilon, node.precision))
-
-
-def _activate(node: Node) -> Value:
-    return _extended(node.chain(), Activate(node.where, _FUNCTIONS[node.kind]))
+    return chain.then(parts.batch_scaling(node.where, arrays, epsilon, node.precision))
 
 
 def _leaky(node: Node) -> Value:
     slope = node.number("alpha", 0.01)
     if not 0 <= slope <= 1:
         raise node.refused(f"has the slope {slope}")
-    return _extended(node.chain(), Activate(node.where, "leaky_relu", slope))
+    return node.chain().then(parts.Activate(node.where, "leaky_relu", slope))
 
 
 def _softmax(node: Node) -> Value:
     if node.attributes.get("axis", -1) not in (1, -1):
         raise node.refused("does not sum over the classes")
-    return _extended(node.chain(), Softmax(node.where))
+    return node.chain().then(parts.Softmax(node.where))
 
 
 def _same(node: Node) -> Value:
@@ -322,12 +296,8 @@ def _same(node: Node) -> Value:
     if isinstance(first, np.ndarray):
         raise node.refused("is applied to a constant")
     chain = node.chain()
-    if node.kind == "Cast" and node.attributes.get("to", 0) not in (1, 11):
-        raise node.refused("casts the network's sums to something else than floats")
-    if node.kind == "Cast":
-        wanted = 11 if node.precision == "float64" else 1
-        if node.attributes.get("to", 0) != wanted:
-            raise node.refused("changes the precision")
+    if node.kind == "Cast" and node.attributes.get("to", 0) != _CODES[node.precision]:
+        raise node.refused("changes the precision, or makes no floats of the network's sums")
     if node.kind == "Flatten" and node.attributes.get("axis", 1) not in (1, -1):
         raise node.refused("joins rows")
     if node.kind == "Squeeze" and chain.width != 1:
@@ -365,10 +335,9 @@ def _classifier(node: Node) -> Value:
         raise node.refused(f"has {numbers.size} coefficients for {classes} classes")
     weights = numbers.reshape(classes, chain.width).T
     summed = _fully(node, chain, weights, bias if bias.size else None)
-    return Made(_extended(summed, Softmax(node.where)), "label", labels)
+    return Made(summed.then(parts.Softmax(node.where)), "label", labels)
 
 
-_FUNCTIONS: Mapping[str, Activation] = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh"}
 _OPERATORS: Mapping[str, Callable[[Node], Value]] = {
     "Gemm": _gemm,
     "MatMul": lambda node: _fully(node, node.chain(), node.constant(1), None),
@@ -378,7 +347,9 @@ _OPERATORS: Mapping[str, Callable[[Node], Value]] = {
     "Div": _div,
     "Scaler": _scaler,
     "BatchNormalization": _batch,
-    **dict.fromkeys(_FUNCTIONS, _activate),
+    "Relu": lambda node: node.chain().then(parts.Activate(node.where, "relu")),
+    "Sigmoid": lambda node: node.chain().then(parts.Activate(node.where, "sigmoid")),
+    "Tanh": lambda node: node.chain().then(parts.Activate(node.where, "tanh")),
     "LeakyRelu": _leaky,
     "Softmax": _softmax,
     "ArgMax": lambda node: _argmax(node, node.chain()),
@@ -401,29 +372,27 @@ def _input_width(given: Any) -> int:
             where=f"input {given.name!r}",
             remedy="export it with one input of the shape (None, columns)",
         )
-    if not 0 < sizes[1] <= MAXIMUM_WIDTH:
-        raise too_large(f"input {given.name!r}")
+    if not 0 < sizes[1] <= parts.MAXIMUM_WIDTH:
+        raise parts.too_large(f"input {given.name!r}")
     return int(sizes[1])
 
 
-def _graph_network(model: Any) -> ReadNetwork:
+def _graph_network(model: Any) -> parts.ReadNetwork:
     """Turn a parsed model into parts."""
     graph = model.graph
     values: dict[str, Value | None] = {"": None}
     for tensor in graph.initializer:
         values[tensor.name] = _constant_array(tensor)
     if len(graph.sparse_initializer):
-        raise ModelError("it has sparse weights", where="graph", remedy="store them as usual")
+        raise _odd_graph("it has sparse weights", "store them as usual")
     given = [entry for entry in graph.input if entry.name not in values]
     if len(given) != 1:
-        raise ModelError(
-            f"the graph has {len(given)} inputs, not one",
-            where="graph",
-            remedy="export it with one input of all columns",
+        raise _odd_graph(
+            f"the graph has {len(given)} inputs, not one", "export it with one input of all columns"
         )
     width, precision = _input_width(given[0]), _precision(model, given[0])
     values[given[0].name] = Chain(width)
-    if len(graph.node) > 20 * MAXIMUM_LAYERS:
+    if len(graph.node) > 20 * parts.MAXIMUM_LAYERS:
         raise ModelError(f"there are {len(graph.node)} operators", where="graph")
     for position, entry in enumerate(graph.node):
         node = _node(entry, position, values, precision)
@@ -432,27 +401,20 @@ def _graph_network(model: Any) -> ReadNetwork:
             # Only classifiers have a second output that is used: the scores beside the label.
             values[other] = values[entry.output[0]] if node.kind == "LinearClassifier" else None
     chain, labels = _decides([values.get(entry.name) for entry in graph.output])
-    return ReadNetwork(width, chain.parts, precision, "ONNX network", labels)
+    return parts.ReadNetwork(width, chain.links, precision, "ONNX network", labels)
 
 
 def _precision(model: Any, given: Any) -> Precision:
     """Return the one type that all weights are of."""
-    names = {1: "float32", 11: "float64"}
-    kinds = {tensor.data_type for tensor in model.graph.initializer if tensor.data_type in names}
-    kinds |= {kind for kind in [given.type.tensor_type.elem_type] if kind in names}
+    kinds = {tensor.data_type for tensor in model.graph.initializer}
+    kinds.add(given.type.tensor_type.elem_type)
     for entry in model.graph.node:
-        kinds |= {
-            attribute.t.data_type
-            for attribute in entry.attribute
-            if entry.op_type == "Constant" and attribute.t.data_type in names
-        }
+        if entry.op_type == "Constant":
+            kinds |= {attribute.t.data_type for attribute in entry.attribute}
+    kinds &= set(_CODES.values())
     if len(kinds) > 1:
-        raise ModelError(
-            "some numbers are float32 and others float64",
-            where="graph",
-            remedy="export it in one type",
-        )
-    return "float64" if kinds == {11} else "float32"
+        raise _odd_graph("some numbers are float32 and others float64", "export it in one type")
+    return "float64" if kinds == {_CODES["float64"]} else "float32"
 
 
 def _node(
@@ -465,7 +427,7 @@ def _node(
         )
     missing = [name for name in entry.input if name not in values]
     if missing:
-        raise damaged(f"there is no {missing[0]!r}", where)
+        raise parts.damaged(f"there is no {missing[0]!r}", where)
     inputs = tuple(values[name] for name in entry.input)
     return Node(where, entry.op_type, inputs, _attributes_of(entry, where), precision)
 
@@ -479,21 +441,17 @@ def _decides(outputs: list[Value | None]) -> tuple[Chain, tuple[str, ...]]:
             labels = labels or output.labels
             output = output.chain
         if not isinstance(output, Chain):
-            raise ModelError(
-                "an output is not made by the network", where="graph", remedy="export it anew"
-            )
-        if all(output.parts is not chain.parts for chain in chains):
+            raise _odd_graph("an output is not made by the network", "export it anew")
+        if all(output.links is not chain.links for chain in chains):
             chains.append(output)
     if len(chains) != 1:
-        raise ModelError(
-            f"the graph has {len(chains)} different outputs",
-            where="graph",
-            remedy="export one with a single decision",
+        raise _odd_graph(
+            f"the graph has {len(chains)} different outputs", "export one with a single decision"
         )
     return chains[0], labels
 
 
-def read_onnx_file(path: Path) -> ReadNetwork:
+def read_onnx_file(path: Path) -> parts.ReadNetwork:
     """Read an ``.onnx`` file."""
     try:
         import onnx

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +16,6 @@ from testsgd.certification.network.feedforward import (
     NumberColumns,
     Precision,
     Step,
-    number_columns,
 )
 from testsgd.errors import ModelError, ParameterError
 
@@ -49,6 +49,25 @@ class Scaling:
     absolute_error: NDArray[np.float64]
     steps: tuple[Step, ...]
 
+    def to(self, width: int) -> Scaling:
+        """Return the scaling of so many columns."""
+        if len(self.multiplier) not in (1, width):
+            raise misfit(self.where, width, len(self.multiplier))
+        return self._of(lambda array: np.broadcast_to(array, (width,)).copy())
+
+    def cut(self, columns: slice) -> Scaling:
+        """Return the scaling of some of the columns."""
+        return self._of(lambda array: array[columns])
+
+    def _of(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Scaling:
+        return replace(
+            self,
+            multiplier=change(self.multiplier),
+            constant=change(self.constant),
+            absolute_error=change(self.absolute_error),
+            steps=tuple(Step(step.operation, change(step.operand)) for step in self.steps),
+        )
+
 
 @dataclass(frozen=True)
 class Activate:
@@ -71,27 +90,25 @@ Part = Affine | Scaling | Activate | Softmax
 
 @dataclass(frozen=True)
 class ReadNetwork:
-    """What a reader found.
+    """What a reader found."""
 
-    `width`: how many columns the network takes; `parts`: what is done with them, in order;
-    `precision`: in which arithmetic; `kind`: for reports; `labels`: of the decision, if they are
-    known; `inputs`: whose columns, side by side, the network takes; by default numbers x0, x1 and
-    so on; `threshold`: label 1 if the output is above it; by default 0.5 for a sigmoid and 0 for a
-    plain sum.
-    """
-
-    width: int
-    parts: tuple[Part, ...]
+    width: int  # How many columns the network takes.
+    parts: tuple[Part, ...]  # What is done with them, in order.
     precision: Precision
-    kind: str
-    labels: tuple[str, ...] = ()
-    inputs: tuple[InputColumns, ...] = ()
-    threshold: float | None = None
+    kind: str  # For reports.
+    labels: tuple[str, ...] = ()  # Of the decision, if they are known.
+    inputs: tuple[InputColumns, ...] = ()  # Whose columns it takes; by default numbers x0, x1, ...
+    threshold: float | None = None  # By default 0.5 for a sigmoid and 0 for a plain sum.
 
 
 def damaged(what: str, where: str) -> ModelError:
     """Make the error that a file contradicts itself."""
     return ModelError(what, where=where, remedy="give a sound file")
+
+
+def misfit(where: str, given: int, taken: int) -> ModelError:
+    """Make the error that a part takes another number of columns than it is given."""
+    return damaged(f"it takes {taken} numbers, but is given {given}", where)
 
 
 def affine(where: str, weights: ArrayLike, bias: ArrayLike | None) -> Affine:
@@ -111,16 +128,14 @@ def scaling(
     where: str,
     multiplier: ArrayLike,
     constant: ArrayLike,
-    *,
+    steps: Sequence[Step],
     roundings: int,
     precision: Precision,
-    steps: Sequence[Step],
     magnitude: ArrayLike | None = None,
 ) -> Scaling:
-    """Make a scaling whose numbers were computed.
+    """Make a scaling whose numbers were computed, by the model in so many steps rounded once.
 
-    `roundings`: in how many steps, each rounded once, the model computes it; `magnitude`: the sum
-    of the sizes of the terms that make up the constant, if there are several.
+    `magnitude`: the sum of the sizes of the terms that make up the constant, if there are several.
     """
     factors = np.atleast_1d(numbers(where, multiplier))
     offsets = np.atleast_1d(numbers(where, constant))
@@ -152,15 +167,9 @@ def batch_scaling(
     factor = gamma / np.sqrt(variance + epsilon)
     offset = beta - mean * factor
     # Sum, root and reciprocal (a fast one may be 4 roundings off), two products, two sums.
-    return scaling(
-        where,
-        factor,
-        offset,
-        roundings=12,
-        precision=precision,
-        steps=(Step("multiply", factor.astype(precision)), Step("add", offset.astype(precision))),
-        magnitude=np.abs(beta) + np.abs(mean * factor),
-    )
+    steps = Step("multiply", factor.astype(precision)), Step("add", offset.astype(precision))
+    magnitude = np.abs(beta) + np.abs(mean * factor)
+    return scaling(where, factor, offset, steps, 12, precision, magnitude)
 
 
 def numbers(where: str, given: ArrayLike) -> NDArray[np.float64]:
@@ -199,24 +208,34 @@ def unit_roundoff(precision: Precision) -> float:
 def group_inputs(
     inputs: Sequence[InputColumns], categories: Mapping[str, Sequence[int]]
 ) -> tuple[tuple[InputColumns, ...], NDArray[np.intp]]:
-    """Make one input of the columns of each category.
+    """Make one input of the columns of each category, and tell the new order of all columns.
 
-    `inputs`: one number each, in the order of the table that the model takes; `categories`: name to
-    the positions of its columns, one a value, in the order of the values. `inputs`: A category
-    stands where its first column stood; `order`: which of the network's columns each one is.
+    A category stands where its first column stood. `categories`: positions of the columns, one a
+    value.
     """
     owner = _owners(inputs, categories)
-    starts = np.cumsum([0, *(given.columns.width for given in inputs)])
     grouped: list[InputColumns] = []
     order: list[int] = []
     for position, given in enumerate(inputs):
         group = owner.get(position)
-        members = [position] if group is None else list(categories[group])
-        if group is not None and position != min(members):
-            continue
-        grouped.append(given if group is None else _category(group, [inputs[m] for m in members]))
-        order.extend(column for m in members for column in range(starts[m], starts[m + 1]))
-    return tuple(grouped), np.array(order, dtype=np.intp)
+        if group is None:
+            grouped.append(given)
+            order.append(position)
+        elif position == min(categories[group]):
+            grouped.append(_category(group, [inputs[member] for member in categories[group]]))
+            order.extend(categories[group])
+    return tuple(grouped), columns_of(inputs, order)
+
+
+def starts(inputs: Sequence[InputColumns]) -> NDArray[np.intp]:
+    """Return where the columns of each input start, side by side, and last where all end."""
+    return np.cumsum([0, *(given.columns.width for given in inputs)], dtype=np.intp)
+
+
+def columns_of(inputs: Sequence[InputColumns], order: Sequence[int]) -> NDArray[np.intp]:
+    """Return the columns of inputs in another order."""
+    ends = starts(inputs)
+    return np.concatenate([np.arange(ends[place], ends[place + 1]) for place in order])
 
 
 def reorder_columns(parts: Sequence[Part], order: NDArray[np.intp]) -> list[Part]:
@@ -268,21 +287,14 @@ def _owners(
 
 def _category(name: str, members: Sequence[InputColumns]) -> InputColumns:
     """Write down what the columns are for each value: 1 in its own, 0 in the others."""
-    rows, errors = [], []
-    for value in range(len(members)):
-        row: list[NDArray[np.float64]] = []
-        error: list[NDArray[np.float64]] = []
-        for place, member in enumerate(members):
-            columns = member.columns
-            assert isinstance(columns, NumberColumns)
-            given = np.array([[float(place == value)]])
-            row.append(number_columns(given, columns)[0].astype(np.float64))
-            # Twice: the model's steps, and the same steps here, are each so near to the exact ones.
-            spread = columns.relative_error * np.abs(columns.multiplier) * given[0]
-            error.append(np.broadcast_to(2 * (spread + columns.absolute_error), row[-1].shape))
-        rows.append(np.concatenate(row))
-        errors.append(np.concatenate(error))
-    table = CategoryColumns(
-        np.array(rows), tuple(member.name for member in members), np.array(errors)
-    )
-    return InputColumns(name, table)
+    zero_one = np.array([0.0, 1.0])
+    table, errors = [], []
+    for member, own in zip(members, np.eye(len(members), dtype=np.intp), strict=True):
+        columns = member.columns
+        assert isinstance(columns, NumberColumns)
+        table.append(columns.compute(zero_one).astype(np.float64)[own])
+        # Twice: the model's steps, and the same steps here, are each so near to the exact ones.
+        spread = columns.relative_error * np.abs(columns.multiplier) * zero_one[:, None]
+        errors.append(2 * (spread + columns.absolute_error)[own])
+    names = tuple(member.name for member in members)
+    return InputColumns(name, CategoryColumns(np.hstack(table), names, np.hstack(errors)))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.certification.network import parts
 from testsgd.certification.network.assemble import number_inputs, scale_inputs
 from testsgd.certification.network.feedforward import (
     Activation,
@@ -21,16 +22,6 @@ from testsgd.certification.network.feedforward import (
     InputColumns,
     Precision,
     Step,
-)
-from testsgd.certification.network.parts import (
-    Activate,
-    Part,
-    ReadNetwork,
-    Scaling,
-    Softmax,
-    affine,
-    reorder_columns,
-    scaling,
 )
 from testsgd.errors import ModelError, ParameterError
 
@@ -41,32 +32,27 @@ _REMEDY = (
 
 
 def transformed(step: Any, inputs: list[InputColumns]) -> list[InputColumns]:
-    """Do to the inputs' columns what a fitted transformer does.
-
-    Returned: in the order of what it gives.
-    """
+    """Do to the inputs' columns what a fitted transformer does, in the order of what it gives."""
     if step is None or step == "passthrough":
         return inputs
     kind = type(step).__name__
-    if str(type(step).__module__).split(".")[0] == "sklearn":
-        if kind == "Pipeline":
-            for _, part in step.steps:
-                inputs = transformed(part, inputs)
-            return inputs
-        if kind in _KNOWN:
-            _check_width(step, inputs)
-            return _KNOWN[kind](step, inputs)
-        if kind in _SCALERS:
-            _check_width(step, inputs)
-            return scale_inputs(inputs, _SCALERS[kind](step))
-    raise ModelError(f"a {kind} cannot be certified", where="model", remedy=_REMEDY)
+    if not _is_own(step) or kind not in {"Pipeline", *_KNOWN, *_SCALERS}:
+        raise ModelError(f"a {kind} cannot be certified", where="model", remedy=_REMEDY)
+    if kind == "Pipeline":
+        for _, part in step.steps:
+            inputs = transformed(part, inputs)
+        return inputs
+    _check_width(step, int(step.n_features_in_), inputs)
+    if kind in _SCALERS:
+        return scale_inputs(inputs, _SCALERS[kind](step))
+    return _KNOWN[kind](step, inputs)
 
 
-def _check_width(step: Any, inputs: list[InputColumns]) -> None:
-    width = sum(given.columns.width for given in inputs)
-    if int(step.n_features_in_) != width:
+def _check_width(step: Any, taken: int, inputs: list[InputColumns]) -> None:
+    given = int(parts.starts(inputs)[-1])
+    if taken != given:
         raise ModelError(
-            f"the {type(step).__name__} takes {step.n_features_in_} numbers, but is given {width}",
+            f"the {type(step).__name__} takes {taken} numbers, but is given {given}",
             where="model",
             remedy="give a fitted pipeline",
         )
@@ -74,22 +60,14 @@ def _check_width(step: Any, inputs: list[InputColumns]) -> None:
 
 def _scaler(
     step: Any, multiplier: Any, constant: Any, steps: list[Step], roundings: int
-) -> Scaling:
+) -> parts.Scaling:
+    where = type(step).__name__
     if getattr(step, "clip", False):
-        raise ModelError(
-            f"the {type(step).__name__} clips", where="model", remedy="fit it with clip=False"
-        )
-    return scaling(
-        type(step).__name__,
-        multiplier,
-        constant,
-        roundings=roundings,
-        precision="float64",
-        steps=steps,
-    )
+        raise ModelError(f"the {where} clips", where="model", remedy="fit it with clip=False")
+    return parts.scaling(where, multiplier, constant, steps, roundings, "float64")
 
 
-def _centred(step: Any, centre: Any, divisor: Any) -> Scaling:
+def _centred(step: Any, centre: Any, divisor: Any) -> parts.Scaling:
     width = int(step.n_features_in_)
     middle = np.zeros(width) if centre is None else np.asarray(centre, dtype=np.float64)
     spread = np.ones(width) if divisor is None else np.asarray(divisor, dtype=np.float64)
@@ -99,12 +77,12 @@ def _centred(step: Any, centre: Any, divisor: Any) -> Scaling:
     return _scaler(step, 1 / spread, -middle / spread, steps, 4)
 
 
-def _range(step: Any) -> Scaling:
+def _range(step: Any) -> parts.Scaling:
     steps = [Step("multiply", np.asarray(step.scale_)), Step("add", np.asarray(step.min_))]
     return _scaler(step, step.scale_, step.min_, steps, 2)
 
 
-_SCALERS: Mapping[str, Callable[[Any], Scaling]] = {
+_SCALERS: Mapping[str, Callable[[Any], parts.Scaling]] = {
     "StandardScaler": lambda step: _centred(
         step, step.mean_ if step.with_mean else None, step.scale_
     ),
@@ -225,12 +203,11 @@ def is_sklearn_model(source: Any) -> bool:
     return _is_own(source) and hasattr(source, "get_params")
 
 
-def read_sklearn_model(source: Any, threshold: float | None) -> ReadNetwork:
-    """Read a fitted classifier, or a pipeline that ends in one.
+def read_sklearn_model(source: Any, threshold: float | None) -> parts.ReadNetwork:
+    """Read a fitted MLPClassifier or linear classifier, perhaps behind scalers and encoders.
 
-    `source`: an MLPClassifier or a linear classifier, perhaps behind scalers and encoders;
-    `threshold`: the second class if its probability is above it. By default, and with 0.5, as
-    ``predict`` does.
+    The second class is decided if its probability is above `threshold`; by default, and with 0.5,
+    as ``predict`` does.
     """
     final, before = source, []
     while type(final).__name__ == "Pipeline" and _is_own(final):
@@ -249,16 +226,12 @@ def read_sklearn_model(source: Any, threshold: float | None) -> ReadNetwork:
             where=f"model {type(source).__name__}",
             remedy="give a fitted estimator",
         ) from error
-    width = sum(given.columns.width for given in columns)
-    if width != read.width:
-        raise ModelError(
-            f"the {type(final).__name__} takes {read.width} numbers, but is given {width}",
-            where="model",
-            remedy="give a fitted pipeline",
-        )
-    ordered, order = _in_order(columns, [given.name for given in inputs])
-    parts = tuple(reorder_columns(read.parts, order))
-    return replace(read, parts=parts, inputs=tuple(ordered))
+    _check_width(final, read.width, columns)
+    # In the order of the table that the model takes.
+    names = [given.name for given in inputs]
+    order = sorted(range(len(columns)), key=lambda place: names.index(columns[place].name))
+    chain = parts.reorder_columns(read.parts, parts.columns_of(columns, order))
+    return replace(read, parts=tuple(chain), inputs=tuple(columns[place] for place in order))
 
 
 def _is_own(source: Any) -> bool:
@@ -275,19 +248,7 @@ def _names(source: Any, before: list[Any], final: Any) -> list[str]:
     return [f"x{n}" for n in range(int(first.n_features_in_))]
 
 
-def _in_order(
-    columns: list[InputColumns], names: list[str]
-) -> tuple[list[InputColumns], np.ndarray[Any, np.dtype[np.intp]]]:
-    """Bring inputs into the order of the table that the model takes."""
-    starts = np.cumsum([0, *(given.columns.width for given in columns)])
-    indices = sorted(range(len(columns)), key=lambda index: names.index(columns[index].name))
-    order = [
-        np.arange(starts[index], starts[index] + columns[index].columns.width) for index in indices
-    ]
-    return [columns[index] for index in indices], np.concatenate(order).astype(np.intp)
-
-
-def _classifier(final: Any, threshold: float | None) -> ReadNetwork:
+def _classifier(final: Any, threshold: float | None) -> parts.ReadNetwork:
     kind = type(final).__name__
     if not _is_own(final) or (kind != "MLPClassifier" and kind not in _LINEAR):
         raise ModelError(
@@ -315,7 +276,7 @@ def _precision(*arrays: Any) -> Precision:
     return "float32" if single else "float64"
 
 
-def _multilayer(final: Any) -> ReadNetwork:
+def _multilayer(final: Any) -> parts.ReadNetwork:
     if final.out_activation_ not in ("logistic", "softmax"):
         raise ModelError(
             f"the output activation {final.out_activation_!r} cannot be certified", where="model"
@@ -326,26 +287,26 @@ def _multilayer(final: Any) -> ReadNetwork:
             where="model",
             remedy="give a classifier with one label",
         )
-    parts: list[Part] = []
+    chain: list[parts.Part] = []
     for number, (weights, bias) in enumerate(zip(final.coefs_, final.intercepts_, strict=True)):
         where = f"layer {number}"
-        parts.append(affine(where, weights, bias))
+        chain.append(parts.affine(where, weights, bias))
         if number < len(final.coefs_) - 1:
-            parts.append(Activate(where, _HIDDEN[final.activation]))
+            chain.append(parts.Activate(where, _HIDDEN[final.activation]))
         elif final.out_activation_ == "softmax":
-            parts.append(Softmax(where))
+            chain.append(parts.Softmax(where))
         else:
-            parts.append(Activate(where, "sigmoid"))
+            chain.append(parts.Activate(where, "sigmoid"))
     width = int(np.asarray(final.coefs_[0]).shape[0])
-    return ReadNetwork(
-        width, tuple(parts), _precision(*final.coefs_), f"scikit-learn {type(final).__name__}"
+    return parts.ReadNetwork(
+        width, tuple(chain), _precision(*final.coefs_), f"scikit-learn {type(final).__name__}"
     )
 
 
-def _linear(final: Any, kind: str, classes: int, threshold: float | None) -> ReadNetwork:
+def _linear(final: Any, kind: str, classes: int, threshold: float | None) -> parts.ReadNetwork:
     weights = np.atleast_2d(np.asarray(final.coef_)).T
     bias = np.broadcast_to(np.asarray(final.intercept_), (weights.shape[1],))
-    parts: list[Part] = [affine("coefficients", weights, bias)]
+    chain: list[parts.Part] = [parts.affine("coefficients", weights, bias)]
     if classes == 2 and threshold not in (None, 0.5):
         logistic = kind in _PROBABLE and getattr(final, "multi_class", "") != "multinomial"
         if not logistic and not (kind == "SGDClassifier" and final.loss == "log_loss"):
@@ -354,7 +315,7 @@ def _linear(final: Any, kind: str, classes: int, threshold: float | None) -> Rea
                 where="threshold",
                 remedy="leave it out",
             )
-        parts.append(Activate("probability", "sigmoid"))
-    return ReadNetwork(
-        int(weights.shape[0]), tuple(parts), _precision(weights), f"scikit-learn {kind}"
+        chain.append(parts.Activate("probability", "sigmoid"))
+    return parts.ReadNetwork(
+        int(weights.shape[0]), tuple(chain), _precision(weights), f"scikit-learn {kind}"
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.certification.domain import CategoryInput, Domain, DomainInput, IntegerInput, Marginal
+from testsgd.certification.domain import CategoryInput, Domain, IntegerInput, Marginal
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -128,47 +127,37 @@ class Axes:
 
 def lay_out(domain: Domain) -> Axes:
     """Lay out the free inputs of a domain."""
-    free = domain.free
-    kinds, ends, sizes, measures = [], [], [], []
-    for given in free:
+    kinds, ends, sizes, lengths = [], [], [], [0]
+    edges, cumulative = [np.zeros(0)], [np.zeros(0)]
+    for given in domain.free:
         measure = domain.marginals.get(given.name)
-        kinds.append(_kind(given, measure is not None))
-        ends.append(_ends(given))
-        sizes.append(len(given.values) if isinstance(given, CategoryInput) else 1)
-        measures.append(_measure(given, domain.marginals))
-    low, high = np.array(ends, dtype=np.float64).reshape(-1, 2).T
-    lengths = [0 if measure is None else len(measure.positions) for measure in measures]
-    known = [measure for measure in measures if measure is not None]
+        size = 1
+        if isinstance(given, CategoryInput):
+            size = given.size
+            kind, low, high = CATEGORY, 0.0, size - 1.0
+            uniform = np.arange(size + 1, dtype=np.float64)
+            measure = measure or Marginal(uniform, uniform / size)
+        else:
+            low, high = float(given.low), float(given.high)
+            kind = INTEGER if isinstance(given, IntegerInput) else REAL
+            if measure is not None:
+                kind = WEIGHTED_INTEGER if kind == INTEGER else WEIGHTED_REAL
+        kinds.append(kind)
+        ends.append((low, high))
+        sizes.append(size)
+        lengths.append(0 if measure is None else len(measure.positions))
+        if measure is not None:
+            edges.append(measure.positions)
+            cumulative.append(measure.cumulative)
+    lows, highs = np.array(ends, dtype=np.float64).reshape(-1, 2).T
     return Axes(
         kinds=np.array(kinds, dtype=np.int64),
-        low=low.copy(),
-        high=high.copy(),
+        low=lows.copy(),
+        high=highs.copy(),
         columns=np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
         width=sum(sizes),
-        edges=np.concatenate([np.zeros(0), *(measure.positions for measure in known)]),
-        cumulative=np.concatenate([np.zeros(0), *(measure.cumulative for measure in known)]),
-        starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        shifts=np.where(np.array(kinds) == WEIGHTED_INTEGER, low, 0.0),
+        edges=np.concatenate(edges),
+        cumulative=np.concatenate(cumulative),
+        starts=np.cumsum(lengths, dtype=np.int64),
+        shifts=np.where(np.array(kinds) == WEIGHTED_INTEGER, lows, 0.0),
     )
-
-
-def _kind(given: DomainInput, weighted: bool) -> int:
-    if isinstance(given, CategoryInput):
-        return CATEGORY
-    if isinstance(given, IntegerInput):
-        return WEIGHTED_INTEGER if weighted else INTEGER
-    return WEIGHTED_REAL if weighted else REAL
-
-
-def _ends(given: DomainInput) -> tuple[float, float]:
-    if isinstance(given, CategoryInput):
-        return 0.0, len(given.values) - 1.0
-    return float(given.low), float(given.high)
-
-
-def _measure(given: DomainInput, marginals: Mapping[str, Marginal]) -> Marginal | None:
-    measure = marginals.get(given.name)
-    if measure is None and isinstance(given, CategoryInput):
-        edges = np.arange(len(given.values) + 1, dtype=np.float64)
-        return Marginal(edges, edges / len(given.values))
-    return measure

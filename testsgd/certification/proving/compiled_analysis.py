@@ -1,8 +1,4 @@
-"""Boxes analysed one by one in compiled code, for narrow networks of ReLU layers.
-
-Where much of a box is left undecided, it is analysed again under assumptions.
-
-"""
+"""Boxes analysed one by one in compiled code, for narrow networks of ReLU layers."""
 
 from __future__ import annotations
 
@@ -43,10 +39,7 @@ _MUCH = 0.1
 def _bound_box(
     flat: Flat, box: Box, rare: float, known: Marks, units: Units, scratch: Scratch
 ) -> tuple[int, float]:
-    """Bound a box and choose its half-spaces.
-
-    Gives the status of the box, and roughly the share that they leave undecided.
-    """
+    """Bound a box and choose its half-spaces; gives its status and roughly the undecided share."""
     persons = len(flat.offsets)
     for k in range(4, SPACES):
         scratch.spaces.thresholds[k] = -np.inf
@@ -158,11 +151,10 @@ def analyse_boxes(
     rare: Floats,
     analysed: BoxBounds,
 ) -> None:
-    """Look at boxes start..stop and fill in what is proved of them.
+    """Look at boxes start..stop, shape (boxes, axes), and fill in what is proved of them.
 
-    `lo`, `hi`: shape (boxes, axes); `rare`: what to try: a unit is assumed to be on one side if
-    less than about this part, of what is left undecided without assumptions, is on the other.
-    Empty: no assumptions.
+    A unit is assumed to be on one side if less than about a part in `rare`, of what is left
+    undecided without assumptions, is on the other; each part is tried.
     """
     persons = len(flat.offsets)
     axes = lo.shape[1]

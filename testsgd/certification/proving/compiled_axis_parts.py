@@ -1,8 +1,6 @@
 """Axes of a box cut into parts on which two rounded half-spaces make constant steps, compiled.
 
-Positions on an axis are measured from its start: those of whole numbers and categories are edges,
-of which edge k is before the value k, so that a part is always between two edges.
-
+Positions are measured from an axis's start; edge k stands before the value k of single values.
 """
 
 from __future__ import annotations
@@ -107,10 +105,10 @@ class Workspace(NamedTuple):
     """Memory for the work on one box.
 
     Of each half-space `need`, `step`, the axis that is `solved`, and the `reach` of each axis. The
-    parts of axis d are those from ``first[d]`` on: from position `left` to `right`, with their
-    `mass` and the `steps` of each half-space. ``inside[f, k, s]`` is the
-    share of ways to go on from the k-th axis in order, with s steps so far, that end in half-space
-    f; `beyond` is the same for the second one after the axis in the middle.
+    parts of axis d are those from ``first[d]`` on: from `left` to `right`, with their `mass` and
+    the `steps` of each half-space. ``inside[f, k, s]`` is the share of ways to go on from the k-th
+    axis in order, with s steps so far, that end in half-space f; `beyond` after the axis in the
+    middle.
     """
 
     need: Floats
@@ -192,10 +190,7 @@ def lay_half_space(
 def solved_edge(
     a: float, span: float, width: float, discrete: bool, need: float, step: float, s: int
 ) -> float:
-    """Where on the axis that is solved the counted points begin, or end if it runs backwards.
-
-    Of single numbers only: to pass the workspace takes longer than the work.
-    """
+    """Where on the axis that is solved the counted points begin, or end if it runs backwards."""
     left = (need - s * step / UP) / abs(a)
     upto = 0.0
     if left >= 0.0:
@@ -267,10 +262,7 @@ def _value_steps(box: Box, axis: int, form: Floats, f: int, at: int, work: Works
 
 @compiled
 def cut_axis(box: Box, axis: int, forms: Floats, at: int, work: Workspace) -> int:
-    """Cut an axis into parts on which both half-spaces make the same steps throughout.
-
-    They go to place `at` and on; gives the next place.
-    """
+    """Cut an axis, from place `at` on, into parts of constant steps; gives the next place."""
     span = span_of(box, axis)
     discrete = is_discrete(box.kinds[axis])
     if not discrete and span <= 0.0:

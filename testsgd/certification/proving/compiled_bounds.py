@@ -1,13 +1,11 @@
 """Bounds of all sums of a network on one box, compiled, with assumptions if asked for.
 
 The mathematics of :mod:`testsgd.certification.proving.linear_bounds`, for units that are 0 or the
-identity below 0, and one thing more. A unit whose sum may be on both sides of 0 makes a gap between
-the lines, and in a box of many inputs the gap is large, because the bounds of the sum are reached
-in corners where hardly anybody is. If nearly all points of the box are on one side, it is assumed
-that all are, which makes the unit a straight line. The points for which an assumption fails are
-counted, rounded against us, and what is proved of the box is less by their share. Bounds of later
-units, and of how persons differ, then hold for the points for which every assumption holds.
-
+identity below 0, and one thing more. A unit whose sum may be on both sides of 0 makes a large gap
+between the lines in a box of many inputs, because bounds are reached in corners where hardly
+anybody is. If nearly all points are on one side, all are assumed to be, which makes the unit a
+straight line. The points that fail an assumption are counted, rounded against us, and what is
+proved of the box is less by their share. Later bounds hold where every assumption holds.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ Marks = NDArray[np.int8]
 
 
 class Flat(NamedTuple):
-    """A problem for the compiled code; see :func:`_flatten` of the prover.
+    """A problem for the compiled code; made by the prover.
 
     `sizes` are the columns and the units of each layer; `weights` hold a row a unit, layer after
     layer from `weight_at`; units are numbered through all layers, those of layer k from
@@ -61,10 +59,10 @@ class Flat(NamedTuple):
 class Units(NamedTuple):
     """What is known of each person's units, shape (persons, units) but for `reach`.
 
-    `low` and `high` bound the model's own sums; `noise` is how far they lie from the exact ones;
-    the activation is above ``alpha * x + under`` and below ``chord * x + over``, at most `gap`
-    apart. `sense` is how much the deciding sum depends on a unit, `reach` (persons, units, axes)
-    what each axis does to the width of its bounds.
+    `low` and `high` bound the model's own sums, which lie at most `noise` from the exact ones; the
+    activation is between ``alpha * x + under`` and ``chord * x + over``, at most `gap` apart.
+    `sense` is how much the deciding sum depends on a unit, `reach` (persons, units, axes) what each
+    axis does.
     """
 
     low: Floats
@@ -363,10 +361,7 @@ def _assume_later(
     units: Units,
     spaces: Spaces,
 ) -> tuple[int, float]:
-    """Assume a side for a unit of a later layer, if its lines say that it is rarely on the other.
-
-    Gives whether one was assumed, and roughly how much fails.
-    """
+    """Assume a side for a later unit rarely on the other; gives how many, and what fails."""
     off = 1.0 - form_above(lower, -below, box)
     if off < rare:
         _assume(lower, 1.0, -below, made, spaces)

@@ -1,9 +1,6 @@
 """Linear forms on one box, compiled: points above a threshold, range and moments.
 
-Counts as :mod:`testsgd.certification.proving.half_spaces` says; see there for why the count never
-exceeds the truth. A form has a coefficient a column: one for an axis of numbers, one a value for a
-category; see :class:`testsgd.certification.proving.axes.Axes`.
-
+Why a count never exceeds the truth says :mod:`testsgd.certification.proving.half_spaces`.
 """
 
 from __future__ import annotations
@@ -161,10 +158,9 @@ def axis_range(form: Floats, box: Box, axis: int) -> tuple[float, float]:
 
 @compiled
 def axis_sizes(form: Floats, box: Box, sizes: Floats) -> tuple[float, float, int]:
-    """Fill in how far each axis moves a form.
+    """Fill in how far each axis moves a form; gives its least value, their sum, the largest.
 
-    Gives the form's least value, the sum of the sizes, and which axis of numbers has the largest
-    size; -1 if none moves it.
+    Of the largest only axes of numbers; -1 if none moves it.
     """
     base = 0.0
     total = 0.0
@@ -189,8 +185,8 @@ def lay_out_form(
 ) -> tuple[float, float, int]:
     """Lay a half-space of a box out for counting, and fill in how far each axis moves the form.
 
-    Gives by how much the form must exceed its least value, -1 if every point is above and infinity
-    if none is; the size of a step; and which axis of numbers is solved for, -1 if none.
+    Gives by how much the form must exceed its least value (-1: every point is above, infinity:
+    none); the size of a step; and which axis of numbers is solved for, -1 if none.
     """
     base, total, largest = axis_sizes(form, box, sizes)
     need = threshold - base

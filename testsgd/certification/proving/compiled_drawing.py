@@ -1,11 +1,9 @@
 """Drawing points of a box outside of one or two rounded half-spaces, exactly and without rejection.
 
-What is counted in a half-space is a set of points that can be told, because each axis adds a whole
-number of steps (:mod:`testsgd.certification.proving.half_spaces`). So for each sum of steps so far
-it can be counted, axis by axis from the last one backwards, which share of all ways to go on ends
-inside. Of two half-spaces without common points these shares add up, and what is left of 1 ends
-outside of both. A point is drawn axis by axis, each part of an axis in proportion to its measure
-times the share of ways to go on from there that end outside: ancestral sampling.
+Each axis adds a whole number of steps (:mod:`testsgd.certification.proving.half_spaces`). So for
+each sum of steps it can be counted, from the last axis backwards, which share of the ways to go on
+ends inside; of two half-spaces without common points these add up. A point is drawn axis by axis,
+each part in proportion to its measure times the share that ends outside: ancestral sampling.
 """
 
 from __future__ import annotations
@@ -33,11 +31,10 @@ from testsgd.certification.proving.compiled_counting import compiled, is_discret
 
 
 class Plan(NamedTuple):
-    """The axes in the order in which they are drawn.
+    """The axes in the order in which they are drawn, and the share of the box outside of both.
 
-    First the `many` axes that neither half-space solves; then `middle`, the axis that the first one
-    solves if the second one solves another; then `last`; -1 if there is none. `mass` is the share
-    of the box outside of both half-spaces.
+    First the `many` axes that neither half-space solves, then `middle`, which only the first one
+    solves, then `last`; -1 if there is none.
     """
 
     many: int
@@ -132,8 +129,7 @@ def _draw_middle(
 ) -> int:
     """Draw on the axis that only the first half-space solves.
 
-    Gives with how many steps on the last axis the first half-space is reached; -1 if nothing is
-    left to be drawn.
+    Gives with how many steps on the last axis the first one is reached; -1 if nothing is left.
     """
     axis = plan.middle
     a = forms[0, box.columns[axis]]
@@ -283,12 +279,11 @@ def draw_outside(
 ) -> None:
     """Draw points outside of groups start..stop of two half-spaces that have no point in common.
 
-    `lo` and `hi`, shape (groups, axes), are the box of each group, `forms` (groups, 2, columns) and
-    `thresholds` (groups, 2) its half-spaces ``form @ x > threshold``, rounded as finely as `bins`
-    says; one with an infinite threshold has no points. `masses` are at least the share of the box
-    that is outside: a draw in so many as exceeds that share gives no point. The draws of a group
-    start at its place in `firsts`; `uniforms`, shape (draws, axes + 1, 2), are random numbers from
-    0 to 1. Filled are `points`, shape (draws, axes), and `drawn`: 1 if there is a point, else 0.
+    The ends of boxes have the shape (groups, axes), `forms` (groups, 2, columns), `thresholds`
+    (groups, 2), an infinite one for no points. `masses` are at least the share outside: a draw in
+    so many as exceeds it gives no point. The draws of a group start at its place in `firsts`;
+    `uniforms`, shape (draws, axes + 1, 2), are random. Filled are `points` (draws, axes) and
+    `drawn`, 1 for a point.
     """
     count = lo.shape[1]
     maximum = 0

@@ -1,8 +1,6 @@
 """Which half-spaces of an open box to count, and what their counts prove, compiled.
 
-See :mod:`testsgd.certification.proving.half_spaces`. Assumptions are half-spaces too: what is
-proved holds only for the points for which all of them hold, so it is less by the share of the
-others.
+Assumptions are half-spaces too: what is proved is less by the share of points that fail one.
 """
 
 from __future__ import annotations
@@ -34,9 +32,9 @@ _ROUNDING = 1e-15
 class Forms(NamedTuple):
     """Lines below and above the deciding sum of each person.
 
-    ``low[p] @ x + low_constant[p]`` is below the sum of person p and ``high[p] @ x +
-    high_constant[p]`` above it, shapes (persons, columns) and (persons,); `least_change` and
-    `most_change`, shape (persons,), bound by how much it differs from that of the first person.
+    ``low[p] @ x + low_constant[p]`` is below the sum of person p, ``high[p] @ x +
+    high_constant[p]`` above it; the changes bound by how much it differs from that of the first
+    person.
     """
 
     low: Floats
@@ -50,8 +48,7 @@ class Forms(NamedTuple):
 class Spaces(NamedTuple):
     """The half-spaces ``forms[k] @ x > thresholds[k]`` of a box and the share counted in each.
 
-    A threshold is infinite where there is no half-space, and minus infinity where there is no
-    assumption; `rows` is scratch, shape (4, columns).
+    A threshold is infinite where there is no half-space, and minus infinity where no assumption.
     """
 
     forms: Floats
@@ -81,10 +78,7 @@ def make_spaces(width: int) -> Spaces:
 def _better(
     form: Floats, threshold: float, sign: float, box: Box, k: int, best: float, spaces: Spaces
 ) -> float:
-    """Choose ``sign * form @ x > sign * threshold`` as half-space k, if it promises most so far.
-
-    Gives the best share so far, roughly.
-    """
+    """Choose ``sign * form @ x > sign * threshold`` as half-space k if its share beats the best."""
     share = form_above(form, threshold, box)
     if sign < 0.0:
         share = 1.0 - share
@@ -102,10 +96,9 @@ def choose_fair(
 ) -> tuple[float, float]:
     """Choose the half-spaces where everybody is above and where everybody is below.
 
-    Everybody is above where one person's lower line is above the threshold by more than the others
-    can fall short of that person; or where the mean of all lower lines is, by more than any of them
-    can fall short of the mean. The better of these, person by person, is taken. Gives roughly the
-    shares of both half-spaces, the first two.
+    Everybody is above where one person's lower line is, by more than the others can fall short of
+    that person; or where the mean of all lower lines is, by more than any can fall short of the
+    mean. The best is taken. Gives roughly the shares of both half-spaces, the first two.
     """
     persons, width = forms.low.shape
     rows = spaces.rows
@@ -226,10 +219,9 @@ def count_half_spaces(
 ) -> tuple[float, float, float, int]:
     """Count the chosen half-spaces.
 
-    Gives the shares that are surely fair and surely unfair; at most how much of the box is in the
-    pieces that cover the rest, common parts counted as often; and which half-spaces are surely
-    disjoint: 1 for everybody above and everybody below, 2 for these and one above and another
-    below, 3 for both.
+    Gives the shares that are surely fair and surely unfair; at most the share of the pieces that
+    cover the rest, common parts counted as often; and which half-spaces are surely disjoint: 1 for
+    everybody above and everybody below, 2 for these and one above and another below, 3 for both.
     """
     thresholds = spaces.thresholds
     for k in range(SPACES):

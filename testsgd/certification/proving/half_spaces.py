@@ -1,18 +1,14 @@
 """From bounds to half-spaces: where in an open box the lines decide, and for how many points.
 
-In a box that is not decided as a whole, many points are: those where the lower line is above the
-threshold for everybody, or the upper line below it for everybody, or one person's lower line above
-and another's upper line below. Each of these is a half-space of the box, or two of them, and its
-points can be counted.
+In a box that is not decided as a whole, those points are for which the lower line is above the
+threshold for everybody, or the upper line below it for everybody, or one person's lower line is
+above and another's upper line below. Each is a half-space of the box, or two, that can be counted.
 
 How many points x of a box have ``form @ x > threshold``? The axes are independent, so the sum's
 distribution is a convolution. Each axis's contribution, measured from its least value, is rounded
 down to a multiple of a step, and the multiples are convolved as whole numbers; the axis that
-contributes most is not rounded but solved for. Rounding down can only lose points: a point is
-counted if its rounded sum exceeds the threshold, and then its true sum does. With more bins the
-steps are finer and fewer points are lost. The points that are counted are themselves a set, the
-rounded half-space, and membership can be asked: :func:`counted_points`.
-
+contributes most is solved for. Rounding down can only lose points, with more bins fewer. The points
+that are counted are themselves a set, and membership can be asked: :func:`counted_points`.
 """
 
 from __future__ import annotations
@@ -37,21 +33,11 @@ def counted_points(
     bins: Floats,
     points: Floats,
 ) -> NDArray[np.bool_]:
-    """Return which points are counted in their box's half-space; a row a point, each its own box.
+    """Return which of n points are counted in their box's half-space ``form @ x > threshold``.
 
-    Parameters
-    ----------
-    axes : Axes
-    lo, hi, points : numpy.ndarray, shape (n, axes)
-        A box and a point of it.
-    forms : numpy.ndarray, shape (n, columns)
-    thresholds, bins : numpy.ndarray, shape (n,)
-        The half-space is ``form @ x > threshold``, and none of an infinite threshold holds points;
-        the sum of all rounded axes makes so many steps.
-
-    Returns
-    -------
-    numpy.ndarray of bool, shape (n,)
+    Boxes and points have the shape (n, axes), forms (n, columns), the others (n,). None of an
+    infinite threshold holds points; the sum of all rounded axes makes as many steps as there are
+    bins.
     """
     # Imported here: the machine code takes a second to load.
     from testsgd.certification.proving.compiled_counting import find_counted

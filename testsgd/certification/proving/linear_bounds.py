@@ -1,9 +1,7 @@
 """Straight lines below and above a network's deciding sums, for many boxes at once.
 
 Backward substitution: the line of an output in terms of the last activations is replaced, layer by
-layer, by lines in terms of the activations before, down to the inputs (Zhang et al., CROWN, 2018).
-What rounding may change is in the constants of the lines, see
-:mod:`testsgd.certification.proving.problem`.
+layer, down to the inputs (Zhang et al., CROWN, 2018). What rounding may change is in the constants.
 """
 
 from __future__ import annotations
@@ -27,35 +25,27 @@ class Lines:
 
     The argument x is the model's own sum; the lines are written in terms of the exact sum of the
     layer before, from which it is at most the noise away. Slopes are never negative.
-
-    `lower_slope`, `lower`, `upper_slope`, `upper`: the lines; `gap`: how far the two are apart, at
-    most; 0 where the activation is a straight line; `minimum`, `maximum`: bounds of the activation
-    itself.
     """
 
     lower_slope: Floats
     lower: Floats
     upper_slope: Floats
     upper: Floats
-    gap: Floats
+    gap: Floats  # How far the two are apart at most.
+    # Bounds of the activation itself.
     minimum: Floats
     maximum: Floats
 
 
 def relax(kind: str, slope: float, error: float, low: Floats, high: Floats, noise: Floats) -> Lines:
-    """Enclose an activation.
+    """Return the lines around an activation on the interval of its sums, from `low` to `high`.
 
-    `kind`: the activation; a ReLU is leaky with slope 0, a linear unit with slope 1; `slope`: of
-    the leaky part, between 0 and 1; `error`: how far the model's own activation may lie from the
-    exact one; `low`, `high`: bounds of the model's own sums; `noise`: how far these may lie from
-    the exact sums of the activations before.
-
-    The line above a ReLU is its chord, the one below is 0 or the identity, whichever leaves the
-    smaller triangle (Zhang et al., CROWN, 2018). For a sigmoid or tanh: the chord where the
-    function is bent to that side all over the interval, else a line through the end with the
-    smaller of the ends' slopes, below which the slope nowhere falls (Singh et al., DeepPoly, 2019).
-    Products of slopes are rounded later; any slope is valid as long as the constants belong to
-    the slope that is used, and they are computed from it.
+    `error` is how far the model's own activation may lie from the exact one, `noise` how far its
+    own sums may from the exact sums of the activations before. The line above a ReLU is its chord,
+    the one below 0 or the identity, whichever leaves the smaller triangle (Zhang et al., CROWN,
+    2018). For a sigmoid or tanh: the chord where the function is bent to that side all over the
+    interval, else a line through the end with the smaller of the ends' slopes (Singh et al.,
+    DeepPoly, 2019). Any slope is valid as long as the constants are computed from it.
     """
     if kind == "leaky_relu":
         return _leaky(slope, error, low, high, noise)
@@ -127,10 +117,7 @@ def _bent(kind: str, error: float, low: Floats, high: Floats, noise: Floats) -> 
 
 
 def ranges(axes: Axes, forms: Floats, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
-    """Least and largest value of each axis's part of linear forms.
-
-    `forms`: shape (B, ..., columns); `lo`, `hi`: shape (B, axes).
-    """
+    """Least and largest value of each axis's part of forms (B, ..., columns) on boxes (B, axes)."""
     between = (slice(None),) + (None,) * (forms.ndim - 2)
     numbers = axes.kinds != CATEGORY
     minimum = np.empty((*forms.shape[:-1], len(axes.kinds)))
@@ -151,10 +138,7 @@ def ranges(axes: Axes, forms: Floats, lo: Floats, hi: Floats) -> tuple[Floats, F
 
 
 def bound(problem: Problem, lo: Floats, hi: Floats) -> Bounds:
-    """Bound the deciding sums on boxes.
-
-    `lo`, `hi`: shape (B, axes), the boxes; of a category the first and the last index.
-    """
+    """Bound the deciding sums on boxes, shape (B, axes)."""
     bounds = Bounds(problem, lo, hi)
     for k in range(1, len(problem.maps)):
         bounds.add_layer(k)
@@ -164,11 +148,9 @@ def bound(problem: Problem, lo: Floats, hi: Floats) -> Bounds:
 class Bounds:
     """Bounds of the sums of one layer, in the end the deciding ones, on each of B boxes.
 
-    For P persons and M sums. `lower_form`, `upper_form`: shape (B, P, M, columns);
-    `lower_constant`, `upper_constant`: shape (B, P, M), ``lower_form @ x + lower_constant <= sum <=
-    upper_form @ x + upper_constant``; `low`, `high`: shape (B, P, M), bounds on the whole box;
-    `least_change`, `most_change`: shape (B, P, M), by how much the sum differs from the first
-    person's, everywhere in the box.
+    For P persons and M sums ``lower_form @ x + lower_constant <= sum <= upper_form @ x +
+    upper_constant``, forms of the shape (B, P, M, columns); `low` and `high` bound it on the whole
+    box, `least_change` and `most_change` how it differs from the first person's; shape (B, P, M).
     """
 
     def __init__(self, problem: Problem, lo: Floats, hi: Floats) -> None:
@@ -321,31 +303,28 @@ def _largest(axes: Axes, lo: Floats, hi: Floats) -> Floats:
     return out
 
 
-def settled(problem: Problem, bounds: Bounds) -> tuple[NDArray[np.int8], NDArray[np.intp]]:
-    """Return which boxes are decided as a whole.
+def winners(
+    problem: Problem, up: NDArray[np.bool_], down: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which decisions are surely made and surely not, by which sums are above and below.
 
-    `status`: shape (B,), 1 everybody in it gets one decision, 2 two persons always get different
-    ones, 0 open; `decision`: shape (B,), where status is 1, the decision.
+    From the shape (..., sums) to the shape (..., decisions).
     """
-    up, down = bounds.low > problem.above, bounds.high < problem.below
-    wins = np.zeros((*up.shape[:2], problem.classes), dtype=np.int64)
+    wins = np.zeros((*up.shape[:-1], problem.classes), dtype=np.int64)
     loses = np.zeros_like(wins, dtype=bool)
-    if not problem.pairs:
-        wins[..., 1], wins[..., 0] = up[..., 0], down[..., 0]
-        needed = 1
-        loses[..., 0], loses[..., 1] = up[..., 0], down[..., 0]
-    else:
-        needed = problem.classes - 1
-        for index, (one, two) in enumerate(problem.pairs):
-            wins[..., one] += up[..., index]
-            wins[..., two] += down[..., index]
-            loses[..., two] |= up[..., index]
-            loses[..., one] |= down[..., index]
-    sure = wins == needed
-    everybody = sure.all(axis=1)
-    status = np.zeros(len(up), dtype=np.int8)
-    status[everybody.any(axis=1)] = 1
+    for index, (one, two) in enumerate(problem.pairs or ((1, 0),)):
+        wins[..., one] += up[..., index]
+        wins[..., two] += down[..., index]
+        loses[..., two] |= up[..., index]
+        loses[..., one] |= down[..., index]
+    return wins == problem.classes - 1, loses
+
+
+def settled(problem: Problem, bounds: Bounds) -> NDArray[np.int8]:
+    """Return the status of boxes: 1 one decision for everybody, 2 unfair as a whole, 0 open."""
+    sure, loses = winners(problem, bounds.low > problem.above, bounds.high < problem.below)
+    status = np.zeros(len(sure), dtype=np.int8)
+    status[np.any(sure.all(axis=1), axis=1)] = 1
     # One person surely gets a class that another surely does not.
-    apart = (sure.any(axis=1) & loses.any(axis=1)).any(axis=1)
-    status[apart] = 2
-    return status, np.asarray(everybody.argmax(axis=1), dtype=np.intp)
+    status[np.any(sure.any(axis=1) & loses.any(axis=1), axis=1)] = 2
+    return status

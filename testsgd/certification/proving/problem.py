@@ -1,15 +1,14 @@
 """A network on a domain as plain arrays: what is bounded, and how far rounding may move it.
 
-The protected inputs take only the values that are compared, so they turn into constants: one
-vector of sums of the first layer, its offset, for each compared person. Everything else of the
-first layer is the same for all of them.
+Protected inputs take only the values that are compared, so they turn into constants: one offset of
+the first layer's sums for each compared person. The rest of the first layer is the same for all.
 
-The bounds hold for the sums that the model computes in its own arithmetic, in whatever order it
-adds. A sum of n products, and a bias, is wrong by at most ``(n + 1) u / (1 - (n + 1) u)`` times the
-sum of the absolute terms (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1).
-What is computed here is rounded too: each coefficient and constant comes from fewer than
-``4 * (units + columns) + 64`` operations of float64 on terms whose absolute sum is bounded by the
-same quantity, so a multiple of that number is added to the model's own factor.
+The bounds hold for the sums that the model computes in its own arithmetic, in whatever order. A sum
+of n products, and a bias, is wrong by at most ``(n + 1) u / (1 - (n + 1) u)`` times the sum of the
+absolute terms (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). What is
+computed here is rounded too: each number comes from fewer than ``4 * (units + columns) + 64``
+operations of float64 on terms whose absolute sum is bounded by the same quantity, so a multiple of
+that number is added to the model's own factor.
 """
 
 from __future__ import annotations
@@ -88,21 +87,14 @@ _ACTIVATION_UNITS = 16
 
 @dataclass(frozen=True)
 class Map:
-    """One layer's sums, from the activations before it.
+    """One layer's sums, from the activations before it."""
 
-    `weights`: shape (inputs, units), of the first layer: a row a column of the axes, what a network
-    does to inputs folded in; `absolute`: shape (inputs, units), what the model multiplies at most,
-    without signs; times `rounding` it bounds the error; `bias`, `bias_absolute`: shape (units,), of
-    the first layer 0: its biases are in the problem's offsets; `rounding`: errors are at most this
-    times the sum of the absolute terms; `extra`: shape (units,), plus this.
-    """
-
-    weights: Floats
-    absolute: Floats
-    bias: Floats
+    weights: Floats  # Of the first layer a row a column of the axes; shape (inputs, units).
+    absolute: Floats  # What the model multiplies at most, without signs.
+    bias: Floats  # Of the first layer 0: its biases are in the problem's offsets.
     bias_absolute: Floats
-    rounding: float
-    extra: Floats
+    rounding: float  # Errors are at most this times the sum of the absolute terms,
+    extra: Floats  # plus this; shape (units,).
 
 
 @dataclass(frozen=True)
@@ -145,23 +137,10 @@ class Problem:
 
 
 def build_problem(network: FeedForward, domain: Domain) -> Problem:
-    """Lay out a network on a domain.
+    """Lay out a network on a domain that has the network's inputs in its order.
 
-    Parameters
-    ----------
-    network : FeedForward
-        The network.
-    domain : Domain
-        With the network's inputs in the network's order.
-
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    ModelError
-        If the sums may leave the range of the model's arithmetic, or a slope is not within 0 and 1.
+    A ModelError is raised if sums may leave the range of the arithmetic, or a slope is not within
+    0, 1.
     """
     for number, layer in enumerate(network.layers, start=1):
         # The lines assume an activation that is convex and rising.

@@ -31,46 +31,19 @@ _PIECES = 8
 
 
 class BoxBounds(NamedTuple):
-    """What is proved of B boxes, and where to split them.
+    """What is proved of B boxes, and where to split them."""
 
-    Attributes
-    ----------
-    status : numpy.ndarray of int8, shape (B,)
-        1 all of it is fair, 2 all of it is unfair, 0 open.
-    fair, unfair : numpy.ndarray of float, shape (B,)
-        Shares of the box that are provably fair and provably unfair.
-    cover : numpy.ndarray of float, shape (B,)
-        Share of the pieces that cover the rest of the box, together; see
-        :mod:`testsgd.certification.search.disjoint_cover`.
-    apart : numpy.ndarray of int8, shape (B,)
-        Which half-spaces are surely disjoint, see
-        :func:`testsgd.certification.proving.compiled_half_spaces.count_half_spaces`.
-    axis : numpy.ndarray of int, shape (B,)
-        Along which to split; -1 if there is nothing to split.
-    expected : numpy.ndarray of float, shape (B,)
-        Roughly the share that finer counting would leave undecided.
-    seen : numpy.ndarray of bool, shape (B,)
-        False if there was no time for the box.
-    known : numpy.ndarray of int8, shape (B, known units)
-        Units after the first layer that are surely on (1) or off (2) in the box, and so in every
-        part of it.
-    forms, thresholds : numpy.ndarray
-        The half-spaces that were counted, shapes (B, half-spaces, columns) and (B, half-spaces),
-        if asked for, see :class:`testsgd.certification.proving.compiled_half_spaces.Spaces`; else
-        empty.
-    counted : numpy.ndarray
-        The share of the box that was counted in each, shape (B, half-spaces); or empty.
-    """
-
-    status: NDArray[np.int8]
-    fair: Floats
-    unfair: Floats
-    cover: Floats
-    apart: NDArray[np.int8]
-    axis: NDArray[np.int64]
-    expected: Floats
-    seen: NDArray[np.bool_]
+    status: NDArray[np.int8]  # 1 all of it is fair, 2 all of it is unfair, 0 open.
+    fair: Floats  # Share of the box that is provably fair,
+    unfair: Floats  # and that is provably unfair.
+    cover: Floats  # Share of the pieces that cover the rest, see search.disjoint_cover.
+    apart: NDArray[np.int8]  # Which half-spaces are disjoint, see count_half_spaces.
+    axis: NDArray[np.int64]  # Along which to split; -1 if there is nothing to split.
+    expected: Floats  # Roughly the share that finer counting would leave undecided.
+    seen: NDArray[np.bool_]  # False if there was no time for the box.
+    # Units after the first layer that are surely on (1) or off (2) in it, and in every part of it.
     known: NDArray[np.int8]
+    # The half-spaces that were counted, and the share counted in each; empty if not asked for.
     forms: Floats
     thresholds: Floats
     counted: Floats
@@ -83,40 +56,11 @@ class BoxBounds(NamedTuple):
 
 
 class Prover:
-    """Analyses boxes of one problem, with one or more threads.
+    """Analyses boxes of one problem, with so many threads (`jobs`).
 
-    Parameters
-    ----------
-    problem : Problem
-    jobs : int
-        Threads.
-    compiled : bool, optional
-        Whether to run machine code; by default if numba is installed and the network is one for it.
-    rare : tuple of float
-        Machine code only: a unit is assumed to be on one side of 0 if less than this part of what
-        is undecided is on the other; see
-        :mod:`testsgd.certification.proving.compiled_bounds`. Each is tried; none: no assumptions.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from testsgd.certification.domain import Domain, IntegerInput
-    >>> from testsgd.certification.network import (
-    ...     Decision, DenseLayer, FeedForward, InputColumns, NumberColumns)
-    >>> from testsgd.certification.proving import Prover, build_problem
-    >>> number = NumberColumns(np.ones(1), np.zeros(1))
-    >>> network = FeedForward(
-    ...     "example", "made up",
-    ...     (DenseLayer(np.array([[1.0], [3.0]]), np.array([-10.5]), "linear"),),
-    ...     (InputColumns("a", number), InputColumns("p", number)),
-    ...     Decision("threshold", 0.0, 0.0, ("no", "yes")), "float64")
-    >>> domain = Domain("example", (IntegerInput("a", 0, 19), IntegerInput("p", 0, 1)),
-    ...                 ("p",), ((0.0,), (1.0,)))
-    >>> problem = build_problem(network, domain)
-    >>> with Prover(problem) as prover:  # unfair: 8, 9 and 10 of 20
-    ...     analysed = prover.analyse(problem.axes.low[None], problem.axes.high[None], bins=64)
-    >>> bool(0.84 < analysed.fair[0] <= 0.85), bool(0.14 < analysed.unfair[0] <= 0.15)
-    (True, True)
+    By default machine code runs if numba is installed and the network is one for it. With it, a
+    unit is assumed to be on one side of 0 if less than a part in `rare`, of what is undecided, is
+    on the other; see :mod:`testsgd.certification.proving.compiled_bounds`. None: no assumptions.
     """
 
     def __init__(
@@ -159,24 +103,10 @@ class Prover:
         keep: bool = False,
         in_time: Callable[[], bool] | None = None,
     ) -> BoxBounds:
-        """Bound boxes, and count what is proved of them.
+        """Bound B boxes, shape (B, axes), and count with so many bins what is proved of them.
 
-        Parameters
-        ----------
-        lo, hi : numpy.ndarray of float, shape (B, axes)
-            The boxes.
-        bins : int
-            How finely to count.
-        known : numpy.ndarray of int8, shape (B, known units), optional
-            What was known of the units in larger boxes around these.
-        keep : bool
-            Whether to give the half-spaces.
-        in_time : callable, optional
-            Asked before each piece; False leaves the rest unseen.
-
-        Returns
-        -------
-        BoxBounds
+        `known` is what was known of units in larger boxes; `keep` gives the half-spaces; `in_time`
+        is asked before each piece, and False leaves the rest unseen.
         """
         # Machine code is made for arrays of one layout.
         lo, hi = np.ascontiguousarray(lo), np.ascontiguousarray(hi)
@@ -246,12 +176,13 @@ class Prover:
     ) -> None:
         problem = self.problem
         lo, hi = lo[start:stop], hi[start:stop]
+        analysed = BoxBounds._make(array[start:stop] for array in analysed)
         bounds = bound(problem, lo, hi)
-        status, _ = settled(problem, bounds)
-        analysed.status[start:stop] = status
-        analysed.fair[start:stop] = status == 1
-        analysed.unfair[start:stop] = status == 2
-        analysed.cover[start:stop] = status == 0
+        status = settled(problem, bounds)
+        analysed.status[:] = status
+        analysed.fair[:] = status == 1
+        analysed.unfair[:] = status == 2
+        analysed.cover[:] = status == 0
         score = np.where(hi > lo, bounds.score, -1.0)
         none = score.max(axis=1) == 0
         widths = np.where(
@@ -260,21 +191,14 @@ class Prover:
         score[none] = widths[none]
         axis = score.argmax(axis=1)
         axis[(hi <= lo).all(axis=1)] = -1
-        analysed.axis[start:stop] = axis
-        analysed.expected[start:stop] = 1.0
+        analysed.axis[:] = axis
+        analysed.expected[:] = 1.0
         if not problem.pairs:
             for box in map(int, np.flatnonzero(status == 0)):
-                self._count(bounds, box, lo[box], hi[box], bins, analysed, start + box)
+                self._count(bounds, box, lo[box], hi[box], bins, analysed)
 
     def _count(
-        self,
-        bounds: Bounds,
-        box: int,
-        lo: Floats,
-        hi: Floats,
-        bins: int,
-        analysed: BoxBounds,
-        row: int,
+        self, bounds: Bounds, box: int, lo: Floats, hi: Floats, bins: int, analysed: BoxBounds
     ) -> None:
         """Choose and count the half-spaces of one of the boxes; nothing is assumed."""
         from testsgd.certification.proving import compiled_counting as counting
@@ -290,17 +214,17 @@ class Prover:
         )
         spaces = machine.make_spaces(problem.axes.width)
         whole = counting.make_box(problem.axes.arrays, lo, hi)
-        analysed.expected[row] = machine.choose_half_spaces(
+        analysed.expected[box] = machine.choose_half_spaces(
             problem.above, problem.below, whole, forms, spaces
         )
         fair, unfair, cover, _ = machine.count_half_spaces(
             whole, bins, spaces, counting.make_histogram(len(lo), bins)
         )
-        analysed.fair[row], analysed.unfair[row], analysed.cover[row] = fair, unfair, cover
+        analysed.fair[box], analysed.unfair[box], analysed.cover[box] = fair, unfair, cover
         if len(analysed.forms):
-            analysed.forms[row] = spaces.forms
-            analysed.thresholds[row] = spaces.thresholds
-            analysed.counted[row] = spaces.counted
+            analysed.forms[box] = spaces.forms
+            analysed.thresholds[box] = spaces.thresholds
+            analysed.counted[box] = spaces.counted
 
 
 def can_compile(problem: Problem) -> bool:

@@ -13,22 +13,18 @@ from testsgd.certification.report.summary import (
     CertificationSummary,
     CounterexampleSummary,
     DomainSummary,
-    EstimatedSummary,
     InputSummary,
     LayerSummary,
     MomentSummary,
     NetworkSummary,
-    RegionRule,
-    RegionSummary,
 )
 from testsgd.certification.report.verdict import certification_verdict
-from testsgd.report.formatting import either
 from testsgd.report.summaries import package_versions, present_moment
 
 if TYPE_CHECKING:
     from testsgd.certification.domain import Domain, DomainInput
     from testsgd.certification.network import FeedForward
-    from testsgd.certification.outcome import Certification, Condition, Counterexample, Region
+    from testsgd.certification.outcome import Certification, Counterexample
 
 _PACKAGES = ("numpy", "scipy", "numba", "onnx")
 
@@ -38,13 +34,8 @@ _MOST_MOMENTS = 240
 # Of many compared combinations a counterexample lists so many, and each decision is among them.
 _MOST_ANSWERS = 12
 
-# Of longer lists of values in a region's rules only the first are written.
-_MOST_VALUES = 5
-
 # What the summary has as the certification has it.
-_COPIED = ("method", "stopped", "boxes", "open_boxes", "seconds", "within_rounding")
-
-EVERYWHERE = "the whole domain"
+_COPIED = ("method", "stopped", "boxes", "open_boxes", "seconds", "within_rounding", "regions")
 
 
 def summarise_certification(certification: Certification) -> CertificationSummary:
@@ -52,7 +43,7 @@ def summarise_certification(certification: Certification) -> CertificationSummar
     asked, domain = certification.parameters, certification.domain
     settings = replace(asked, jobs=asked.processors)
     proved = certification.shares
-    estimated, described = _estimated(certification), _domain(domain)
+    estimated, described = certification.remainder, _domain(domain)
     labels = certification.network.decision.labels
     return CertificationSummary(
         created=present_moment(),
@@ -66,7 +57,6 @@ def summarise_certification(certification: Certification) -> CertificationSummar
         counterexamples=[
             _counterexample(case, domain, labels) for case in certification.counterexamples
         ],
-        regions=[_region(region, domain) for region in certification.regions],
         moments=_moments(certification),
         verdict=certification_verdict(certification, proved, estimated, described, settings),
     )
@@ -121,23 +111,6 @@ def _input(item: DomainInput, *, protected: bool) -> InputSummary:
     return InputSummary(kind=kind, low=item.low, high=item.high, **common)
 
 
-def _estimated(certification: Certification) -> EstimatedSummary | None:
-    found, unfair = certification.remainder, certification.unfair
-    if found is None or unfair is None:
-        return None
-    return EstimatedSummary(
-        samples=found.samples,
-        unfair=found.unfair,
-        confidence_interval=(found.low, found.high),
-        confidence=certification.parameters.confidence,
-        domain_unfair=float(unfair),
-        domain_confidence_interval=(
-            float(certification.unfair_low),
-            float(certification.unfair_high),
-        ),
-    )
-
-
 def _counterexample(
     found: Counterexample, domain: Domain, labels: tuple[str, ...]
 ) -> CounterexampleSummary:
@@ -174,40 +147,6 @@ def _value(item: DomainInput, value: float) -> int | float | str:
     if isinstance(item, CategoryInput):
         return item.text(value)
     return int(value) if isinstance(item, IntegerInput) else float(value)
-
-
-def _region(region: Region, domain: Domain) -> RegionSummary:
-    rules = [_rule(condition, domain) for condition in region.conditions]
-    return RegionSummary(
-        rules=rules,
-        text=" and ".join(rule.text for rule in rules) or EVERYWHERE,
-        **{name: value for name, value in vars(region).items() if name != "conditions"},
-    )
-
-
-def _rule(condition: Condition, domain: Domain) -> RegionRule:
-    name, low, high = condition.name, condition.low, condition.high
-    item = domain.input(name)
-    if isinstance(item, CategoryInput):
-        values = list(item.values[int(low) : int(high) + 1])
-        return RegionRule(name=name, values=values, text=_category_text(item, values))
-    text = (
-        domain.describe_value(name, low)
-        if low == high
-        else f"{name} from {item.text(low)} to {item.text(high)}"
-    )
-    return RegionRule(name=name, low=float(low), high=float(high), text=text)
-
-
-def _category_text(item: CategoryInput, values: list[str]) -> str:
-    """Write which values are allowed; of many which are not, or how many more there are."""
-    others = [value for value in item.values if value not in values]
-    if len(values) <= _MOST_VALUES:
-        return f"{item.name} = {either(values)}"
-    if len(others) <= _MOST_VALUES:
-        return f"{item.name} other than {either(others)}"
-    shown = values[: _MOST_VALUES - 1]
-    return f"{item.name} = {either([*shown, f'{len(values) - len(shown)} more'])}"
 
 
 def _moments(certification: Certification) -> list[MomentSummary]:

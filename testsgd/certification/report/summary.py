@@ -1,21 +1,23 @@
-"""The summary of a certification: one JSON-able document from which every view is rendered.
+"""The summary of a certification: one versioned document from which every view is rendered.
 
-The document is versioned (``testsgd.certify/2``) and described by the JSON Schema that ships
-beside the audit's (``schemas/certify-2.json``), which is generated from the classes below. What is
-proved is under ``proved``, what samples say under ``estimated``; no number mixes the two unseen.
+Its JSON Schema is generated from these classes. What is proved is under ``proved``, what samples
+say under ``estimated``; no number mixes the two unseen.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import ConfigDict, Field
 
-from testsgd.certification.outcome import Shares
+from testsgd.certification.outcome import Region, Remainder, Shares
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.report.summaries import Part
 
 SCHEMA_NAME = "testsgd.certify/2"
+
+EstimatedSummary: TypeAlias = Remainder
+RegionSummary: TypeAlias = Region
 
 
 class LayerSummary(Part):
@@ -80,25 +82,6 @@ class DomainSummary(Part):
     )
 
 
-class EstimatedSummary(Part):
-    """What samples of the undecided part say: estimated with a confidence, never proved."""
-
-    samples: int = Field(description="points drawn from the undecided part")
-    unfair: int = Field(description="of them: two protected values get different decisions")
-    confidence_interval: tuple[float, float] = Field(
-        description="of the unfair share of the undecided part (Clopper and Pearson)"
-    )
-    confidence: float = Field(description="of both intervals")
-    domain_unfair: float = Field(
-        description="unfair share of the whole domain, by all draws from the boxes left undecided: "
-        "without bias, but for a cut at what is proved"
-    )
-    domain_confidence_interval: tuple[float, float] = Field(
-        description="of the unfair share of the whole domain, by all draws from the boxes left "
-        "undecided; within what is proved"
-    )
-
-
 class AnswerSummary(Part):
     """What one of several people who differ only in protected inputs gets."""
 
@@ -118,31 +101,6 @@ class CounterexampleSummary(Part):
     proved: bool = Field(
         description="true: it lies in a part that is proved unfair; false: running the model "
         "showed it"
-    )
-
-
-class RegionRule(Part):
-    """A condition on one input."""
-
-    name: str = Field(description="the input")
-    values: list[str] | None = Field(None, description="the values allowed, of a category")
-    low: float | None = Field(None, description="smallest value allowed, of a number")
-    high: float | None = Field(None, description="largest value allowed, of a number")
-    text: str = Field(description="the condition as people write it")
-
-
-class RegionSummary(Part):
-    """A part of the domain where unfairness is proved or possible; shares are of the domain."""
-
-    rules: list[RegionRule] = Field(description="all hold; none: the whole domain")
-    text: str = Field(description="the rules as people write them")
-    share: float = Field(description="of the domain")
-    certified: float = Field(description="share of the domain that is in it and proved fair")
-    falsified: float = Field(description="share of the domain that is in it and proved unfair")
-    undecided: float = Field(description="share of the domain that is in it and undecided")
-    unfair_estimate: float | None = Field(
-        description="estimated: unfair share of the samples of the undecided part that fell into "
-        "it; null if none did"
     )
 
 

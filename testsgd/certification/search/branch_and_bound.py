@@ -1,10 +1,8 @@
 """Branch and bound, best first: the boxes with the largest undecided share are looked at next.
 
-There is no depth at which a box is given up, and a box in which somebody is treated unfairly is
-split like any other. A box that is open either counts its half-spaces more finely, if rounding is
-what leaves most of it undecided, or is halved along the axis that does most to the gap between the
-lower and the upper line. What is proved of a box is replaced by what is proved of its halves.
-
+No box is given up at some depth, nor because somebody in it is treated unfairly. An open one either
+counts its half-spaces more finely, if rounding leaves most of it undecided, or is halved along the
+axis that does most to the gap between the lines. Its halves replace what was proved of it.
 """
 
 from __future__ import annotations
@@ -37,39 +35,20 @@ _EXAMPLES = 64
 
 
 class BranchAndBound:
-    """A search that can be continued step by step.
-
-    Parameters
-    ----------
-    prover : Prover
-        Looks at boxes.
-    keep_closed : bool
-        Whether to keep the boxes that are decided as a whole, for tests.
-
-    Attributes
-    ----------
-    boxes : OpenBoxes
-    tree : SplitTree
-    fair, unfair : float
-        Shares of the domain in boxes that are decided as a whole.
-    looks : int
-        Boxes looked at.
-    examples : list of (lo, hi)
-        Some boxes that are unfair as a whole.
-    closed : list of (lo, hi, status)
-        If kept.
-    """
+    """A search that can be continued step by step; for tests it keeps the closed boxes."""
 
     def __init__(self, prover: Prover, *, keep_closed: bool = False) -> None:
         self.prover = prover
         self.axes = prover.problem.axes
         largest = max(np.abs(self.axes.low).max(), np.abs(self.axes.high).max())
         exact = bool(self.axes.discrete.all() and largest <= 2**24)
+        # Boxes that are decided as a whole are in the tree and in the shares `fair` and `unfair`.
         self.boxes = OpenBoxes(len(self.axes.low), prover.known_units, exact=exact)
         self.tree = SplitTree()
         self.fair = 0.0
         self.unfair = 0.0
         self.looks = 0
+        # Some boxes that are unfair as a whole.
         self.examples: list[tuple[Floats, Floats]] = []
         self.closed: list[tuple[Floats, Floats, NDArray[np.int8]]] = []
         self._keep_closed = keep_closed
@@ -222,10 +201,7 @@ class BranchAndBound:
 
 
 def known_before(known: NDArray[Any]) -> NDArray[np.int8]:
-    """Return what was known of a box's units before it was looked at, from the column of the boxes.
-
-    With this the box can be looked at again, and exactly the same comes out.
-    """
+    """Return what was known of units before a box's last look, which can so be repeated exactly."""
     return np.where(known > _KNOWN, 0, known).astype(np.int8)
 
 
@@ -243,36 +219,27 @@ Column = NDArray[np.generic]
 
 # Columns of one number a box.
 _COLUMNS: dict[str, type[np.generic]] = {
-    "share": np.float64,
+    "share": np.float64,  # Of the domain; these parts of it:
     "fair": np.float64,
     "unfair": np.float64,
     "undecided": np.float64,
-    "cover": np.float64,
-    "expected": np.float64,
-    "axis": np.int16,
-    "level": np.int8,
-    "node": np.int32,
+    "cover": np.float64,  # What the pieces that cover the undecided part have together.
+    "expected": np.float64,  # Roughly what finer counting would leave undecided.
+    "axis": np.int16,  # To split; -1 if there is none.
+    "level": np.int8,  # Of counting.
+    "node": np.int32,  # Of the tree.
 }
 _FIRST = 1024
 
 
 class OpenBoxes:
-    """Boxes with what is proved of them; a row a box, in no order.
-
-    `axes`: axes of a box; `known_units`: units of the network of which something may be known in a
-    box; `exact`: whether float32 holds every end of a box exactly.
-
-    The columns: `lo` and `hi` the box; `share` of the domain; of that `fair`, `unfair` and
-    `undecided`; `cover`, what the pieces that cover the undecided part have together; `expected`,
-    roughly what finer counting would leave undecided; the `axis` to split, -1 if there is none; the
-    `level` of counting; the `node` of the tree it belongs to; what is `known` of units, see
-    :func:`testsgd.certification.search.branch_and_bound.known_before`.
-    """
+    """Boxes with what is proved of them; a row a box, in no order."""
 
     def __init__(self, axes: int, known_units: int = 0, *, exact: bool = False) -> None:
         self._count = 0
         ends = np.float32 if exact else np.float64
         self._columns: dict[str, Column] = {
+            # If whole numbers are small, float32 holds every end exactly.
             "lo": np.zeros((_FIRST, axes), dtype=ends),
             "hi": np.zeros((_FIRST, axes), dtype=ends),
             "known": np.zeros((_FIRST, known_units), dtype=np.int8),
@@ -337,17 +304,14 @@ ROOT = 1
 
 
 class SplitTree:
-    """Nodes 1 (the root), and 2 n and 2 n + 1 below node n, down to a fixed depth.
-
-    `axis`: shape (nodes,), along which a node was split; -1 if it was not; `left_end`,
-    `right_start`: shape (nodes,), where; `fair`, `unfair`: shape (nodes,), shares of the domain in
-    boxes that are decided as a whole, by the deepest node they are in.
-    """
+    """Nodes 1 (the root), and 2 n and 2 n + 1 below node n, down to a fixed depth."""
 
     def __init__(self) -> None:
+        # Along which axis a node was split (-1 if it was not), and where.
         self.axis = np.full(_NODES, -1, dtype=np.int64)
         self.left_end = np.zeros(_NODES)
         self.right_start = np.zeros(_NODES)
+        # Shares of the domain in boxes decided as a whole, by the deepest node they are in.
         self.fair = np.zeros(_NODES)
         self.unfair = np.zeros(_NODES)
 

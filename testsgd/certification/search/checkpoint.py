@@ -77,25 +77,22 @@ def write_checkpoint(
 
 
 def read_checkpoint(path: Path, search: BranchAndBound, about: str) -> tuple[float, list[Moment]]:
-    """Put a search where it was.
+    """Put a search where it was; gives the seconds it had run, and its moments.
 
-    Returns
-    -------
-    seconds : float
-        How long it had run.
-    moments : list of Moment
-
-    Raises
-    ------
-    ResultError
-        If the file is no checkpoint, or one of another network or domain.
+    A ResultError is raised if the file is no checkpoint, or of another network or domain.
     """
     try:
         # Opened here: of a damaged archive numpy leaves the file open.
         with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         notes = json.loads(str(arrays.pop("notes")))
-        version, found = notes["version"], notes["about"]
+        if (notes["version"], notes["about"]) == (_VERSION, about):
+            _put_back(search, arrays, notes)
+            moments = [
+                Moment(item["seconds"], item["boxes"], Shares(**item["shares"]))
+                for item in notes["moments"]
+            ]
+            return float(notes["seconds"]), moments
     except OSError as error:
         raise ResultError(
             f"the checkpoint cannot be read ({error.strerror or error})",
@@ -103,38 +100,28 @@ def read_checkpoint(path: Path, search: BranchAndBound, about: str) -> tuple[flo
             remedy="name another file",
         ) from error
     except (
-        ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile
+        ValueError, LookupError, EOFError, TypeError, AttributeError, zipfile.BadZipFile
     ) as error:  # fmt: skip
         # What numpy says of files of other kinds is about pickled objects, and helps nobody.
         raise ResultError(
-            "the file is no checkpoint of a certification",
+            "the file is no checkpoint of a certification, or is damaged",
             where=str(path),
             remedy="name another file, or delete it to start again",
         ) from error
-    if version != _VERSION or found != about:
-        raise ResultError(
-            "the checkpoint is of another network, domain or version of testsgd",
-            where=str(path),
-            remedy="name another file, or delete it to start again",
-        )
-    try:
-        width = search.prover.known_units
-        if arrays["known"].shape[1] != width:
-            # Written with machine code and read without, or the other way: nothing is known.
-            arrays["known"] = np.zeros((len(arrays["share"]), width), dtype=np.int8)
-        search.boxes = OpenBoxes.from_arrays(arrays)
-        search.tree = SplitTree.from_arrays(arrays)
-        search.fair, search.unfair = float(notes["fair"]), float(notes["unfair"])
-        search.looks = int(notes["looks"])
-        search.examples = [(np.array(lo), np.array(hi)) for lo, hi in notes["examples"]]
-        moments = [
-            Moment(item["seconds"], item["boxes"], Shares(**item["shares"]))
-            for item in notes["moments"]
-        ]
-        return float(notes["seconds"]), moments
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise ResultError(
-            f"the checkpoint is damaged: {error}",
-            where=str(path),
-            remedy="delete it to start again",
-        ) from error
+    raise ResultError(
+        "the checkpoint is of another network, domain or version of testsgd",
+        where=str(path),
+        remedy="name another file, or delete it to start again",
+    )
+
+
+def _put_back(search: BranchAndBound, arrays: dict[str, Any], notes: dict[str, Any]) -> None:
+    width = search.prover.known_units
+    if arrays["known"].shape[1] != width:
+        # Written with machine code and read without, or the other way: nothing is known.
+        arrays["known"] = np.zeros((len(arrays["share"]), width), dtype=np.int8)
+    search.boxes = OpenBoxes.from_arrays(arrays)
+    search.tree = SplitTree.from_arrays(arrays)
+    search.fair, search.unfair = float(notes["fair"]), float(notes["unfair"])
+    search.looks = int(notes["looks"])
+    search.examples = [(np.array(lo), np.array(hi)) for lo, hi in notes["examples"]]

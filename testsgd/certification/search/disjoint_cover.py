@@ -7,29 +7,21 @@ whoever is undecided
 - fails an assumption, or
 - is outside of everybody above and of everybody below, or, which is less if somebody is surely
   falsified,
-- is outside of everybody below and of one above, or outside of everybody above and of another
-  below.
+- is outside of everybody below and of one above, or of everybody above and another below.
 
-Under assumptions two half-spaces that contradict each other may have common points (for whom an
-assumption fails). Where they cannot be shown to have none, what is outside of one of them is a
-piece, or what is outside of everybody above and everybody below, whoever is falsified.
+Where two half-spaces cannot be shown to have no common point, as assumptions allow, a piece is what
+is outside of one of them, or of everybody above and everybody below, whoever is falsified.
 
-Each of these is what one half-space, or two that have no common point, leave of the box. Its share
-of the box is known from the counts, and points of it are drawn without rejection
-(:mod:`testsgd.certification.proving.compiled_drawing`). The pieces overlap. A point is kept only if
-it was drawn from the first piece that holds it; that makes draws uniform on the union (Karp and
-Luby, 1983, keep one for a piece chosen at random), and as certified and falsified points are left
-out, uniform on the undecided part. The search keeps of each box what its pieces have together.
+The share of a piece is known from the counts, and points of it are drawn without rejection
+(:mod:`testsgd.certification.proving.compiled_drawing`). A point is kept only if it was drawn from
+the first piece that holds it; that makes draws uniform on the union (Karp and Luby, 1983), and, as
+decided points are left out, on the undecided part. The search keeps of a box only its shares:
+analysed again with what was known before, exactly the same half-spaces come out.
 
-The search keeps of an open box only how much of it is proved. Analysed again with what was known
-before its last analysis, exactly the same half-spaces come out, and whether a point is counted in
-them can be told.
-
-Whoever is falsified is left out, but counts for the unfair share of the whole domain. Where less is
-drawn because somebody is surely falsified, all of them lie outside the pieces; elsewhere all of
-them lie in the pieces. Beside them, the pieces still tell how many there are: one is above and
-another below for what the shares of these two half-spaces exceed 100% by, and as much again as is
-outside of both; and of these, falsified are those who fail no assumption.
+Whoever is falsified counts for the unfair share of the whole domain. Where less is drawn because
+somebody is surely falsified, all of them lie outside the pieces, elsewhere in them. Pieces tell how
+many: one is above and another below for what the shares of these two half-spaces exceed 100% by,
+and as much again as is outside of both; of these, falsified are those who fail no assumption.
 """
 
 from __future__ import annotations
@@ -54,23 +46,18 @@ _FIRST = 2
 class Reanalysis:
     """What is proved of B boxes, and where.
 
-    `lo`, `hi`: shape (B, axes), the boxes; `bins`: shape (B,), how finely each is counted;
-    `bounds`: what is proved of each, with its half-spaces. The first four of these are everybody
-    above, everybody below, one above, another below; the others are assumptions, with a threshold
-    of minus infinity if there is none.
+    The first four half-spaces are everybody above, everybody below, one above, another below; the
+    others are assumptions, with a threshold of minus infinity if there is none.
     """
 
     axes: Axes
-    lo: Floats
+    lo: Floats  # The boxes, shape (B, axes).
     hi: Floats
-    bins: Floats
-    bounds: BoxBounds
+    bins: Floats  # How finely each is counted.
+    bounds: BoxBounds  # What is proved of each, with its half-spaces.
 
     def holds(self, of: NDArray[np.intp], points: Floats) -> NDArray[np.bool_]:
-        """Return which half-spaces hold points of boxes `of`, shape (n, half-spaces).
-
-        An assumption that is not made holds for everybody.
-        """
+        """Return which half-spaces hold points of boxes `of`; one not assumed holds everybody."""
         held = np.zeros((len(points), SPACES), dtype=bool)
         for space in range(SPACES):
             threshold = self.bounds.thresholds[of, space]
@@ -115,33 +102,17 @@ def decided(held: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool
 def decided_points(
     search: BranchAndBound, indices: NDArray[np.intp], points: Floats
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which points lie in the certified and in the falsified part of their open box.
-
-    Parameters
-    ----------
-    search : BranchAndBound
-    indices : numpy.ndarray of int, shape (n,)
-        A box a point.
-    points : numpy.ndarray, shape (n, axes)
-
-    Returns
-    -------
-    certified, falsified : numpy.ndarray of bool, shape (n,)
-    """
+    """Return which points lie in the certified and in the falsified part of their open box."""
     unique, of = np.unique(indices, return_inverse=True)
     return decided(analyse_again(search, unique).holds(of, points))
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """Pieces of B boxes.
+    """Pieces of B boxes: the first two, and then one an assumption."""
 
-    `shares`: shape (B, pieces), of the box, at least; 0 where there is no such piece. The first two
-    columns, and then one an assumption; `pairs`: shape (B, 2, 2), outside of which half-spaces the
-    first two pieces are; -1 if of none.
-    """
-
-    shares: Floats
+    shares: Floats  # Of the box, at least; 0 where there is no such piece; shape (B, pieces).
+    # Outside of which half-spaces the first two pieces are, -1 if of none; shape (B, 2, 2).
     pairs: NDArray[np.int64]
 
     @property
@@ -175,12 +146,9 @@ class Pieces:
         Known is what is counted where the falsified lie outside the pieces: what the two shares
         exceed 100% by, less the shares of all failures of assumptions. It lacks what is outside of
         both half-spaces, and takes off more than it should for whoever fails an assumption and is
-        not in both half-spaces, or fails several. Elsewhere the falsified are drawn themselves.
-
-        `of`, `piece`: shape (n,), from which piece of which box the points were drawn; `held`:
-        shape (n, half-spaces), which half-spaces hold them; `first`: shape (n,), whether no earlier
-        piece holds them. Returned: the measure of these points, by pieces, is the share that is
-        falsified and not known.
+        not in both half-spaces, or fails several. Elsewhere the falsified are drawn themselves. The
+        measure of these points, by pieces, is the share that is falsified and not known; `first`:
+        no earlier piece holds it.
         """
         neither = first & ~held[:, 2] & ~held[:, 3]
         failing = (piece >= _FIRST) & ~(first & held[:, 2] & held[:, 3])
@@ -188,10 +156,7 @@ class Pieces:
         return np.where(self.falsified_outside[of], neither | failing, inside)
 
     def first_holding(self, of: NDArray[np.intp], held: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """Return the first piece of the boxes `of` that holds each point; none is after the last.
-
-        `of`: shape (n,); `held`: shape (n, half-spaces), which half-spaces hold the points.
-        """
+        """Return the first piece of boxes `of` that holds each point; the one after all if none."""
         rows = np.arange(len(of))
         pieces = self.shares.shape[1]
         first = np.full(len(of), pieces, dtype=np.intp)
@@ -204,10 +169,7 @@ class Pieces:
 
 
 def cut_boxes(again: Reanalysis) -> Pieces:
-    """Cover the undecided part of each box with pieces.
-
-    Returned: as few of them as cover it with the least share together.
-    """
+    """Cover the undecided part of each box with the pieces that have the least share together."""
     bounds = again.bounds
     counted = bounds.counted
     lost = np.where(bounds.thresholds[:, 4:] > -np.inf, 1.0 - counted[:, 4:], 0.0)
@@ -243,10 +205,9 @@ def draw_from_pieces(
     piece: NDArray[np.intp],
     generator: np.random.Generator,
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Draw a point of each of some pieces, by the domain's measure.
+    """Draw a point of piece `piece` of box `of`, by the domain's measure, and say which were drawn.
 
-    `of`, `piece`: shape (n,), of which box which piece. `points`: shape (n, axes); `drawn`: shape
-    (n,), false where the share of the piece, which is rounded up, is larger than the piece.
+    None is where the share of the piece, which is rounded up, is larger than the piece.
     """
     # Imported here: the machine code takes a second to load.
     from testsgd.certification.proving.compiled_drawing import draw_outside

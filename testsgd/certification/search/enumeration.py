@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from testsgd.certification.domain import Domain
 from testsgd.certification.network import FeedForward
 from testsgd.certification.proving import Problem
 from testsgd.certification.proving.axes import CATEGORY, Floats
+from testsgd.certification.proving.linear_bounds import winners
 
 # People, and multiplications of the network in all, up to which everybody is tried.
 LARGEST = 1_000_000
@@ -21,16 +23,12 @@ _BLOCK = 16384
 
 @dataclass(frozen=True)
 class Enumeration:
-    """Everybody of a domain.
+    """Everybody of a domain."""
 
-    `points`: shape (n, axes); `weights`: shape (n,), shares of the domain; their sum is 1;
-    `within_rounding`: points for which some answer is nearer to the turning point than the model's
-    sums may be moved by another order of summation: their answers are what the model says here.
-    """
-
-    points: Floats
-    weights: Floats
+    weights: Floats  # Shares of the domain; their sum is 1.
     answers: Answers
+    # Points with an answer nearer to the turning point than the sums may be moved by another
+    # order of summation: their answers are what the model says here.
     within_rounding: int
 
 
@@ -42,20 +40,7 @@ def is_small(problem: Problem, points: int | None) -> bool:
 
 
 def enumerate_people(network: FeedForward, domain: Domain, problem: Problem) -> Enumeration:
-    """Try everybody.
-
-    Parameters
-    ----------
-    network : FeedForward
-    domain : Domain
-        Without inputs that take all real numbers of an interval.
-    problem : Problem
-        Of both.
-
-    Returns
-    -------
-    Enumeration
-    """
+    """Try everybody of a domain that has no input of real numbers."""
     axes = problem.axes
     values = [np.arange(low, high + 1) for low, high in zip(axes.low, axes.high, strict=True)]
     grid = np.meshgrid(*values, indexing="ij")
@@ -68,7 +53,7 @@ def enumerate_people(network: FeedForward, domain: Domain, problem: Problem) -> 
     unsure = 0
     for start in range(0, len(points), _BLOCK):
         unsure += int(_unsure(problem, points[start : start + _BLOCK]).sum())
-    return Enumeration(points, weights, answers, unsure)
+    return Enumeration(weights, answers, unsure)
 
 
 def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
@@ -106,24 +91,16 @@ def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
         error += layer.rounding * layer.bias_absolute + layer.extra
         exact = exact @ layer.weights + layer.bias
     exact, error = exact.reshape(shape), error.reshape(shape)
-    near = (exact - error <= problem.above) & (exact + error >= problem.below)
-    if not problem.pairs:
-        return np.asarray(near.any(axis=(1, 2)))
-    wins = np.zeros((*exact.shape[:2], problem.classes), dtype=np.int64)
-    for index, (one, two) in enumerate(problem.pairs):
-        wins[..., one] += exact[..., index] - error[..., index] > problem.above
-        wins[..., two] += exact[..., index] + error[..., index] < problem.below
-    # Where one class surely beats all others.
-    sure = (wins == problem.classes - 1).any(axis=2)
-    return np.asarray(~sure.all(axis=1))
+    sure, _ = winners(problem, exact - error > problem.above, exact + error < problem.below)
+    return np.asarray(~np.all(sure.any(axis=2), axis=1), dtype=np.bool_)
 
 
-@dataclass(frozen=True)
-class Answers:
+class Answers(NamedTuple):
     """What the network, run as its users run it, says of n points."""
 
-    decisions: NDArray[np.intp]  # ; shape (n, persons).
-    sums: Floats  # ; shape (n, persons, outputs).
+    points: Floats  # Shape (n, axes).
+    decisions: NDArray[np.intp]  # Shape (n, persons).
+    sums: Floats  # Shape (n, persons, outputs).
 
     @property
     def unfair(self) -> NDArray[np.bool_]:
@@ -133,7 +110,7 @@ class Answers:
 
     def of(self, chosen: NDArray[np.intp]) -> Answers:
         """Return the answers of some points."""
-        return Answers(self.decisions[chosen], self.sums[chosen])
+        return Answers._make(array[chosen] for array in self)
 
 
 def ask(network: FeedForward, domain: Domain, points: Floats) -> Answers:
@@ -148,4 +125,4 @@ def ask(network: FeedForward, domain: Domain, points: Floats) -> Answers:
         person = network.sums(values)
         sums.append(person.astype(np.float64))
         decisions.append(network.decide(person))
-    return Answers(np.stack(decisions, axis=1), np.stack(sums, axis=1))
+    return Answers(points, np.stack(decisions, axis=1), np.stack(sums, axis=1))

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.certification.domain import Domain
+from testsgd.certification.domain import CategoryInput, Domain, DomainInput
 from testsgd.certification.outcome import Condition, Region
 from testsgd.certification.proving import Axes
 from testsgd.certification.proving.axes import Floats
 from testsgd.certification.search.branch_and_bound import ROOT, BranchAndBound
 from testsgd.certification.search.enumeration import Enumeration
+from testsgd.report.formatting import either
+
+# Of longer lists of values only the first are written.
+_MOST_VALUES = 5
 
 
 def regions_of_search(
@@ -25,18 +30,8 @@ def regions_of_search(
     """Describe up to `count` nodes of the tree that split the domain.
 
     The node with most unfairness, proved or possible, is opened again and again. Of the leaves that
-    are left, those with any are given.
-
-    Parameters
-    ----------
-    search : BranchAndBound
-    domain : Domain
-    nodes : numpy.ndarray of int, shape (n,)
-        Nodes of samples of the undecided region.
-    unfair : numpy.ndarray of bool, shape (n,)
-        Whether the samples are treated unfairly.
-    count : int
-        How many regions at most.
+    are left, those with any are given. `nodes` are those of samples of the undecided region,
+    `unfair` whether they are treated unfairly.
     """
     if count == 0:
         return ()
@@ -67,13 +62,13 @@ def regions_of_search(
     for node in chosen:
         low, high = tree.box(node, axes.low, axes.high)
         regions.append(
-            Region(
-                conditions=conditions(domain, axes, low, high),
-                share=float(axes.shares(low[None], high[None])[0]),
-                certified=float(fair[node]),
-                falsified=float(falsified[node]),
-                undecided=float(undecided[node]),
-                unfair_estimate=float(rate[node]) if drawn[node] else None,
+            region_of(
+                _conditions(domain, axes, low, high),
+                axes.shares(low[None], high[None])[0],
+                fair[node],
+                falsified[node],
+                undecided[node],
+                estimate=float(rate[node]) if drawn[node] else None,
             )
         )
     return tuple(regions)
@@ -93,33 +88,55 @@ def regions_of_everybody(
     if not unfair.all():
         tree = DecisionTreeClassifier(max_leaf_nodes=max(2, count), random_state=0)
         known = everybody.weights > 0
-        tree.fit(everybody.points[known], unfair[known], sample_weight=everybody.weights[known])
-        leaf = tree.apply(everybody.points)
+        tree.fit(
+            everybody.answers.points[known], unfair[known], sample_weight=everybody.weights[known]
+        )
+        leaf = tree.apply(everybody.answers.points)
     regions = []
     for index in np.unique(leaf):
         inside = leaf == index
         falsified = float(everybody.weights[inside & unfair].sum())
         if falsified == 0:
             continue
-        points = everybody.points[inside]
-        share = float(everybody.weights[inside].sum())
-        regions.append(
-            Region(
-                conditions=conditions(domain, axes, points.min(axis=0), points.max(axis=0)),
-                share=share,
-                certified=float(everybody.weights[inside & ~unfair].sum()),
-                falsified=falsified,
-                undecided=0.0,
-                unfair_estimate=None,
-            )
-        )
+        points = everybody.answers.points[inside]
+        rules = _conditions(domain, axes, points.min(axis=0), points.max(axis=0))
+        fair = everybody.weights[inside & ~unfair].sum()
+        share = everybody.weights[inside].sum()
+        regions.append(region_of(rules, share, fair, falsified, 0.0))
     return tuple(sorted(regions, key=lambda region: -region.falsified))[:count]
 
 
-def conditions(domain: Domain, axes: Axes, low: Floats, high: Floats) -> tuple[Condition, ...]:
+def region_of(rules: Iterable[Condition], *shares: float, estimate: float | None = None) -> Region:
+    """Describe a box by its rules, and its shares: its own, certified, falsified, undecided."""
+    rules = tuple(rules)
+    share, certified, falsified, undecided = map(float, shares)
+    text = " and ".join(rule.text for rule in rules) or "the whole domain"
+    return Region(rules, text, share, certified, falsified, undecided, estimate)
+
+
+def _conditions(domain: Domain, axes: Axes, low: Floats, high: Floats) -> Iterator[Condition]:
     """Return the sides of a box that are narrower than the domain."""
-    return tuple(
-        Condition(item.name, float(low[axis]), float(high[axis]))
-        for axis, item in enumerate(domain.free)
-        if low[axis] > axes.low[axis] or high[axis] < axes.high[axis]
-    )
+    for axis, item in enumerate(domain.free):
+        if low[axis] > axes.low[axis] or high[axis] < axes.high[axis]:
+            yield condition_on(item, float(low[axis]), float(high[axis]))
+
+
+def condition_on(item: DomainInput, low: float, high: float) -> Condition:
+    """Write down that an input is within bounds; those of a category are indices."""
+    name = item.name
+    if isinstance(item, CategoryInput):
+        values = list(item.values[int(low) : int(high) + 1])
+        return Condition(name, values, None, None, f"{name} {_category_text(item, values)}")
+    text = f"= {item.text(low)}" if low == high else f"from {item.text(low)} to {item.text(high)}"
+    return Condition(name, None, low, high, f"{name} {text}")
+
+
+def _category_text(item: CategoryInput, values: list[str]) -> str:
+    """Write which values are allowed; of many which are not, or how many more there are."""
+    others = [value for value in item.values if value not in values]
+    if len(values) <= _MOST_VALUES:
+        return f"= {either(values)}"
+    if len(others) <= _MOST_VALUES:
+        return f"other than {either(others)}"
+    shown = values[: _MOST_VALUES - 1]
+    return f"= {either([*shown, f'{len(values) - len(shown)} more'])}"

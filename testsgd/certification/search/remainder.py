@@ -1,18 +1,17 @@
 """The undecided region: people drawn from it, all alike.
 
-An open box is chosen in proportion to what the pieces that cover its undecided part have together,
-then one of these pieces, and a point of it, see
-:mod:`testsgd.certification.search.disjoint_cover`. Nobody is drawn from what is proved: a point
-that is drawn is nearly always undecided. The others are those that two pieces share, which count
-once, and points that are decided though no count says so; a draw of them is left out. So the points
-that are kept are uniform on the undecided region, by the domain's measure, and the number of draws
-is fixed before the first one: the share that is kept estimates how large the region is.
+An open box is chosen in proportion to what its pieces have together, then one of these pieces, and
+a point of it, see :mod:`testsgd.certification.search.disjoint_cover`. Points that two pieces share
+count once, and a draw that is decided though no count says so is left out. So the points that are
+kept are uniform on the undecided region, by the domain's measure. The number of draws is fixed
+before the first one: the share that is kept estimates how large the region is.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,71 +61,53 @@ class Draws:
     more_left_out: int  # How many of the tries that are not kept do.
 
 
-@dataclass(frozen=True)
-class _Region:
-    """What is drawn from: of each box what its pieces have, and what is falsified outside."""
-
-    cover: Floats
-    falsified_share: Floats
+# Of each open box what its pieces have together, and what is falsified outside of them; both as
+# shares of the domain; shape (boxes, 2).
+_Region: TypeAlias = Floats
 
 
-@dataclass(frozen=True)
-class _Tried:
-    """What came of some tries; `other` are boxes of which something else is proved than was said.
-
-    Or of which more can be drawn; `region` is what is true of them.
-    """
+class _Tried(NamedTuple):
+    """What came of some tries: the arrays of :class:`Draws`, and boxes that were told otherwise."""
 
     points: Floats
     nodes: NDArray[np.int64]
     more: NDArray[np.bool_]
-    more_left_out: int
-    other: NDArray[np.intp]
-    region: _Region
+    more_left_out: NDArray[np.int64]
+    other: NDArray[np.intp]  # Of these something else is proved than was said, or more is drawn.
+    region: _Region  # What is true of them.
 
 
 def draw_open(search: BranchAndBound, samples: int, generator: np.random.Generator) -> Draws:
-    """Draw from what is undecided in the open boxes.
+    """Draw about so many people from what is undecided in the open boxes.
 
-    Parameters
-    ----------
-    search : BranchAndBound
-        Where it stopped.
-    samples : int
-        How many draws there should be. There are mostly a few more, and fewer if the undecided
-        region is much smaller than what the search can prove of it.
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    Draws
+    There are mostly a few more, and fewer if the undecided region is much smaller than what the
+    search can prove of it.
     """
     boxes = search.boxes
     # What the search keeps of its boxes. The pieces, if the falsified are beside them, leave room
     # for these; if not, for none.
     room = boxes["share"] - boxes["fair"] - boxes["cover"]
     falsified_share = np.where(room > boxes["unfair"] / 2, boxes["unfair"], 0.0)
-    region = _Region(boxes["cover"].copy(), falsified_share)
+    region = np.stack([boxes["cover"], falsified_share], axis=1)
     for correction in range(_CORRECTIONS + 1):
-        measure = float(region.cover.sum())
+        measure = float(region[:, 0].sum())
         if measure <= 0 or samples <= 0:
             break
         pilot = _try(search, region, _PILOT, generator)
         tries = _tries(samples, len(pilot.points))
         main = _try(search, region, tries, generator)
         if len(pilot.other) + len(main.other) == 0 or correction == _CORRECTIONS:
-            outside = float(region.falsified_share.sum())
+            outside = float(region[:, 1].sum())
             return Draws(
                 main.points, main.nodes, tries, measure, search.unfair + outside, outside > 0,
-                main.more, main.more_left_out,
+                main.more, int(main.more_left_out.sum()),
             )  # fmt: skip
         if correction == 0:
             # A checkpoint, read where boxes are looked at in another way than where it was written.
             region = _measured_again(search)
         else:
             for tried in (pilot, main):
-                region.cover[tried.other] = tried.region.cover
-                region.falsified_share[tried.other] = tried.region.falsified_share
+                region[tried.other] = tried.region
     nobody = np.zeros((0, len(search.axes.low)))
     none = np.zeros(0, dtype=bool)
     return Draws(nobody, np.zeros(0, np.int64), 0, measure, search.unfair, False, none, 0)
@@ -146,68 +127,63 @@ def _try(
     search: BranchAndBound, region: _Region, tries: int, generator: np.random.Generator
 ) -> _Tried:
     """Draw so many times, and keep what is undecided."""
-    boxes = search.boxes
-    cover = region.cover
+    cover = region[:, 0]
     counts = generator.multinomial(tries, cover / cover.sum())
     chosen = np.repeat(np.arange(len(cover)), counts)
-    points, nodes = [np.zeros((0, len(search.axes.low)))], [np.zeros(0, dtype=np.int64)]
-    told, left_out = [np.zeros(0, dtype=bool)], 0
-    others = [np.zeros(0, dtype=np.intp)]
-    covers, falsified_shares = [np.zeros(0)], [np.zeros(0)]
-    for start in range(0, tries, _AT_ONCE):
-        some = chosen[start : start + _AT_ONCE]
-        unique, of = np.unique(some, return_inverse=True)
-        again = analyse_again(search, unique)
-        pieces = cut_boxes(again)
-        share = boxes["share"][unique]
-        seen = _region(again, pieces, share)
-        other = seen.cover > cover[unique] + _ROUNDING * share
-        other |= np.abs(seen.falsified_share - region.falsified_share[unique]) > _ROUNDING * share
-        others.append(unique[other])
-        covers.append(seen.cover[other])
-        falsified_shares.append(seen.falsified_share[other])
-        # The piece, or none: they may be less than what was said.
-        upto = np.cumsum(pieces.shares, axis=1)[of]
-        target = generator.random(len(of)) * np.maximum(cover[unique] / share, 0.0)[of]
-        piece = (upto <= target[:, None]).sum(axis=1)
-        of, piece = of[piece < upto.shape[1]], piece[piece < upto.shape[1]]
-        drawn, ones = draw_from_pieces(search.prover, again, pieces, of, piece, generator)
-        of, piece, drawn = of[ones], piece[ones], drawn[ones]
-        held = again.holds(of, drawn)
-        certified, falsified = decided(held)
-        first = pieces.first_holding(of, held) == piece
-        kept = ~certified & ~falsified & first
-        more = pieces.more_falsified(of, piece, held, first)
-        points.append(drawn[kept])
-        nodes.append(boxes["node"][unique[of[kept]]].astype(np.int64))
-        told.append(more[kept])
-        left_out += int(more[~kept].sum())
-    return _Tried(
-        np.concatenate(points),
-        np.concatenate(nodes),
-        np.concatenate(told),
-        left_out,
-        np.concatenate(others),
-        _Region(np.concatenate(covers), np.concatenate(falsified_shares)),
-    )
+    tried = [
+        _try_at_once(search, region, chosen[start : start + _AT_ONCE], generator)
+        for start in range(0, tries, _AT_ONCE)
+    ]
+    return _Tried(*map(np.concatenate, zip(*tried, strict=True)))
+
+
+def _try_at_once(
+    search: BranchAndBound,
+    region: _Region,
+    chosen: NDArray[np.intp],
+    generator: np.random.Generator,
+) -> _Tried:
+    """Draw from some boxes, once for each time that they are chosen."""
+    unique, of = np.unique(chosen, return_inverse=True)
+    share = search.boxes["share"][unique]
+    again = analyse_again(search, unique)
+    pieces = cut_boxes(again)
+    seen = _region(again, pieces, share)
+    cover, falsified_share = region[unique].T
+    other = seen[:, 0] > cover + _ROUNDING * share
+    other |= np.abs(seen[:, 1] - falsified_share) > _ROUNDING * share
+    # The piece, or none: they may be less than what was said.
+    upto = np.cumsum(pieces.shares, axis=1)[of]
+    target = generator.random(len(of)) * np.maximum(cover / share, 0.0)[of]
+    piece = (upto <= target[:, None]).sum(axis=1)
+    of, piece = of[piece < upto.shape[1]], piece[piece < upto.shape[1]]
+    drawn, ones = draw_from_pieces(search.prover, again, pieces, of, piece, generator)
+    of, piece, drawn = of[ones], piece[ones], drawn[ones]
+    held = again.holds(of, drawn)
+    certified, falsified = decided(held)
+    first = pieces.first_holding(of, held) == piece
+    kept = ~certified & ~falsified & first
+    more = pieces.more_falsified(of, piece, held, first)
+    nodes = search.boxes["node"][unique[of[kept]]].astype(np.int64)
+    left_out = np.array([more[~kept].sum()])
+    return _Tried(drawn[kept], nodes, more[kept], left_out, unique[other], seen[other])
 
 
 def _region(again: Reanalysis, pieces: Pieces, share: Floats) -> _Region:
     # Analysed in another way, a box may turn out to be unfair as a whole.
     outside = pieces.falsified_outside | (again.bounds.status == 2)
-    return _Region(pieces.together * share, np.where(outside, again.bounds.unfair, 0.0) * share)
+    falsified_share = np.where(outside, again.bounds.unfair, 0.0)
+    return np.stack([pieces.together * share, falsified_share * share], axis=1)
 
 
 def _measured_again(search: BranchAndBound) -> _Region:
     """Look at all open boxes, and say what is proved of them now."""
-    boxes = search.boxes
-    cover, falsified_share = np.zeros(len(boxes)), np.zeros(len(boxes))
-    for start in range(0, len(boxes), _AT_ONCE):
-        indices = np.arange(start, min(start + _AT_ONCE, len(boxes)))
+    shares, parts = search.boxes["share"], []
+    for start in range(0, len(shares), _AT_ONCE):
+        indices = np.arange(start, min(start + _AT_ONCE, len(shares)))
         again = analyse_again(search, indices)
-        seen = _region(again, cut_boxes(again), boxes["share"][indices])
-        cover[indices], falsified_share[indices] = seen.cover, seen.falsified_share
-    return _Region(cover, falsified_share)
+        parts.append(_region(again, cut_boxes(again), shares[indices]))
+    return np.concatenate(parts)
 
 
 def draw_falsified(search: BranchAndBound, tries: int, generator: np.random.Generator) -> Floats:

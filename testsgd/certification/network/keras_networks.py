@@ -1,38 +1,199 @@
-"""From the configuration of a Keras network to parts, whatever kind of file it stands in."""
+"""Keras networks: objects, ``.h5`` of Keras 2 and 3, and ``.keras`` archives.
+
+Nothing in a file is run or unpickled, and no TensorFlow is loaded. A ``Lambda`` layer, which holds
+code, is refused as any other layer that is not known.
+"""
 
 from __future__ import annotations
 
+import io
+import json
+import re
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args
+from pathlib import Path
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.certification.network import parts
 from testsgd.certification.network.feedforward import Activation, Precision, Step
-from testsgd.certification.network.parts import (
-    MAXIMUM_LAYERS,
-    MAXIMUM_NUMBERS,
-    MAXIMUM_WIDTH,
-    Activate,
-    Affine,
-    Part,
-    ReadNetwork,
-    Scaling,
-    Softmax,
-    affine,
-    batch_scaling,
-    damaged,
-    scaling,
-    too_large,
-)
-from testsgd.errors import ModelError
+from testsgd.errors import ModelError, TestSGDError
+
+# A layer's arrays, in Keras' order.
+_Stored: TypeAlias = Sequence[NDArray[np.generic]]
+# From a layer's name to its arrays.
+Arrays: TypeAlias = Callable[[str], _Stored]
+
+_MAXIMUM_CONFIGURATION = 16 * 2**20
+_MAXIMUM_WEIGHTS_FILE = 2**30
+
+
+def read_keras_file(path: Path) -> parts.ReadNetwork:
+    """Read a ``.h5``, ``.hdf5`` or ``.keras`` file."""
+    return _read_archive(path) if zipfile.is_zipfile(path) else _read_h5(path)
+
+
+def _read_archive(path: Path) -> parts.ReadNetwork:
+    import h5py
+
+    with zipfile.ZipFile(path) as archive:
+        configuration = json.loads(_member(archive, "config.json", _MAXIMUM_CONFIGURATION))
+        weights = io.BytesIO(_member(archive, "model.weights.h5", _MAXIMUM_WEIGHTS_FILE))
+    with h5py.File(weights, "r") as file:
+        return keras_network(configuration, _by_class(_inside(file, "layers"), configuration))
+
+
+def _member(archive: zipfile.ZipFile, name: str, maximum: int) -> bytes:
+    """Read a member whose size is checked first, so that a small file cannot fill the memory."""
+    with archive.open(name) as stream:
+        content = stream.read(min(maximum, archive.getinfo(name).file_size) + 1)
+    if len(content) > maximum:
+        raise parts.too_large(name)
+    return content
+
+
+def _by_class(layers: Any, configuration: Any) -> Arrays:
+    """Find weights in an archive: groups are named after the classes, counted.
+
+    Newer Keras also writes a layer's own name beside its weights; then that is looked for.
+    """
+    named = {}
+    for key in layers:
+        group = _inside(layers, key)
+        name = _inside(group, "vars").attrs.get("name") if "vars" in group else None
+        if name is not None:
+            named[_text(name)] = key
+    config = configuration["config"]
+    counted: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    for layer in config["layers"]:
+        base = _snake_case(layer["class_name"])
+        count = counts.get(base, 0)
+        counts[base] = count + 1
+        counted[layer["config"]["name"]] = f"{base}_{count}" if count else base
+
+    def arrays(name: str) -> _Stored:
+        key = named.get(name) if named else counted[name]
+        if key is None:
+            return []
+        group = _inside(layers, f"{key}/vars")
+        return [_array(group, str(n), name) for n in range(len(group))]
+
+    return arrays
+
+
+def _snake_case(name: str) -> str:
+    """Turn a class's name into that of a group, as Keras does."""
+    name = re.sub(r"\W+", "", name)
+    name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def _read_h5(path: Path) -> parts.ReadNetwork:
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        stored = file.attrs.get("model_config")
+        if stored is None or "model_weights" not in file:
+            raise ModelError(
+                "the file holds no model, or weights only",
+                where="model_config",
+                remedy="save the whole model with model.save",
+            )
+        configuration = json.loads(_text(stored))
+        return keras_network(configuration, _by_name(_inside(file, "model_weights")))
+
+
+def _by_name(weights: Any) -> Arrays:
+    """Find weights in a .h5 file, where each layer lists the places of its own."""
+
+    def arrays(name: str) -> _Stored:
+        # A layer's name may hold a slash, and is one place below each other then.
+        group = _inside(weights, name)
+        return [_array(group, _text(key), name) for key in _listed(group)]
+
+    return arrays
+
+
+def _listed(group: Any) -> list[Any]:
+    """Return the attribute weight_names, which Keras cuts into chunks if it is long."""
+    if "weight_names" in group.attrs:
+        return list(group.attrs["weight_names"])
+    names: list[Any] = []
+    while f"weight_names{len(names)}" in group.attrs:
+        names.extend(group.attrs[f"weight_names{len(names)}"])
+    return names
+
+
+def _inside(group: Any, key: str) -> Any:
+    """Go to a place in a file, along no link that could lead into another file."""
+    import h5py
+
+    for part in key.split("/"):
+        if not isinstance(group.get(part, getlink=True), h5py.HardLink):
+            raise parts.damaged(f"the weights are not in the file, or not at {key!r}", "model")
+        group = group[part]
+    return group
+
+
+def _array(group: Any, key: str, name: str) -> NDArray[np.generic]:
+    import h5py
+
+    stored = _inside(group, key)
+    if not isinstance(stored, h5py.Dataset) or stored.is_virtual or stored.external:
+        # External storage would make a file read others, of its author's choosing.
+        raise ModelError(
+            "the weights are not in the file", where=f"layer {name!r}", remedy="give a sound file"
+        )
+    if stored.size is None or stored.size > parts.MAXIMUM_NUMBERS:
+        raise parts.too_large(f"layer {name!r}")
+    return np.asarray(stored[()])
+
+
+def _text(given: Any) -> str:
+    return given.decode("utf-8") if isinstance(given, bytes) else str(given)
+
+
+def _is_own(kind: type) -> bool:
+    return str(kind.__module__).split(".")[0] in {"keras", "tf_keras", "tensorflow"}
+
+
+def is_keras(source: Any) -> bool:
+    """Return whether an object looks like a model of Keras, without importing it."""
+    asked = all(callable(getattr(source, name, None)) for name in ("to_json", "get_layer"))
+    return asked and any(map(_is_own, type(source).__mro__))
+
+
+def read_keras_object(source: Any) -> parts.ReadNetwork:
+    """Read a Sequential or Functional model."""
+    for part in (source, *getattr(source, "layers", ())):
+        if not _is_own(type(part)):
+            raise ModelError(
+                f"a {type(part).__name__} is a class of your own, and may compute anything",
+                where="model" if part is source else f"layer {part.name!r}",
+                remedy="give a Sequential or Functional model of Keras' own layers",
+            )
+
+    def arrays(name: str) -> _Stored:
+        return [np.asarray(array) for array in source.get_layer(name).get_weights()]
+
+    try:
+        return keras_network(json.loads(source.to_json()), arrays)
+    except TestSGDError:
+        raise
+    except Exception as error:
+        # What Keras raises at models that are not built, or cannot be written as JSON.
+        raise ModelError(
+            f"the Keras model cannot be read ({type(error).__name__}: {error})",
+            where="model",
+            remedy="give a built Sequential or Functional model",
+        ) from error
 
 
 def layer_chain(configuration: Any) -> list[dict[str, Any]]:
-    """Return the layers in the order in which they are computed.
-
-    `configuration`: ``class_name`` and ``config`` of a Sequential or Functional model.
-    """
+    """Return the layers of a Sequential or Functional model in the order of computing."""
     kind = configuration["class_name"]
     config = configuration["config"]
     if kind == "Sequential":
@@ -113,8 +274,6 @@ def describe(layer: Mapping[str, Any]) -> str:
     return f"layer {str(layer['config'].get('name', '?'))!r} ({layer['class_name']})"
 
 
-Arrays = Callable[[str], Sequence[NDArray[np.generic]]]
-
 _REMEDY = (
     "give a network of Dense layers with linear, relu, leaky_relu, sigmoid or tanh units "
     "(softmax last), ReLU, LeakyReLU, Activation, Dropout, Flatten, Normalization, Rescaling "
@@ -127,24 +286,20 @@ _WITHOUT_EFFECT = ("InputLayer", "Dropout", "GaussianNoise", "GaussianDropout", 
 _LEAKY_FUNCTION = 0.2
 
 
-def keras_network(configuration: Any, arrays: Arrays) -> ReadNetwork:
-    """Turn a network's configuration and weights into parts.
-
-    `configuration`: what ``model.to_json()`` holds: ``class_name`` and ``config``; `arrays`: from a
-    layer's name to its weights, in Keras' order.
-    """
+def keras_network(configuration: Any, arrays: Arrays) -> parts.ReadNetwork:
+    """Turn ``class_name`` and ``config`` of a network, and its weights by layer, into parts."""
     layers = layer_chain(configuration)
-    if len(layers) > MAXIMUM_LAYERS:
-        raise ModelError(f"there are more than {MAXIMUM_LAYERS} layers", where="model")
+    if len(layers) > parts.MAXIMUM_LAYERS:
+        raise ModelError(f"there are more than {parts.MAXIMUM_LAYERS} layers", where="model")
     width, precision = _input_width(layers), _precision(layers)
-    parts: list[Part] = []
+    chain: list[parts.Part] = []
     total = 0
     for layer in layers:
         for part in _parts(layer, arrays, precision):
-            total += part.weights.size if isinstance(part, Affine) else 0
-            if total > MAXIMUM_NUMBERS:
-                raise too_large("model")
-            slope = part.negative_slope if isinstance(part, Activate) else 0.0
+            total += part.weights.size if isinstance(part, parts.Affine) else 0
+            if total > parts.MAXIMUM_NUMBERS:
+                raise parts.too_large("model")
+            slope = part.negative_slope if isinstance(part, parts.Activate) else 0.0
             # TensorFlow and other backends would make different numbers of it.
             if precision == "float64" and float(np.float32(slope)) != slope:
                 raise ModelError(
@@ -152,8 +307,8 @@ def keras_network(configuration: Any, arrays: Arrays) -> ReadNetwork:
                     where=part.where,
                     remedy="give a slope such as 0.25",
                 )
-            parts.append(part)
-    return ReadNetwork(width, tuple(parts), precision, "Keras network")
+            chain.append(part)
+    return parts.ReadNetwork(width, tuple(chain), precision, "Keras network")
 
 
 def _input_width(layers: Sequence[dict[str, Any]]) -> int:
@@ -172,8 +327,8 @@ def _input_width(layers: Sequence[dict[str, Any]]) -> int:
             where="model",
             remedy="give a network with one input of a fixed width",
         )
-    if not 0 < shape[1] <= MAXIMUM_WIDTH:
-        raise too_large("model")
+    if not 0 < shape[1] <= parts.MAXIMUM_WIDTH:
+        raise parts.too_large("model")
     return int(shape[1])
 
 
@@ -202,10 +357,10 @@ def _precision(layers: Sequence[dict[str, Any]]) -> Precision:
     return "float64" if "float64" in found else "float32"
 
 
-def _parts(layer: dict[str, Any], arrays: Arrays, precision: Precision) -> list[Part]:
+def _parts(layer: dict[str, Any], arrays: Arrays, precision: Precision) -> list[parts.Part]:
     where, kind, config = describe(layer), layer["class_name"], layer["config"]
 
-    def stored() -> list[NDArray[np.generic]]:
+    def stored() -> _Stored:
         return [np.asarray(array) for array in arrays(str(config["name"]))]
 
     if layer.get("registered_name") not in (None, kind, f"keras>{kind}"):
@@ -228,7 +383,7 @@ def _parts(layer: dict[str, Any], arrays: Arrays, precision: Precision) -> list[
     if kind == "Softmax":
         if config.get("axis", -1) not in (-1, 1):
             raise ModelError("its axis is not the last", where=where, remedy=_REMEDY)
-        return [Softmax(where)]
+        return [parts.Softmax(where)]
     if kind == "Rescaling":
         return [_rescaling(where, config, precision)]
     if kind == "Normalization":
@@ -242,17 +397,17 @@ def _unknown(where: str) -> ModelError:
     return ModelError("this layer cannot be certified", where=where, remedy=_REMEDY)
 
 
-def _dense(where: str, config: Mapping[str, Any], stored: list[NDArray[np.generic]]) -> list[Part]:
+def _dense(where: str, config: Mapping[str, Any], stored: _Stored) -> list[parts.Part]:
     if config.get("lora_rank") or config.get("quantization_config"):
         raise ModelError("it is quantised or has LoRA weights", where=where, remedy=_REMEDY)
     wanted = 2 if config.get("use_bias", True) else 1
     if len(stored) != wanted:
-        raise damaged(f"there are {len(stored)} arrays of weights, not {wanted}", where)
-    part = affine(where, stored[0], stored[1] if wanted == 2 else None)
+        raise parts.damaged(f"there are {len(stored)} arrays of weights, not {wanted}", where)
+    part = parts.affine(where, stored[0], stored[1] if wanted == 2 else None)
     return [part, *_activation(where, config.get("activation", "linear"))]
 
 
-def _activation(where: str, given: Any) -> list[Part]:
+def _activation(where: str, given: Any) -> list[parts.Part]:
     if given is None:
         return []
     config: Mapping[str, Any] = {}
@@ -269,16 +424,16 @@ def _activation(where: str, given: Any) -> list[Part]:
         else:
             given = kind
     if given == "softmax":
-        return [Softmax(where)]
+        return [parts.Softmax(where)]
     if given not in _FUNCTIONS:
         raise ModelError(
             f"the activation {given!r} cannot be certified", where=where, remedy=_REMEDY
         )
     slope = _LEAKY_FUNCTION if given == "leaky_relu" else 0.0
-    return [Activate(where, given, slope)]
+    return [parts.Activate(where, given, slope)]
 
 
-def _leaky(where: str, slope: Any) -> list[Part]:
+def _leaky(where: str, slope: Any) -> list[parts.Part]:
     if isinstance(slope, dict):  # Keras 2 wrote numpy scalars so.
         slope = slope.get("config", {}).get("value", slope.get("value"))
     if not isinstance(slope, (int, float)) or not 0 <= slope <= 1:
@@ -286,21 +441,21 @@ def _leaky(where: str, slope: Any) -> list[Part]:
             f"its slope is {slope}", where=where, remedy="give a slope between 0 and 1"
         )
     if slope == 0:
-        return [Activate(where, "relu")]
-    return [Activate(where, "leaky_relu", float(slope))]
+        return [parts.Activate(where, "relu")]
+    return [parts.Activate(where, "leaky_relu", float(slope))]
 
 
-def _rescaling(where: str, config: Mapping[str, Any], precision: Precision) -> Scaling:
+def _rescaling(where: str, config: Mapping[str, Any], precision: Precision) -> parts.Scaling:
     # x * scale + offset: both are rounded to the layer's type, then two operations.
     scale = np.atleast_1d(np.asarray(config["scale"], dtype=precision))
     offset = np.atleast_1d(np.asarray(config["offset"], dtype=precision))
     steps = (Step("multiply", scale), Step("add", offset))
-    return scaling(where, scale, offset, roundings=4, precision=precision, steps=steps)
+    return parts.scaling(where, scale, offset, steps, 4, precision)
 
 
 def _normalization(
-    where: str, config: Mapping[str, Any], stored: list[NDArray[np.generic]], precision: Precision
-) -> Scaling:
+    where: str, config: Mapping[str, Any], stored: _Stored, precision: Precision
+) -> parts.Scaling:
     if config.get("invert"):
         raise ModelError("it is inverted", where=where, remedy=_REMEDY)
     if config.get("axis", -1) not in (-1, 1, None, [-1], [1], (-1,), (1,)):
@@ -315,17 +470,15 @@ def _normalization(
     centre, divisor = own_centre.astype(np.float64), own_divisor.astype(np.float64)
     # Root, epsilon, subtraction, quotient (perhaps as a product with the reciprocal), and two of
     # float64 here.
-    return scaling(
-        where, 1 / divisor, -centre / divisor, roundings=7, precision=precision, steps=steps
-    )
+    return parts.scaling(where, 1 / divisor, -centre / divisor, steps, 7, precision)
 
 
 def _batch_normalization(
-    where: str, config: Mapping[str, Any], stored: list[NDArray[np.generic]], precision: Precision
-) -> Scaling:
+    where: str, config: Mapping[str, Any], stored: _Stored, precision: Precision
+) -> parts.Scaling:
     if config.get("renorm"):
         raise ModelError("it renormalises", where=where, remedy=_REMEDY)
     left = list(stored)
     gamma = left.pop(0) if config.get("scale", True) else np.ones(1)
     beta = left.pop(0) if config.get("center", True) else np.zeros(1)
-    return batch_scaling(where, [gamma, beta, *left], float(config["epsilon"]), precision)
+    return parts.batch_scaling(where, [gamma, beta, *left], float(config["epsilon"]), precision)
