@@ -136,7 +136,7 @@ def other_methods(summaries: dict[str, ComparisonSummary]) -> str:
                 f"{audit.only} of {audit.compared}",
                 f"{sum(one.only is True for one in others)} of "
                 f"{sum(one.only is not None for one in others)}",
-                f"{sum(one.nearness >= 0.8 for one in known)} of {len(known)}",
+                f"{sum(one.similarity >= 0.8 for one in known)} of {len(known)}",
             ]
         )
     return _table(headings, rows)

@@ -5,7 +5,11 @@ from .domain import Domain as Domain
 from .domain import IntegerInput as IntegerInput
 from .domain import Marginal as Marginal
 from .domain import RealInput as RealInput
+from .domain import check_domain as check_domain
 from .domain import find_domain as find_domain
+from .domain import with_data_weights as with_data_weights
+from .network import FeedForward as FeedForward
+from .network import find_network as find_network
 from .outcome import Certification as Certification
 from .outcome import Condition as Condition
 from .outcome import Counterexample as Counterexample
