@@ -134,7 +134,19 @@ class Remainder:
 
 @dataclass(frozen=True, kw_only=True)
 class Certification:
-    """For which share of a domain a network is individually fair."""
+    """For which share of a domain a network is individually fair.
+
+    Examples
+    --------
+    >>> from testsgd.certification import CertificationParameters
+    >>> some = Certification(
+    ...     network=None, domain=None, parameters=CertificationParameters(),
+    ...     shares=Shares(0.875, 0.0, 0.125), stopped="time", method="bounded", points=10**6,
+    ...     boxes=800, open_boxes=31, seconds=60.0, moments=(), remainder=None,
+    ...     counterexamples=(), regions=(), within_rounding=0)
+    >>> some.unfair_low, some.unfair_high
+    (0.0, 0.125)
+    """
 
     network: FeedForward  # The network.
     domain: Domain  # All people it was certified for.
@@ -156,3 +168,21 @@ class Certification:
     # Of an enumeration: points nearer to the threshold than the model's rounding may reach. They
     # are decided by running the model, and may fall differently on another machine.
     within_rounding: int
+
+    @property
+    def unfair(self) -> float | None:
+        """Estimate of the domain's unfair share; None without samples."""
+        return None if self.remainder is None else self.remainder.domain_unfair
+
+    @property
+    def unfair_low(self) -> float:
+        """Lower end for the domain's unfair share: a proof only if no samples are drawn."""
+        remainder = self.remainder
+        return remainder.domain_confidence_interval[0] if remainder else self.shares.falsified
+
+    @property
+    def unfair_high(self) -> float:
+        """Upper end for the domain's unfair share, as :attr:`unfair_low`."""
+        if self.remainder is not None:
+            return self.remainder.domain_confidence_interval[1]
+        return min(1.0, self.shares.falsified + self.shares.undecided)
