@@ -1,3 +1,4 @@
+from .lexicon import Lexicon as Lexicon
 from .matching import Mentions as Mentions
 from .matching import find_mentions as find_mentions
 from .near_copies import nearly_equal as nearly_equal

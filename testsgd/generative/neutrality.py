@@ -1,0 +1,100 @@
+"""Neutral prompts: those that give no hint of the value that the output will have (Definition 6).
+
+A prompt is not neutral for a grouping if it has a word of one of its values, or one of the further
+words that the specification lists. An experiment judges a prompt by its outputs: one value in all
+of them is a hint, as far as chance allows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from testsgd.errors import ParameterError
+from testsgd.generative.readers import TermReader
+
+if TYPE_CHECKING:
+    from testsgd.generative.specification import GenerativeSpecification
+
+Neutrality = Literal["neutral", "biased", "undecided"]
+
+
+class PromptJudge:
+    """Judge whether prompts are neutral, by their words.
+
+    Parameters
+    ----------
+    specification : GenerativeSpecification
+        The groupings with their words.
+
+    Examples
+    --------
+    >>> from testsgd.generative import GenerativeSpecification
+    >>> judge = PromptJudge(GenerativeSpecification.from_dict({"groupings": {"gender": {
+    ...     "values": ["female", "male"], "neutral_without": ["lady"]}}}))
+    >>> judge.is_neutral("an image of a poor person", "gender")
+    True
+    >>> judge.is_neutral("an image of a poor young lady", "gender")
+    False
+    """
+
+    def __init__(self, specification: GenerativeSpecification) -> None:
+        self._readers: dict[str, tuple[TermReader, ...]] = {}
+        if specification.neutrality.by == "none":
+            return
+        for name, grouping in specification.groupings.items():
+            words = {value: grouping.words(value) for value in grouping.values}
+            readers = [TermReader(name, words, first=True)]
+            if grouping.neutral_without:
+                readers.append(TermReader(name, {"hint": grouping.neutral_without}, first=True))
+            self._readers[name] = tuple(readers)
+
+    def is_neutral(self, prompt: str, grouping: str) -> bool:
+        """Return whether a prompt has no word that hints at a value of a grouping."""
+        return all(reader.read(prompt).label == 0 for reader in self._readers.get(grouping, ()))
+
+
+def judge_by_experiment(labels: ArrayLike, *, error: float = 0.05) -> Neutrality:
+    """Return whether a prompt is biased, by the labels of outputs that were all made for it.
+
+    Definition 6 calls a prompt biased if all outputs that it can have share one value. Two values
+    among the labels disprove that: the prompt is neutral. If all labels agree, that may be chance:
+    a prompt whose commonest value has a share of at most p gives n equal labels with a probability
+    of at most p^n. It is called biased only if the share of that value is then above 1 - `error`
+    with a confidence of 1 - `error`, so if (1 - error)^n <= error.
+
+    Parameters
+    ----------
+    labels : array_like of int, shape (n,)
+        Values of the outputs; 0 for unrelated, which says nothing.
+    error : float
+        Both the share of other values that is neglected, and the error rate.
+
+    Returns
+    -------
+    {"neutral", "biased", "undecided"}
+
+    Raises
+    ------
+    ParameterError
+        If `error` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> judge_by_experiment([2, 2, 1, 2])
+    'neutral'
+    >>> judge_by_experiment([2] * 20), judge_by_experiment([2] * 59)
+    ('undecided', 'biased')
+    """
+    if not 0 < error < 1:
+        raise ParameterError(f"{error} is not between 0 and 1", where="error")
+    related = np.asarray(labels)
+    related = related[related != 0]
+    if len(np.unique(related)) > 1:
+        return "neutral"
+    if len(related) and len(related) * math.log1p(-error) <= math.log(error):
+        return "biased"
+    return "undecided"
