@@ -34,6 +34,7 @@ COMMANDS = {
     "report": "Render the reports of a saved result, without computing anything again.",
     "shield": "Keep a bound on the bias of a sequence of decisions, at the least expected cost.",
     "monitor": "Watch over a stream of decisions, and say when groups are treated differently.",
+    "generative": "Assess and enforce which groups a generative model shows, and how often.",
     "data": "List, describe and fetch data sets.",
     "bench": "Measure the audit itself.",
 }

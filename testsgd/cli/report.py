@@ -16,7 +16,7 @@ def report(
         typer.Argument(
             metavar="RESULT.json",
             help="The JSON result of an audit, a mitigation, a comparison, a certification, of a "
-            "monitor, or of a shield's synthesis or simulation.",
+            "monitor, of a shield's synthesis or simulation, or of outputs of a generative model.",
         ),
     ],
     out: Annotated[

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from testsgd.errors import SpecificationError
@@ -131,18 +132,19 @@ def ask_for(
         elif one.way == "logit_bias":
             request = _with_bias(request, one)
         elif one.way == "rewrite":
-            request = _rewritten(request, one.text, nouns)
+            change = partial(_rewritten, template=one.text, nouns=nouns)
+            request = _with_text(request, change)
         elif one.way == "system" and request.messages:
             system = {"role": "system", "content": one.text}
             request = replace(request, messages=(system, *request.messages))
         elif one.way == "sentence_after":
-            request = _with_text(request, lambda text, added=one.text: f"{text} {added}")
+            request = _with_text(request, partial(_added_after, sentence=one.text))
         else:
-            request = _with_text(request, lambda text, added=one.text: f"{added} {text}")
+            request = _with_text(request, partial(_added_before, sentence=one.text))
     return EditedRequest(request, prefix)
 
 
-def _with_text(request: ModelRequest, change: Any) -> ModelRequest:
+def _with_text(request: ModelRequest, change: Callable[[str], str]) -> ModelRequest:
     """Return a request whose wanted text is changed."""
     if not request.messages:
         return replace(request, prompt=change(request.prompt))
@@ -154,7 +156,7 @@ def _with_text(request: ModelRequest, change: Any) -> ModelRequest:
     return replace(request, messages=tuple(messages))
 
 
-def _with_message_text(message: Message, change: Any) -> Message:
+def _with_message_text(message: Message, change: Callable[[str], str]) -> Message:
     content = message.get("content")
     if isinstance(content, str):
         return {**message, "content": change(content)}
@@ -193,14 +195,19 @@ def _with_bias(request: ModelRequest, wanted: ValueRequest) -> ModelRequest:
     return replace(request, parameters={**request.parameters, "logit_bias": merged})
 
 
-def _rewritten(request: ModelRequest, template: str, nouns: Sequence[str]) -> ModelRequest:
-    """Put the words of a template where the first noun of the text stands."""
-    text = request.text
+def _rewritten(text: str, *, template: str, nouns: Sequence[str]) -> str:
+    """Put the words of a template where the first noun of a text stands, or behind the text."""
     for noun in nouns:
         found = re.search(rf"\b{re.escape(noun)}\b", text, flags=re.IGNORECASE)
         if found is not None:
-            new = template.replace("{noun}", found[0])
             start, stop = found.span()
-            return _with_text(request, lambda text: text[:start] + new + text[stop:])
-    words = template.replace("{noun}", "person")
-    return _with_text(request, lambda text: f"{text} ({words})")
+            return text[:start] + template.replace("{noun}", found[0]) + text[stop:]
+    return f"{text} ({template.replace('{noun}', 'person')})"
+
+
+def _added_after(text: str, *, sentence: str) -> str:
+    return f"{text} {sentence}"
+
+
+def _added_before(text: str, *, sentence: str) -> str:
+    return f"{sentence} {text}"

@@ -12,7 +12,8 @@ import json
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -340,6 +341,27 @@ class GenerativeSpecification(ExactDocument):
             if name not in self.groupings:
                 what = f"{{{name}}} is no grouping"
                 raise mistake(key, what, "write {{ and }} for braces")
+
+    @classmethod
+    def of(cls, source: GenerativeSpecification | Mapping[str, Any] | str | Path) -> Self:
+        """Return a specification: itself, of its keys, or of the TOML file that has them.
+
+        Raises
+        ------
+        SpecificationError
+            If it specifies no conditional fairness; names the key and the line.
+
+        Examples
+        --------
+        >>> GenerativeSpecification.of({"groupings": {"sex": {"values": ["f", "m"]}}}).name
+        'outputs'
+        """
+        if isinstance(source, cls):
+            return source
+        if isinstance(source, Mapping):
+            return cls.from_dict(source)
+        assert not isinstance(source, GenerativeSpecification)
+        return cls.read(source)
 
     @property
     def required(self) -> tuple[Requirement, ...]:

@@ -20,6 +20,7 @@ RESULTS = {
     "testsgd.shield/2": "testsgd.shielding:ShieldResult",
     "testsgd.shield-simulation/2": "testsgd.shielding:SimulationResult",
     "testsgd.monitoring/2": "testsgd.monitoring:MonitorResult",
+    "testsgd.generative/1": "testsgd.generative:GenerativeResult",
 }
 """The class of the results of each schema, as its module and name."""
 

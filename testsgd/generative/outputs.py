@@ -1,0 +1,334 @@
+"""Outputs of a model, from a file, a data frame or Python, with the value of each grouping.
+
+A log is a table: a line for each output, with its ``prompt``, its ``output``, what was ``asked``
+for if a value was, and columns named like groupings where the values are known already. What no
+column says is read from the texts.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.data.cells import as_pandas
+from testsgd.errors import DataError, ParameterError
+from testsgd.generative.neutrality import PromptJudge
+from testsgd.generative.readers import Classifier, Reader, readers_of
+from testsgd.generative.specification import GenerativeSpecification
+
+Labels = NDArray[np.int32]
+Flags = NDArray[np.bool_]
+
+PROMPT = "prompt"
+OUTPUT = "output"
+ASKED = "asked"
+# Names for an output without a value.
+UNRELATED = ("", "unrelated", "none", "null", "unknown")
+_JSON_LINES = (".jsonl", ".ndjson", ".log")
+_ENDINGS = (*_JSON_LINES, ".json", ".csv")
+_REMEDY = "give a .jsonl file with an object a line, a .json list of objects, or a .csv file"
+
+
+@dataclass(frozen=True)
+class LabelledOutputs:
+    """Outputs in their order, with a number for the value of each grouping.
+
+    Examples
+    --------
+    >>> people = GenerativeSpecification.from_dict(
+    ...     {"groupings": {"gender": {"values": ["female", "male"]}}})
+    >>> outputs = labelled_outputs(["a male nurse", "a female nurse", "a car"], people)
+    >>> outputs.labels["gender"].tolist(), len(outputs)
+    ([2, 1, 0], 3)
+    """
+
+    number: int  # How many outputs there are.
+    labels: Mapping[str, Labels]  # For each grouping the values, shape (n,); 0: unrelated.
+    several: Mapping[str, int]  # For each grouping the outputs with several values.
+    unanswered: Mapping[str, int]  # Outputs about which a chat model gave no usable answer.
+    # For each grouping which prompts give no hint, shape (n,); empty if there are no prompts.
+    neutral: Mapping[str, Flags]
+    asked: Mapping[str, Labels]  # For each grouping the value that was asked for; 0: none.
+    texts: tuple[str, ...] = ()  # The outputs themselves, if they are texts.
+
+    def __len__(self) -> int:
+        return self.number
+
+
+def labelled_outputs(
+    source: Any,
+    specification: GenerativeSpecification,
+    *,
+    classify: Mapping[str, Classifier] | None = None,
+) -> LabelledOutputs:
+    """Return outputs with the value that each has of every grouping.
+
+    Parameters
+    ----------
+    source : path-like, data frame, mapping of columns, or sequence of texts or of mappings
+        A log with the columns ``prompt``, ``output``, ``asked`` and those named like groupings, of
+        which those that are needed must be there. A sequence of texts is the column ``output``.
+    specification : GenerativeSpecification
+        The groupings.
+    classify : mapping of str to callable, optional
+        Functions that read a grouping from an output.
+
+    Returns
+    -------
+    LabelledOutputs
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, or a value is none of its grouping.
+    ModelError
+        If a function that reads a grouping fails.
+    """
+    frame, where = _frame(source)
+    readers = readers_of(specification, classify)
+    labels: dict[str, Labels] = {}
+    several = dict.fromkeys(specification.groupings, 0)
+    unanswered = dict.fromkeys(specification.groupings, 0)
+    for name, grouping in specification.groupings.items():
+        if name in frame.columns:
+            labels[name] = _numbers(frame[name], name, grouping.values, where=where)
+            continue
+        texts = _texts(frame, grouping.reads, name, where=where)
+        labels[name], several[name], unanswered[name] = _read(readers[name], texts)
+    texts = ()
+    if OUTPUT in frame.columns and all(isinstance(text, str) for text in frame[OUTPUT]):
+        texts = tuple(frame[OUTPUT])
+    return LabelledOutputs(
+        number=len(frame),
+        labels=labels,
+        several=several,
+        unanswered=unanswered,
+        neutral=_neutral(frame, specification),
+        asked=_asked(frame, specification, where=where),
+        texts=texts,
+    )
+
+
+def _neutral(frame: pd.DataFrame, specification: GenerativeSpecification) -> dict[str, Flags]:
+    """Return which prompts are neutral; each different prompt is judged once."""
+    if PROMPT not in frame.columns:
+        return {}
+    judge = PromptJudge(specification)
+    codes, prompts = pd.factorize(frame[PROMPT].fillna("").astype(str))
+    return {
+        name: np.array([judge.is_neutral(prompt, name) for prompt in prompts], dtype=bool)[codes]
+        for name, grouping in specification.groupings.items()
+        if grouping.reads != "prompt"
+    }
+
+
+def _asked(
+    frame: pd.DataFrame, specification: GenerativeSpecification, *, where: str
+) -> dict[str, Labels]:
+    """Return what was asked for: a value, or a mapping from groupings to values."""
+    if ASKED not in frame.columns:
+        return {}
+    asked: dict[str, Labels] = {}
+    for name in specification.free_groupings:
+        grouping = specification.groupings[name]
+        only = len(specification.free_groupings) == 1
+        values = [_asked_value(cell, name, only=only) for cell in frame[ASKED]]
+        series = pd.Series(values, dtype=object)
+        asked[name] = _numbers(series, f"{ASKED}: {name}", grouping.values, where=where)
+    return asked
+
+
+def _asked_value(cell: Any, grouping: str, *, only: bool) -> Any:
+    if isinstance(cell, str) and cell.startswith("{"):
+        cell = json.loads(cell)
+    if isinstance(cell, Mapping):
+        return cell.get(grouping)
+    return cell if only else None
+
+
+def _read(reader: Reader, texts: Sequence[Any]) -> tuple[Labels, int, int]:
+    """Read a value from each text; equal texts are read once."""
+    codes, different = pd.factorize(pd.Series(texts, dtype=object), use_na_sentinel=False)
+    readings = [reader.read(text) for text in different]
+    labels = np.array([reading.label for reading in readings], dtype=np.int32)
+    several = np.array([reading.several for reading in readings], dtype=bool)
+    unanswered = np.array([reading.unanswered for reading in readings], dtype=bool)
+    return labels[codes], int(several[codes].sum()), int(unanswered[codes].sum())
+
+
+def _texts(frame: pd.DataFrame, reads: str, name: str, *, where: str) -> Sequence[Any]:
+    needed = (PROMPT, OUTPUT) if reads == "both" else (reads,)
+    for column in needed:
+        if column not in frame.columns:
+            raise DataError(
+                f"there is no column {column!r} to read {name!r} from, and none named {name!r}",
+                where=where,
+                remedy=f"the columns are {', '.join(map(str, frame.columns)) or 'none'}",
+            )
+    if len(needed) == 1:
+        cells = frame[needed[0]]
+        return ["" if _is_missing(cell) else cell for cell in cells]
+    both = zip(frame[PROMPT], frame[OUTPUT], strict=True)
+    return [f"{prompt}\n{output}" for prompt, output in both]
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, float) and cell != cell)
+
+
+def _numbers(column: pd.Series[Any], name: str, values: tuple[str, ...], *, where: str) -> Labels:
+    """Return the numbers of the values in a column of names or of numbers."""
+    if pd.api.types.is_integer_dtype(column.dtype):
+        numbers = column.to_numpy()
+        wrong = np.flatnonzero((numbers < 0) | (numbers > len(values)))
+        if len(wrong):
+            row = int(wrong[0])
+            raise _wrong_value(numbers[row], row, name, values, where=where)
+        return numbers.astype(np.int32)
+    codes, names = pd.factorize(column)
+    known = {value: number for number, value in enumerate(values, start=1)}
+    known.update({value.casefold(): number for value, number in list(known.items())})
+    numbered = np.zeros(len(names) + 1, dtype=np.int32)
+    for code, cell in enumerate(names):
+        number = _number(cell, known)
+        if number is None:
+            row = int(np.flatnonzero(codes == code)[0])
+            raise _wrong_value(cell, row, name, values, where=where)
+        numbered[code] = number
+    # A missing cell has the code -1, which is the last number: 0.
+    return numbered[codes]
+
+
+def _number(cell: Any, known: Mapping[str, int]) -> int | None:
+    text = str(cell).strip()
+    if text in known:
+        return known[text]
+    folded = text.casefold()
+    if folded in known:
+        return known[folded]
+    if folded in UNRELATED:
+        return 0
+    most = len(set(known.values()))
+    if text.isdecimal() and int(text) <= most:
+        return int(text)
+    return None
+
+
+def _wrong_value(
+    cell: Any, row: int, name: str, values: tuple[str, ...], *, where: str
+) -> DataError:
+    place = f"output {row + 1}, {name}"
+    return DataError(
+        f"{cell!r} is no value",
+        where=f"{where}, {place}" if where else place,
+        remedy=f"the values are {', '.join(values)}; leave it empty if the output is unrelated",
+        value=str(cell),
+        row=row + 1,
+    )
+
+
+def _frame(source: Any) -> tuple[pd.DataFrame, str]:
+    """Return outputs as a data frame, and what errors call the source."""
+    if isinstance(source, str | Path):
+        path = Path(source)
+        return _read_file(path), str(path)
+    frame = as_pandas(source)
+    if frame is not None:
+        return frame.reset_index(drop=True), ""
+    if isinstance(source, Mapping):
+        return _of_columns(source, where=""), ""
+    if isinstance(source, Iterable) and not isinstance(source, bytes):
+        return _of_rows(list(source), where=""), ""
+    raise ParameterError(
+        f"a {type(source).__name__} has no outputs",
+        where="outputs",
+        remedy="give a file, a data frame, columns, or a list of texts or of mappings",
+    )
+
+
+def _read_file(path: Path) -> pd.DataFrame:
+    ending = path.suffix.lower()
+    if ending not in _ENDINGS:
+        what = f"a file of the kind {ending!r} is not known" if ending else "the file has no ending"
+        raise DataError(what, where=str(path), remedy=_REMEDY)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise DataError(
+            "there is no such file", where=str(path), remedy="check the path"
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(
+            "the file cannot be read as text", where=str(path), remedy=_REMEDY
+        ) from error
+    if ending == ".csv":
+        return _of_csv(path, text)
+    if ending in _JSON_LINES:
+        return _of_rows(_json_lines(text, path), where=str(path))
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise DataError(f"not valid JSON: {error}", where=str(path), remedy=_REMEDY) from error
+    if isinstance(content, Mapping):
+        return _of_columns(content, where=str(path))
+    if isinstance(content, list):
+        return _of_rows(content, where=str(path))
+    raise DataError("the file holds no list of outputs", where=str(path), remedy=_REMEDY)
+
+
+def _of_csv(path: Path, text: str) -> pd.DataFrame:
+    try:
+        return pd.read_csv(io.StringIO(text), dtype=object, keep_default_na=False)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(f"not a CSV file ({reason})", where=str(path), remedy=_REMEDY) from error
+
+
+def _json_lines(text: str, path: Path) -> list[Any]:
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            rows.append(json.loads(line))
+        except ValueError as error:
+            raise DataError(
+                f"not valid JSON: {error}", where=f"{path}, line {number}", remedy=_REMEDY
+            ) from error
+    return rows
+
+
+def _of_rows(rows: list[Any], *, where: str) -> pd.DataFrame:
+    if all(isinstance(row, str | bytes) for row in rows):
+        return pd.DataFrame({OUTPUT: pd.Series(rows, dtype=object)})
+    flat = []
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping):
+            place = f"output {number}"
+            raise DataError(
+                f"a {type(row).__name__} is no output",
+                where=f"{where}, {place}" if where else place,
+                remedy="give a text, or an object with the keys prompt and output",
+            )
+        labels = row.get("labels")
+        flat.append({**row, **labels} if isinstance(labels, Mapping) else dict(row))
+    return pd.DataFrame.from_records(flat)
+
+
+def _of_columns(columns: Mapping[str, Any], *, where: str) -> pd.DataFrame:
+    lengths = {name: len(column) for name, column in columns.items() if hasattr(column, "__len__")}
+    if len(lengths) < len(columns) or len(set(lengths.values())) > 1:
+        raise DataError(
+            "the columns are not all lists of one length",
+            where=where or "outputs",
+            remedy="give a list for each column, with an item for each output",
+        )
+    return pd.DataFrame(dict(columns))

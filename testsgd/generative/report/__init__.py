@@ -1,0 +1,1 @@
+"""The report of an assessment: one summary, its verdict and its layout."""

@@ -1,0 +1,104 @@
+"""From an assessment to the summary document that every view is rendered from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from testsgd.generative.report import summary as documents
+from testsgd.generative.report.summary import GenerativeSummary
+from testsgd.generative.report.verdict import generative_verdict
+from testsgd.report.summaries import package_versions, present_moment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from testsgd.generative.outcome import AssessmentOutcome, CoverageOutcome, SequenceOutcome
+    from testsgd.generative.specification import GenerativeSpecification
+
+# So many outputs of a sequence, the last ones, are in the document.
+MOST_DRAWN = 1000
+
+
+def summarise_assessment(
+    outcome: AssessmentOutcome,
+    specification: GenerativeSpecification,
+    *,
+    before: Sequence[documents.SequenceSummary] = (),
+) -> GenerativeSummary:
+    """Write an assessment as one document.
+
+    `before`: the sequences of an earlier assessment, which the report shows beside these.
+    """
+    settings = documents.GenerativeSettings(
+        confidence=specification.confidence,
+        neutrality=specification.neutrality.by,
+        groupings={
+            name: list(grouping.values) for name, grouping in specification.groupings.items()
+        },
+    )
+    coverage = None if outcome.coverage is None else _coverage(outcome.coverage)
+    found: dict[str, Any] = {
+        "created": present_moment(),
+        "versions": package_versions(("numpy",)),
+        "name": specification.name,
+        "digest": specification.digest(),
+        "settings": settings,
+        "sequences": [_sequence(sequence) for sequence in outcome.sequences],
+        "before": list(before),
+        "coverage": coverage,
+        "outputs": outcome.outputs,
+        "several": outcome.several,
+        "unanswered": outcome.unanswered,
+        "prompts_known": outcome.prompts_known,
+        "all_neutral": outcome.all_neutral,
+    }
+    verdict = generative_verdict(GenerativeSummary.model_construct(**found))
+    return GenerativeSummary(**found, verdict=verdict)
+
+
+def _sequence(sequence: SequenceOutcome) -> documents.SequenceSummary:
+    requirement = sequence.requirement
+    signs = np.where(sequence.asked, -1, 1)
+    drawn = (sequence.labels * signs)[-MOST_DRAWN:]
+    return documents.SequenceSummary.of(
+        sequence,
+        name=requirement.name,
+        grouping=requirement.grouping,
+        conditions=_conditions(requirement.condition),
+        values=[documents.ValueSummary.of(value) for value in sequence.values],
+        sequence=drawn.tolist(),
+    )
+
+
+def _conditions(condition: tuple[tuple[str, str], ...]) -> list[documents.ConditionSummary]:
+    return [
+        documents.ConditionSummary(grouping=grouping, value=value) for grouping, value in condition
+    ]
+
+
+def _coverage(coverage: CoverageOutcome) -> documents.CoverageSummary:
+    missing = [
+        documents.MissingSummary(groupings=list(one.groupings), values=list(one.values))
+        for one in coverage.missing
+    ]
+    return documents.CoverageSummary.of(
+        coverage,
+        groupings=list(coverage.groupings),
+        conditions=_conditions(coverage.condition),
+        curve=_curve(coverage),
+        missing=missing,
+    )
+
+
+def _curve(coverage: CoverageOutcome) -> list[documents.CurvePoint]:
+    """Return the points of the curve where it rises, and its end."""
+    rises = np.flatnonzero(np.diff(coverage.curve, prepend=0))
+    points = [
+        documents.CurvePoint(outputs=int(index) + 1, covered=int(coverage.curve[index]))
+        for index in rises
+    ]
+    if not points or points[-1].outputs < coverage.outputs:
+        points.append(documents.CurvePoint(outputs=coverage.outputs, covered=coverage.covered))
+    return points

@@ -1,0 +1,138 @@
+"""The summary of an assessment, a JSON document; its JSON Schema is generated from it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from testsgd.generative.outcome import Scope, Standing
+from testsgd.report.summaries import Part
+
+SCHEMA_NAME = "testsgd.generative/1"
+Status = Literal["kept", "broken", "not_enough_evidence", "described"]
+
+
+class ConditionSummary(Part):
+    """A grouping, and the value that outputs have of it."""
+
+    grouping: str = Field(description="name of the grouping")
+    value: str = Field(description="its value")
+
+
+class ValueSummary(Part):
+    """How one value appears among the related outputs of a requirement."""
+
+    name: str = Field(description="the value")
+    count: int = Field(description="related outputs that have it")
+    share: float | None = Field(description="as a share of the related outputs; null without any")
+    exact_low: float = Field(description="lower end of the exact interval (Clopper and Pearson)")
+    exact_high: float = Field(description="its upper end")
+    low: float = Field(description="lower end of the interval that is valid at any time")
+    high: float = Field(description="its upper end")
+    first: int | None = Field(description="position of its first output; null: it never appears")
+    smallest_beta: int = Field(
+        description="smallest number of outputs within which it came, and came again"
+    )
+    beta: int | None = Field(description="the number that is asked for; null: none")
+    kept: bool | None = Field(description="whether that was kept; null: nothing is asked for")
+    missed_at: int | None = Field(description="position by which it should have come; null: none")
+    asked: int = Field(description="outputs for which it was asked")
+    obeyed: int = Field(description="those of them that had it")
+
+
+class SequenceSummary(Part):
+    """How the values of a requirement appear in a sequence of outputs."""
+
+    name: str = Field(description="what the requirement is called")
+    grouping: str = Field(description="the grouping whose values must appear")
+    conditions: list[ConditionSummary] = Field(description="which outputs are related")
+    scope: Scope = Field(description="all outputs, or those of neutral prompts only")
+    outputs: int = Field(description="outputs that were looked at")
+    related: int = Field(description="those that fulfil the condition and have a value")
+    unrelated: int = Field(description="those that fulfil the condition and have none")
+    standing: Standing = Field(
+        description="kept, broken, not enough outputs to judge, or nothing is asked for"
+    )
+    long_enough: bool = Field(description="more related outputs than the largest beta")
+    all_appeared: bool = Field(description="every value appeared")
+    values: list[ValueSummary] = Field(description="the values, in their order")
+    difference: float | None = Field(description="the largest share less the smallest")
+    difference_low: float = Field(description="lower end of its interval, valid at any time")
+    difference_high: float = Field(description="its upper end")
+    difference_bound: float | None = Field(description="what the betas allow in the long run")
+    sequence: list[int] = Field(
+        description="the last values in their order, from 1; negative where asked for"
+    )
+
+
+class MissingSummary(Part):
+    """A combination of values that no output has."""
+
+    groupings: list[str] = Field(description="the groupings")
+    values: list[str] = Field(description="the value of each")
+
+
+class CurvePoint(Part):
+    """How many combinations had appeared after some outputs."""
+
+    outputs: int = Field(description="outputs until then")
+    covered: int = Field(description="combinations that had appeared")
+
+
+class CoverageSummary(Part):
+    """Which combinations of values appear."""
+
+    groupings: list[str] = Field(description="the groupings")
+    strength: int = Field(description="how many groupings a combination joins")
+    conditions: list[ConditionSummary] = Field(description="which outputs are looked at")
+    outputs: int = Field(description="outputs that fulfil the condition")
+    combinations: int = Field(description="all combinations")
+    covered: int = Field(description="those that appear")
+    curve: list[CurvePoint] = Field(description="how many had appeared, where that changed")
+    missing: list[MissingSummary] = Field(description="the first of those that do not appear")
+    least_further: int = Field(description="at least so many outputs are needed to cover them all")
+    enough_further: int | None = Field(description="so many are enough; null: not computed")
+
+
+class GenerativeSettings(Part):
+    """What was asked for, besides the requirements."""
+
+    confidence: float = Field(description="of the intervals of one requirement together")
+    neutrality: Literal["terms", "none"] = Field(description="how neutral prompts are recognised")
+    groupings: dict[str, list[str]] = Field(description="the values of each grouping")
+
+
+class GenerativeVerdict(Part):
+    """The outcome, the same in every view."""
+
+    status: Status = Field(description="in one word")
+    exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
+    headline: str = Field(description="the outcome, as a sentence")
+    sentences: list[str] = Field(description="what to know beside it")
+
+
+class GenerativeSummary(Part):
+    """Everything that an assessment of a generative model finds, as one document."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    schema_: Literal["testsgd.generative/1"] = Field(
+        "testsgd.generative/1", alias="schema", description="name and version of this format"
+    )
+    created: str = Field(description="UTC time, ISO 8601; a rerun changes it")
+    versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
+    name: str = Field(description="what the specification is called")
+    digest: str = Field(description="sha256 of the specification")
+    settings: GenerativeSettings = Field(description="what was asked for")
+    outputs: int = Field(description="outputs that were read")
+    several: int = Field(description="outputs with several values of a grouping")
+    unanswered: int = Field(description="outputs about which a chat model gave no usable answer")
+    prompts_known: bool = Field(description="the outputs came with their prompts")
+    all_neutral: bool = Field(description="all prompts are neutral")
+    sequences: list[SequenceSummary] = Field(description="one for each requirement and scope")
+    before: list[SequenceSummary] = Field(
+        [], description="the same requirements in an earlier assessment, to compare with"
+    )
+    coverage: CoverageSummary | None = Field(description="combinations; null: fewer groupings")
+    verdict: GenerativeVerdict = Field(description="the outcome in words, with the exit code")

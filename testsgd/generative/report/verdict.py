@@ -1,0 +1,187 @@
+"""The outcome of an assessment in words, the same in every view."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from testsgd.generative.report.summary import (
+    CoverageSummary,
+    GenerativeSummary,
+    GenerativeVerdict,
+    SequenceSummary,
+    Status,
+    ValueSummary,
+)
+from testsgd.report.formatting import capital, count, percent, plural, series
+
+STATUS_NAMES: dict[Status, str] = {
+    "kept": "Kept",
+    "broken": "Broken",
+    "not_enough_evidence": "Not enough evidence",
+    "described": "Described",
+}
+"""What each status is called."""
+
+# So many values are named in a sentence.
+_NAMED = 4
+
+
+def generative_verdict(summary: GenerativeSummary) -> GenerativeVerdict:
+    """Return whether every value came, and came again, as was asked for.
+
+    The exit code is 1 if a requirement is broken, 3 if one has too few outputs to be judged or no
+    output at all, 0 otherwise. The verdict is about all outputs, whatever their prompts; what holds
+    for neutral prompts alone is said beside it.
+    """
+    judged = [sequence for sequence in summary.sequences if sequence.scope == "all"]
+    broken = [sequence for sequence in judged if sequence.standing == "broken"]
+    open_ones = [sequence for sequence in judged if sequence.standing == "not_enough"]
+    empty = [sequence for sequence in judged if not sequence.related]
+    asked = [sequence for sequence in judged if sequence.standing != "described"]
+    status: Status = "described"
+    code: Literal[0, 1, 3] = 0
+    if broken:
+        status, code = "broken", 1
+    elif open_ones or empty:
+        status, code = "not_enough_evidence", 3
+    elif asked:
+        status = "kept"
+    sentences = [
+        *_others(broken or open_ones or judged),
+        *_open(open_ones if broken else []),
+        *_neutral(summary),
+        *_coverage(summary.coverage),
+        *_set_aside(summary),
+    ]
+    return GenerativeVerdict(
+        status=status,
+        exit_code=code,
+        headline=_headline(status, judged, broken, open_ones or empty),
+        sentences=sentences,
+    )
+
+
+def _headline(
+    status: Status,
+    judged: list[SequenceSummary],
+    broken: list[SequenceSummary],
+    undecided: list[SequenceSummary],
+) -> str:
+    if status == "broken":
+        most = f"{count(len(broken))} of {plural(len(judged), 'requirement')} broken: "
+        first = broken[0]
+        return f"{most if len(judged) > 1 else ''}{capital_if(first.name, len(judged) == 1)}: " + (
+            f"{broken_text(first)}."
+        )
+    if status == "not_enough_evidence":
+        first = undecided[0]
+        needed = max((value.beta or 0) for value in first.values)
+        if not first.related:
+            return f"{capital(first.name)}: no output is related, so nothing can be judged."
+        return (
+            f"{capital(first.name)}: {plural(first.related, 'related output')}, and more than "
+            f"{count(needed)} are needed to judge it."
+        )
+    if status == "kept":
+        which = "The requirement is" if len(judged) == 1 else f"All {len(judged)} requirements are"
+        return f"{which} kept: every value came, and came again, as soon as was asked for."
+    first = max(judged, key=lambda sequence: sequence.difference or 0.0)
+    return f"{capital(first.name)}: {shares_text(first)}; nothing is asked for."
+
+
+def capital_if(text: str, wanted: bool) -> str:
+    """Return a text, with a capital if that is wanted."""
+    return capital(text) if wanted else text
+
+
+def broken_text(sequence: SequenceSummary) -> str:
+    """Return which values came too late, or never."""
+    never = [value for value in sequence.values if value.kept is False and value.first is None]
+    if never:
+        names = series([f"“{value.name}”" for value in never[:_NAMED]])
+        return f"{names} never came in {plural(sequence.related, 'related output')}"
+    late = [value for value in sequence.values if value.kept is False]
+    texts = [
+        f"“{value.name}” was asked for within {plural(value.beta or 0, 'output')} and took up to "
+        f"{count(value.smallest_beta)}"
+        for value in late[:_NAMED]
+    ]
+    return series(texts)
+
+
+def shares_text(sequence: SequenceSummary) -> str:
+    """Return the shares of the commonest and of the rarest value."""
+    known = [value for value in sequence.values if value.share is not None]
+    if not known:
+        return "no related output"
+    most = max(known, key=lambda value: value.share or 0.0)
+    least = min(known, key=lambda value: value.share or 0.0)
+    related = plural(sequence.related, "related output")
+    return f"{_share(most)} and {_share(least)} of {related}"
+
+
+def _share(value: ValueSummary) -> str:
+    return f"{percent(value.share)} “{value.name}”"
+
+
+def _others(sequences: list[SequenceSummary]) -> list[str]:
+    """Return a sentence on each further requirement, and on the shares of the first."""
+    sentences = []
+    for number, sequence in enumerate(sequences[:_NAMED]):
+        text = shares_text(sequence)
+        if sequence.standing == "broken" and number > 0:
+            text = f"{broken_text(sequence)}; {text}"
+        sentences.append(f"{capital(sequence.name)}: {text}.")
+    if len(sequences) > _NAMED:
+        left = len(sequences) - _NAMED
+        sentences.append(f"{plural(left, 'further requirement')} of the kind in the table below.")
+    return sentences
+
+
+def _open(sequences: list[SequenceSummary]) -> list[str]:
+    if not sequences:
+        return []
+    names = series([sequence.name for sequence in sequences[:_NAMED]])
+    return [f"Too few outputs to judge: {names}."]
+
+
+def _neutral(summary: GenerativeSummary) -> list[str]:
+    """Return what is known of the model itself, whose prompts must be neutral for that."""
+    if not summary.prompts_known:
+        return [
+            "The prompts are not known. So this is about these outputs, and whether the model "
+            "itself is inherently fair is not judged."
+        ]
+    if summary.settings.neutrality == "none":
+        return ["Every prompt is taken to be neutral, as the specification says."]
+    if summary.all_neutral:
+        return ["No prompt has a word of a value, so this is about the model itself."]
+    neutral = [sequence for sequence in summary.sequences if sequence.scope == "neutral"]
+    broken = [sequence for sequence in neutral if sequence.standing == "broken"]
+    if broken:
+        return [f"For neutral prompts alone, {broken[0].name} is broken: {broken_text(broken[0])}."]
+    few = [sequence for sequence in neutral if sequence.standing == "not_enough"]
+    if few or not neutral:
+        return ["There are too few outputs of neutral prompts to judge the model itself."]
+    return ["For neutral prompts alone, the outcome is the same."]
+
+
+def _coverage(coverage: CoverageSummary | None) -> list[str]:
+    if coverage is None or not coverage.combinations:
+        return []
+    shown = percent(coverage.covered / coverage.combinations)
+    return [
+        f"{shown} of the {count(coverage.combinations)} combinations of {coverage.strength} "
+        f"groupings appear in {plural(coverage.outputs, 'output')}."
+    ]
+
+
+def _set_aside(summary: GenerativeSummary) -> list[str]:
+    sentences = []
+    if summary.several:
+        which = plural(summary.several, "output")
+        sentences.append(f"{which} had several values of one grouping.")
+    if summary.unanswered:
+        which = plural(summary.unanswered, "output")
+        sentences.append(f"Of {which} no usable answer came, so they count as unrelated.")
+    return sentences

@@ -1,0 +1,229 @@
+"""The assessment itself: from labelled outputs to how groups appear among them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.generative import coverage as combinations
+from testsgd.generative import sequences
+from testsgd.generative.outcome import (
+    AssessmentOutcome,
+    CoverageOutcome,
+    MissingCombination,
+    Scope,
+    SequenceOutcome,
+    Standing,
+    ValueOutcome,
+)
+from testsgd.generative.outputs import LabelledOutputs
+from testsgd.generative.specification import GenerativeSpecification, Requirement
+
+# So many combinations that do not appear are named.
+_MOST_MISSING = 200
+
+
+def assess(outputs: LabelledOutputs, specification: GenerativeSpecification) -> AssessmentOutcome:
+    """Find how each value of each requirement appears, and which combinations do.
+
+    Where some prompts are neutral and some are not, each requirement is looked at twice: over all
+    outputs, and over those of neutral prompts alone, which say something of the model itself
+    (paper, Definition 7).
+
+    Parameters
+    ----------
+    outputs : LabelledOutputs
+        The outputs in their order.
+    specification : GenerativeSpecification
+        What must hold.
+
+    Returns
+    -------
+    AssessmentOutcome
+
+    Examples
+    --------
+    >>> from testsgd.generative.outputs import labelled_outputs
+    >>> people = GenerativeSpecification.from_dict({
+    ...     "groupings": {"gender": {"values": ["female", "male"]}},
+    ...     "requirements": [{"grouping": "gender", "beta": 3}]})
+    >>> found = assess(labelled_outputs({"gender": [1, 2, 2, 2, 1, 2]}, people), people)
+    >>> found.sequences[0].standing
+    'broken'
+    >>> [value.smallest_beta for value in found.sequences[0].values]
+    [4, 2]
+    """
+    found: list[SequenceOutcome] = []
+    all_neutral = bool(outputs.neutral)
+    for requirement in specification.required:
+        everything = np.ones(len(outputs), dtype=bool)
+        found.append(_sequence(outputs, specification, requirement, "all", everything))
+        neutral = outputs.neutral.get(requirement.grouping)
+        if neutral is None:
+            continue
+        fulfilled = _fulfilled(outputs, specification, requirement.condition)
+        if not neutral[fulfilled].all():
+            all_neutral = False
+            found.append(_sequence(outputs, specification, requirement, "neutral", neutral))
+    return AssessmentOutcome(
+        outputs=len(outputs),
+        prompts_known=bool(outputs.neutral),
+        all_neutral=all_neutral,
+        sequences=tuple(found),
+        coverage=_coverage(outputs, specification),
+        several=sum(outputs.several.values()),
+        unanswered=sum(outputs.unanswered.values()),
+    )
+
+
+def _fulfilled(
+    outputs: LabelledOutputs,
+    specification: GenerativeSpecification,
+    condition: tuple[tuple[str, str], ...],
+) -> NDArray[np.bool_]:
+    """Return which outputs fulfil a condition, shape (n,)."""
+    fulfilled = np.ones(len(outputs), dtype=bool)
+    for name, value in condition:
+        number = specification.groupings[name].values.index(value) + 1
+        fulfilled &= outputs.labels[name] == number
+    return fulfilled
+
+
+def _sequence(
+    outputs: LabelledOutputs,
+    specification: GenerativeSpecification,
+    requirement: Requirement,
+    scope: Scope,
+    included: NDArray[np.bool_],
+) -> SequenceOutcome:
+    """Look at one requirement over the outputs that are included."""
+    fulfilled = _fulfilled(outputs, specification, requirement.condition) & included
+    all_labels = outputs.labels[requirement.grouping]
+    related = np.flatnonzero(fulfilled & (all_labels != 0))
+    labels = all_labels[related]
+    requested = outputs.asked.get(requirement.grouping)
+    asked = np.zeros(len(related), dtype=np.int32) if requested is None else requested[related]
+    values = _values(labels, asked, requirement, confidence=specification.confidence)
+    shares = [value.share for value in values if value.share is not None]
+    long_enough = len(labels) > max(requirement.betas, default=0)
+    return SequenceOutcome(
+        requirement=requirement,
+        scope=scope,
+        outputs=int(included.sum()),
+        related=len(related),
+        unrelated=int(fulfilled.sum()) - len(related),
+        standing=_standing(values, requirement, long_enough=long_enough),
+        long_enough=long_enough,
+        all_appeared=all(value.first is not None for value in values),
+        values=values,
+        difference=max(shares) - min(shares) if shares else None,
+        difference_low=_least_difference(values),
+        difference_high=_greatest_difference(values),
+        difference_bound=(
+            sequences.frequency_bound(requirement.betas) if requirement.betas else None
+        ),
+        labels=labels,
+        asked=asked != 0,
+    )
+
+
+def _values(
+    labels: NDArray[np.int32],
+    asked: NDArray[np.int32],
+    requirement: Requirement,
+    *,
+    confidence: float,
+) -> tuple[ValueOutcome, ...]:
+    number_of_values = len(requirement.values)
+    # The intervals of all values hold together (Bonferroni).
+    each = 1 - (1 - confidence) / number_of_values
+    found = sequences.frequencies(labels, values=number_of_values, confidence=each)
+    smallest = sequences.smallest_betas(labels, values=number_of_values)
+    first = sequences.appears_eventually(labels, values=number_of_values).first
+    repetition = None
+    if requirement.betas:
+        repetition = sequences.bounded_repetition(labels, betas=requirement.betas)
+    outcomes = []
+    for index, name in enumerate(requirement.values):
+        wanted = asked == index + 1
+        missed_at = None
+        kept = None
+        if repetition is not None:
+            kept = bool(repetition.kept[index])
+            missed_at = int(repetition.missed_at[index]) or None
+        outcomes.append(
+            ValueOutcome(
+                name=name,
+                count=int(found.counts[index]),
+                share=float(found.shares[index]) if len(labels) else None,
+                exact_low=float(found.exact_low[index]),
+                exact_high=float(found.exact_high[index]),
+                low=float(found.low[index]),
+                high=float(found.high[index]),
+                first=int(first[index]) or None,
+                smallest_beta=int(smallest[index]),
+                beta=requirement.betas[index] if requirement.betas else None,
+                kept=kept,
+                missed_at=missed_at,
+                asked=int(wanted.sum()),
+                obeyed=int((wanted & (labels == index + 1)).sum()),
+            )
+        )
+    return tuple(outcomes)
+
+
+def _standing(
+    values: tuple[ValueOutcome, ...], requirement: Requirement, *, long_enough: bool
+) -> Standing:
+    if not requirement.betas:
+        return "described"
+    if any(value.kept is False for value in values):
+        return "broken"
+    return "kept" if long_enough else "not_enough"
+
+
+def _least_difference(values: tuple[ValueOutcome, ...]) -> float:
+    """Return the lower end of the largest difference of two shares, by their intervals."""
+    return max(0.0, max(value.low for value in values) - min(value.high for value in values))
+
+
+def _greatest_difference(values: tuple[ValueOutcome, ...]) -> float:
+    """Return the upper end of the largest difference of two different shares."""
+    return max(above.high - below.low for above in values for below in values if above is not below)
+
+
+def _coverage(
+    outputs: LabelledOutputs, specification: GenerativeSpecification
+) -> CoverageOutcome | None:
+    """Return which combinations appear; None with fewer groupings than a combination joins."""
+    wanted = specification.coverage
+    names = specification.covered_groupings
+    if len(names) < max(wanted.strength, 2):
+        return None
+    condition = tuple(wanted.when.items())
+    fulfilled = _fulfilled(outputs, specification, condition)
+    labels = np.column_stack([outputs.labels[name][fulfilled] for name in names])
+    sizes = tuple(len(specification.groupings[name].values) for name in names)
+    found = combinations.coverage(labels, sizes=sizes, strength=wanted.strength)
+    missing = tuple(
+        MissingCombination(
+            groupings=tuple(names[index] for index in subset),
+            values=tuple(
+                specification.groupings[names[index]].values[value - 1]
+                for index, value in zip(subset, values, strict=True)
+            ),
+        )
+        for subset, values in found.missing[:_MOST_MISSING]
+    )
+    return CoverageOutcome(
+        groupings=names,
+        strength=wanted.strength,
+        condition=condition,
+        outputs=int(fulfilled.sum()),
+        combinations=found.combinations,
+        covered=found.covered,
+        curve=found.curve,
+        missing=missing,
+        least_further=found.least_further,
+        enough_further=found.enough_further,
+    )

@@ -1,0 +1,317 @@
+"""When a value must be asked for, so that no deadline is missed with as few requests as possible.
+
+Each value has a counter: the number of outputs within which it must come, the next output included.
+It starts at the value's beta, goes down with every output, and goes back to beta when the value
+comes. A value is asked for only when letting the model choose once more would not be safe.
+
+**The corrected look-ahead.** Let the counters be c(1) <= ... <= c(CG) in ascending order. If every
+coming output can be asked for, all deadlines can be met if and only if c(j) >= j for all j (Hall's
+condition; the sets of outputs before the deadlines are nested). After an output that serves no
+value, all counters are one lower; so waiting is safe if c(j) - 1 >= j for all j, and otherwise, for
+the smallest j with c(j) <= j, one of the first j values is asked for. This keeps the condition: the
+value that comes goes back to its beta, which is at least CG and so puts it behind the others
+without breaking any c(j) >= j; of the others, for any i >= j one of the first i values has come, so
+that the value which is now (i - 1)-th has the counter c(i) - 1 >= i - 1; and for i < j the
+condition was not tight, c(i) >= i + 1. At the start it holds because all betas are at least CG.
+Hence no deadline is ever missed if the model gives what it is asked for.
+
+If the output that is not asked for surely serves some value before the next decision, which is so
+unless requests overlap, j = CG need not be looked at: that output is one of the first CG values.
+
+**Algorithm 1 as printed** (:func:`paper_look_ahead`) asks for k counters that are *equal* to k. It
+does not see (2, 3, 3), which needs three outputs for three values within three, and so misses
+deadlines from CG = 4 on if betas differ.
+
+**A model that may disobey.** With a probability of obeying below 1, ``need[j]`` outputs are needed
+for j values (:func:`needed_outputs`), in place of j.
+
+**Betas below CG** are a pinwheel schedule; :mod:`testsgd.generative.pinwheel` decides these.
+"""
+
+from __future__ import annotations
+
+import random as random_module
+from collections.abc import Sequence
+
+from testsgd.errors import SpecificationError
+from testsgd.generative.pinwheel import Pinwheel, nearest_feasible
+from testsgd.generative.specification import LookAhead
+
+Counters = tuple[int, ...]
+
+# A model that disobeys more often than this cannot be relied on within so many outputs.
+_MOST_OUTPUTS = 100_000
+
+
+def paper_look_ahead(counters: Sequence[int]) -> tuple[int, ...]:
+    """Return the values among which Algorithm 1 as printed asks for one; none: it waits.
+
+    Parameters
+    ----------
+    counters : sequence of int, length CG
+        Outputs within which each value must come, the next one included.
+
+    Returns
+    -------
+    tuple of int
+        Indices of values, counted from 0.
+
+    References
+    ----------
+    Cheng et al., Runtime Monitoring and Enforcement of Conditional Fairness in Generative AIs,
+    Algorithm 1, lines 7 and 8.
+
+    Examples
+    --------
+    >>> paper_look_ahead((50, 3, 3, 3)), paper_look_ahead((2, 3, 3, 9))
+    ((1, 2, 3), ())
+    """
+    for number in range(len(counters), 0, -1):
+        equal = [index for index, counter in enumerate(counters) if counter == number]
+        if len(equal) >= number:
+            return tuple(equal)
+    return ()
+
+
+def corrected_look_ahead(
+    counters: Sequence[int], *, needed: Sequence[int], last: int
+) -> tuple[int, ...]:
+    """Return the values among which one must be asked for; none: waiting is safe.
+
+    Parameters
+    ----------
+    counters : sequence of int, length CG
+        Outputs within which each value must come, the next one included.
+    needed : sequence of int, length CG
+        Outputs that are needed for 1, 2, ..., CG values; 1, 2, ..., CG if the model obeys.
+    last : int
+        The largest number of values that is looked at: CG, or CG - 1 if an output that is not
+        asked for surely serves some value.
+
+    Returns
+    -------
+    tuple of int
+        Indices of values, counted from 0.
+
+    Examples
+    --------
+    >>> corrected_look_ahead((2, 3, 3, 9), needed=(1, 2, 3, 4), last=3)
+    (0, 1, 2)
+    >>> corrected_look_ahead((2, 4, 4, 9), needed=(1, 2, 3, 4), last=3)
+    ()
+    """
+    ascending = sorted(counters)
+    for number in range(last):
+        if ascending[number] <= needed[number]:
+            limit = ascending[number]
+            return tuple(index for index, counter in enumerate(counters) if counter <= limit)
+    return ()
+
+
+def counters_after(counters: Sequence[int], index: int, betas: Sequence[int]) -> Counters:
+    """Return the counters after an output of a value; none below 1 but for missed deadlines.
+
+    Examples
+    --------
+    >>> counters_after((3, 1, 2), 1, (5, 6, 6))
+    (2, 6, 1)
+    """
+    return tuple(
+        beta if value == index else counter - 1
+        for value, (counter, beta) in enumerate(zip(counters, betas, strict=True))
+    )
+
+
+def needed_outputs(
+    *, values: int, obedience: float, tries: int, miss_probability: float
+) -> tuple[int, ...]:
+    """Compute how many outputs are needed for 1, 2, ..., CG values by a model that may disobey.
+
+    An output has the value that was asked for with the probability q = 1 - (1 - obedience)^(tries +
+    1). For j values so many outputs are needed that at least j of them succeed with a probability
+    of at least 1 - miss_probability / CG.
+
+    **What follows.** Let all betas be at least the number for CG values. When waiting is safe, each
+    value that is j-th in the order of deadlines still has ``need[j]`` outputs after it. From the
+    first request on, values are asked for in that order without a pause until waiting is safe
+    again. A value that comes goes behind all that are waited for, as its beta is at least
+    ``need[CG]``; so the rank of the others only falls. Until it comes itself, the rank of a value
+    changes at most CG - 1 times, so requests begin at most CG times before its deadline. Each time
+    the probability that its turn comes too late is at most miss_probability / CG. Together a
+    deadline is missed with a probability of at most miss_probability.
+
+    Parameters
+    ----------
+    values : int
+        The number of values, CG.
+    obedience : float
+        Probability that one try has the value that was asked for.
+    tries : int
+        How often an output is asked for again.
+    miss_probability : float
+        The largest probability of missing a deadline.
+
+    Returns
+    -------
+    tuple of int, length CG
+
+    Raises
+    ------
+    SpecificationError
+        If the model disobeys too often.
+
+    Examples
+    --------
+    >>> needed_outputs(values=3, obedience=1.0, tries=0, miss_probability=0.01)
+    (1, 2, 3)
+    >>> needed_outputs(values=2, obedience=0.9, tries=0, miss_probability=0.01)
+    (3, 4)
+    """
+    if obedience == 1:
+        return tuple(range(1, values + 1))
+    success = 1 - (1 - obedience) ** (tries + 1)
+    allowed = miss_probability / values
+    # Probability of 0, 1, ..., CG or more successes so far.
+    reached = [1.0] + [0.0] * values
+    needed: list[int] = []
+    outputs = 0
+    while len(needed) < values:
+        outputs += 1
+        if outputs > _MOST_OUTPUTS:
+            raise SpecificationError(
+                f"a model that obeys with a probability of {success:.3g} misses too many deadlines",
+                where="enforcement.obedience",
+                remedy="ask in a way that the model obeys (testsgd generative calibrate)",
+            )
+        for number in range(values, 0, -1):
+            kept = reached[number] * (1 if number == values else 1 - success)
+            reached[number] = kept + reached[number - 1] * success
+        reached[0] *= 1 - success
+        while len(needed) < values and sum(reached[: len(needed) + 1]) <= allowed:
+            needed.append(outputs)
+    return tuple(needed)
+
+
+class Schedule:
+    """Decides for the betas of one requirement when which value is asked for.
+
+    Parameters
+    ----------
+    betas : sequence of int, length CG
+        The number of outputs within which each value must come, and come again.
+    look_ahead : {"corrected", "paper"}
+        Which look-ahead decides.
+    obedience : float
+        Probability that one try has the value that was asked for.
+    tries : int
+        How often an output is asked for again if it disobeys.
+    miss_probability : float
+        The largest probability of missing a deadline, if `obedience` is below 1.
+    where : str
+        The requirement, for error messages.
+
+    Raises
+    ------
+    SpecificationError
+        If no schedule meets the betas; `details` has the nearest that one meets as ``nearest``.
+
+    Examples
+    --------
+    >>> schedule = Schedule((5, 6, 6, 9))
+    >>> schedule.decide((2, 3, 3, 9), shares=(0.1, 0.3, 0.3, 0.3), wasted=False)
+    0
+    >>> schedule.decide((4, 5, 5, 9), wasted=False) is None
+    True
+    """
+
+    def __init__(
+        self,
+        betas: Sequence[int],
+        *,
+        look_ahead: LookAhead = "corrected",
+        obedience: float = 1.0,
+        tries: int = 0,
+        miss_probability: float = 0.01,
+        where: str = "requirements",
+    ) -> None:
+        self.betas = tuple(betas)
+        self.values = len(self.betas)
+        self._look_ahead = look_ahead
+        self._obedient = obedience == 1
+        self._needed = needed_outputs(
+            values=self.values,
+            obedience=obedience,
+            tries=tries,
+            miss_probability=miss_probability,
+        )
+        self._pinwheel: Pinwheel | None = None
+        if look_ahead == "paper":
+            return
+        if min(self.betas) >= self._needed[-1]:
+            return
+        if not self._obedient:
+            smallest = self._needed[-1]
+            raise SpecificationError(
+                f"with an obedience of {obedience:g} and {tries} retries no beta below {smallest} "
+                f"can be kept with a probability of {1 - miss_probability:g}",
+                where=where,
+                remedy=f"choose betas of at least {smallest}, or a way that is obeyed more often",
+                smallest=smallest,
+            )
+        self._pinwheel = Pinwheel(self.betas)
+        if not self._pinwheel.is_feasible:
+            nearest = nearest_feasible(self.betas)
+            listed = " or ".join(str(vector) for vector in nearest)
+            raise SpecificationError(
+                f"no order of outputs meets the betas {self.betas}",
+                where=where,
+                remedy=f"the nearest betas that can be met are {listed}",
+                betas=self.betas,
+                nearest=nearest,
+            )
+
+    def decide(
+        self,
+        counters: Sequence[int],
+        *,
+        shares: Sequence[float] | None = None,
+        wasted: bool = True,
+        random: random_module.Random | None = None,
+    ) -> int | None:
+        """Return the index of the value to ask for; None: the model chooses.
+
+        Parameters
+        ----------
+        counters : sequence of int, length CG
+            Outputs within which each value must come, the next one included.
+        shares : sequence of float, optional
+            How often the model gives each value by itself. Of equally urgent values the rarest is
+            asked for, as the others are the likeliest to come by themselves.
+        wasted : bool
+            Whether an output that is not asked for may serve no value, as far as later decisions
+            know: because they are made before it is there.
+        random : random.Random, optional
+            Decides where nothing else does, and for the paper's look-ahead always.
+
+        Returns
+        -------
+        int or None
+        """
+        if self._look_ahead == "paper":
+            equal = paper_look_ahead(counters)
+            if not equal:
+                return None
+            return random.choice(equal) if random is not None else equal[0]
+        if self._pinwheel is not None:
+            candidates = self._pinwheel.candidates(counters, wasted=wasted)
+        else:
+            last = self.values if wasted or not self._obedient else self.values - 1
+            candidates = corrected_look_ahead(counters, needed=self._needed, last=last)
+        if not candidates:
+            return None
+        if not self._obedient:
+            # The proof needs the order of the deadlines.
+            return min(candidates, key=lambda index: counters[index])
+        if shares is None:
+            return min(candidates, key=lambda index: counters[index])
+        return min(candidates, key=lambda index: (shares[index], counters[index]))
