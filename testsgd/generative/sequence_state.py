@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 # Labels of a slot besides the values and 0 for an unrelated output.
 AWAITED = -1
@@ -248,13 +249,13 @@ class SequenceState:
     @classmethod
     def from_text(cls, text: str) -> SequenceState:
         """Return the state that a text describes."""
-        values = json.loads(text)
-        slots = tuple(Slot(**slot) for slot in values.pop("slots"))
-        plain = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in values.items()
-        }
-        return cls(slots=slots, **plain)
+        values: dict[str, Any] = json.loads(text)
+        for name, value in values.items():
+            if name == "slots":
+                values[name] = tuple(Slot(**slot) for slot in value)
+            elif isinstance(value, list):
+                values[name] = tuple(value)
+        return cls(**values)
 
 
 def _one_more(counts: tuple[int, ...], number: int) -> tuple[int, ...]:

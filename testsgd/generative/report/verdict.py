@@ -68,7 +68,8 @@ def _headline(
     undecided: list[SequenceSummary],
 ) -> str:
     if status == "broken":
-        most = f"{count(len(broken))} of {plural(len(judged), 'requirement')} broken: "
+        verb = "is" if len(broken) == 1 else "are"
+        most = f"{count(len(broken))} of {plural(len(judged), 'requirement')} {verb} broken: "
         first = broken[0]
         return f"{most if len(judged) > 1 else ''}{capital_if(first.name, len(judged) == 1)}: " + (
             f"{broken_text(first)}."
