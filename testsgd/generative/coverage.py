@@ -46,7 +46,7 @@ class Coverage:
         return self.covered / self.combinations
 
 
-def coverage(labels: ArrayLike, *, sizes: Sequence[int], strength: int = 2) -> Coverage:
+def combinations_covered(labels: ArrayLike, *, sizes: Sequence[int], strength: int = 2) -> Coverage:
     """Find which combinations of the values of every k groupings appear.
 
     Parameters
@@ -74,7 +74,7 @@ def coverage(labels: ArrayLike, *, sizes: Sequence[int], strength: int = 2) -> C
 
     Examples
     --------
-    >>> found = coverage([[1, 1], [2, 1], [2, 1]], sizes=(2, 2))
+    >>> found = combinations_covered([[1, 1], [2, 1], [2, 1]], sizes=(2, 2))
     >>> found.share, found.curve.tolist(), found.missing
     (0.5, [1, 2, 2], (((0, 1), (1, 2)), ((0, 1), (2, 2))))
     >>> found.least_further, found.enough_further

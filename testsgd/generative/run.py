@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.generative import coverage as combinations
 from testsgd.generative import sequences
+from testsgd.generative.coverage import combinations_covered
 from testsgd.generative.outcome import (
     AssessmentOutcome,
     CoverageOutcome,
@@ -204,7 +204,7 @@ def _coverage(
     fulfilled = _fulfilled(outputs, specification, condition)
     labels = np.column_stack([outputs.labels[name][fulfilled] for name in names])
     sizes = tuple(len(specification.groupings[name].values) for name in names)
-    found = combinations.coverage(labels, sizes=sizes, strength=wanted.strength)
+    found = combinations_covered(labels, sizes=sizes, strength=wanted.strength)
     missing = tuple(
         MissingCombination(
             groupings=tuple(names[index] for index in subset),

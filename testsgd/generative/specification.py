@@ -368,7 +368,9 @@ class GenerativeSpecification(ExactDocument):
         """The requirements with a name and all betas; without any, one for each free grouping."""
         if not self.requirements:
             return tuple(
-                Requirement(name=name, grouping=name, values=self.groupings[name].values)
+                Requirement(
+                    name=name.replace("_", " "), grouping=name, values=self.groupings[name].values
+                )
                 for name in self.free_groupings
             )
         return tuple(self._filled(part) for part in self.requirements)
@@ -381,7 +383,7 @@ class GenerativeSpecification(ExactDocument):
         elif part.betas:
             betas = tuple(part.betas[value] for value in values)
         condition = tuple(part.when.items())
-        name = part.name or part.grouping + condition_text(condition)
+        name = part.name or part.grouping.replace("_", " ") + condition_text(condition)
         return Requirement(
             name=name, grouping=part.grouping, values=values, condition=condition, betas=betas
         )
