@@ -1,0 +1,1 @@
+"""Conditional fairness of generative models: what sequences of their outputs must show."""
