@@ -113,8 +113,7 @@ class Coverage:
         found: list[Combination] = []
         for groupings, appeared in zip(self.subsets, self.first, strict=True):
             absent = np.argwhere(appeared == 0)[: left - len(found)]
-            for values in (absent + 1).tolist():
-                found.append(Combination(groupings, tuple(values)))
+            found.extend(Combination(groupings, tuple(values)) for values in (absent + 1).tolist())
         return found
 
 

@@ -477,8 +477,8 @@ def frequency_bound(betas: ArrayLike) -> float:
 
     Examples
     --------
-    >>> frequency_bound([5, 5])
-    0.6
+    >>> frequency_bound([4, 4])
+    0.5
     >>> frequency_bound([2, 10])
     0.8
     """
