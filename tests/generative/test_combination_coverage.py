@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from testsgd.errors import DataError, ParameterError
 from testsgd.generative.coverage import (
     Combination,
-    coverage,
+    combination_coverage,
     covering_plan,
     outputs_needed_at_least,
 )
@@ -49,7 +49,7 @@ def shown(row: list[int], combination: Combination) -> bool:
 @given(case=cases())
 def test_coverage_is_that_of_the_definition(case: Case) -> None:
     sizes, strength, rows = case
-    found = coverage(rows, sizes=sizes, strength=strength)
+    found = combination_coverage(rows, sizes=sizes, strength=strength)
     wanted = every_combination(sizes, strength)
     assert found.total == len(wanted)
     assert found.curve.tolist() == [
@@ -67,7 +67,7 @@ def test_coverage_is_that_of_the_definition(case: Case) -> None:
 @given(case=cases())
 def test_first_appearances_are_positions_from_one(case: Case) -> None:
     sizes, strength, rows = case
-    found = coverage(rows, sizes=sizes, strength=strength)
+    found = combination_coverage(rows, sizes=sizes, strength=strength)
     for groupings, appeared in zip(found.subsets, found.first, strict=True):
         for place, position in np.ndenumerate(appeared):
             combination = Combination(groupings, tuple(index + 1 for index in place))
@@ -78,23 +78,23 @@ def test_first_appearances_are_positions_from_one(case: Case) -> None:
 @given(sizes=st.lists(st.integers(1, 6), min_size=2, max_size=5))
 def test_pairs_are_counted_as_in_the_papers_third_figure(sizes: list[int]) -> None:
     total = sum(sizes[x] * sizes[y] for x in range(len(sizes)) for y in range(len(sizes)) if y > x)
-    assert coverage(np.zeros((0, len(sizes)), int), sizes=sizes).total == total
+    assert combination_coverage(np.zeros((0, len(sizes)), int), sizes=sizes).total == total
 
 
 def test_gender_and_age_need_six_pairs() -> None:
     rows = [[gender, age] for gender in (1, 2) for age in (1, 2, 3)]
-    assert coverage(rows, sizes=[2, 3]).holds
-    missing = coverage(rows[:-1], sizes=[2, 3]).missing()
+    assert combination_coverage(rows, sizes=[2, 3]).holds
+    missing = combination_coverage(rows[:-1], sizes=[2, 3]).missing()
     assert missing == [Combination((0, 1), (2, 3))]
 
 
 @given(case=cases())
 def test_a_plan_covers_everything_and_wastes_no_output(case: Case) -> None:
     sizes, strength, rows = case
-    found = coverage(rows, sizes=sizes, strength=strength)
+    found = combination_coverage(rows, sizes=sizes, strength=strength)
     plan = covering_plan(found).tolist()
     assert all(1 <= value <= size for row in plan for value, size in zip(row, sizes, strict=True))
-    after = coverage(rows + plan, sizes=sizes, strength=strength)
+    after = combination_coverage(rows + plan, sizes=sizes, strength=strength)
     assert after.holds
     steps = np.diff([found.covered, *after.curve[len(rows) :].tolist()])
     assert (steps > 0).all()
@@ -119,7 +119,7 @@ def shortest(rows: list[list[int]], sizes: list[int], strength: int) -> int:
 @given(case=cases(largest=2, most=3, outputs=6))
 def test_the_least_number_is_between_bound_and_plan(case: Case) -> None:
     sizes, strength, rows = case
-    found = coverage(rows, sizes=sizes, strength=strength)
+    found = combination_coverage(rows, sizes=sizes, strength=strength)
     least = shortest(rows, sizes, strength)
     assert outputs_needed_at_least(found) <= least <= len(covering_plan(found))
     assert (outputs_needed_at_least(found) == 0) == found.holds
@@ -127,7 +127,7 @@ def test_the_least_number_is_between_bound_and_plan(case: Case) -> None:
 
 def test_the_bound_can_be_below_the_least_number() -> None:
     # Four binary groupings have an array of five rows, and none of four: no two orthogonal squares.
-    found = coverage(np.zeros((0, 4), int), sizes=[2, 2, 2, 2])
+    found = combination_coverage(np.zeros((0, 4), int), sizes=[2, 2, 2, 2])
     assert outputs_needed_at_least(found) == 4
     assert shortest([], [2, 2, 2, 2], 2) == 5
     assert len(covering_plan(found)) >= 5
@@ -135,23 +135,23 @@ def test_the_bound_can_be_below_the_least_number() -> None:
 
 def test_a_plan_of_all_groupings_has_each_combination_once() -> None:
     sizes = [2, 3, 2]
-    plan = covering_plan(coverage(np.zeros((0, 3), int), sizes=sizes, strength=3))
+    plan = covering_plan(combination_coverage(np.zeros((0, 3), int), sizes=sizes, strength=3))
     assert len(plan) == prod(sizes) == len(np.unique(plan, axis=0))
 
 
 @pytest.mark.parametrize("strength", [0, 3])
 def test_a_strength_out_of_range_is_an_error(strength: int) -> None:
     with pytest.raises(ParameterError):
-        coverage([[1, 1]], sizes=[1, 1], strength=strength)
+        combination_coverage([[1, 1]], sizes=[1, 1], strength=strength)
 
 
 @pytest.mark.parametrize("sizes", [[], [0, 1], [1.5, 2], 3, [100_000, 100_000]])
 def test_sizes_that_are_none_or_too_large_are_an_error(sizes: object) -> None:
     with pytest.raises(ParameterError):
-        coverage([[1, 1]], sizes=sizes, strength=2)  # type: ignore[arg-type]
+        combination_coverage([[1, 1]], sizes=sizes, strength=2)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("labels", [[[1, 3]], [[-1, 1]], [[1]], [1, 1], [[0.5, 1.0]]])
 def test_labels_that_do_not_fit_are_an_error(labels: list[object]) -> None:
     with pytest.raises(DataError):
-        coverage(labels, sizes=[2, 2])  # type: ignore[arg-type]
+        combination_coverage(labels, sizes=[2, 2])  # type: ignore[arg-type]

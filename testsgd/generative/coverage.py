@@ -68,7 +68,7 @@ class Coverage:
 
     Examples
     --------
-    >>> found = coverage([[1, 1], [2, 1]], sizes=[2, 2], strength=2)
+    >>> found = combination_coverage([[1, 1], [2, 1]], sizes=[2, 2], strength=2)
     >>> found.first[0].tolist()
     [[1, 0], [2, 0]]
     """
@@ -117,7 +117,7 @@ class Coverage:
         return found
 
 
-def coverage(labels: ArrayLike, *, sizes: ArrayLike, strength: int = 2) -> Coverage:
+def combination_coverage(labels: ArrayLike, *, sizes: ArrayLike, strength: int = 2) -> Coverage:
     """Compute which combinations of k groupings' values have appeared, and when first.
 
     An output counts for a choice of groupings only if none of them is 0 there; it may count for
@@ -150,7 +150,7 @@ def coverage(labels: ArrayLike, *, sizes: ArrayLike, strength: int = 2) -> Cover
 
     Examples
     --------
-    >>> found = coverage([[1, 1, 2], [2, 1, 0], [1, 2, 2]], sizes=[2, 2, 2], strength=2)
+    >>> found = combination_coverage([[1, 1, 2], [2, 1, 0], [1, 2, 2]], sizes=[2, 2, 2], strength=2)
     >>> found.total, found.curve.tolist()
     (12, [3, 4, 6])
     >>> found.missing(limit=1)
@@ -183,7 +183,7 @@ def outputs_needed_at_least(found: Coverage) -> int:
 
     Examples
     --------
-    >>> outputs_needed_at_least(coverage([[1, 1, 1]], sizes=[2, 2, 3], strength=2))
+    >>> outputs_needed_at_least(combination_coverage([[1, 1, 1]], sizes=[2, 2, 3], strength=2))
     5
     """
     return max(int(np.count_nonzero(appeared == 0)) for appeared in found.first)
@@ -215,7 +215,7 @@ def covering_plan(found: Coverage) -> Integers:
 
     Examples
     --------
-    >>> covering_plan(coverage([[1, 1], [2, 2]], sizes=[2, 2], strength=2)).tolist()
+    >>> covering_plan(combination_coverage([[1, 1], [2, 2]], sizes=[2, 2], strength=2)).tolist()
     [[1, 2], [2, 1]]
     """
     missing = [appeared == 0 for appeared in found.first]
