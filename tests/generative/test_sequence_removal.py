@@ -37,7 +37,8 @@ def test_without_condition_only_unrelated_outputs_are_removed(grouping: list[int
 
 
 def test_the_papers_fifth_example() -> None:
-    # Fourteen outputs of poor people (2); the gender in the sixth could not be recognised.
+    # Fourteen outputs of poor people (2); the gender in the sixth could not be recognised. The
+    # other genders are made up: the paper shows them in a picture only.
     poor = np.full(14, 2)
     gender = np.array([2, 2, 1, 2, 2, 0, 2, 2, 1, 2, 2, 2, 2, 2])
     assert related(poor, 2, gender).tolist() == [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13]

@@ -39,6 +39,7 @@ def test_eventual_appearance_is_equation_2(labels: list[int]) -> None:
 
 
 def test_gender_and_age_in_the_papers_fifth_example() -> None:
+    # The sixth output is removed and all values appear, as in the prose; the order is made up.
     poor = [2] * 14
     gender = [2, 2, 1, 2, 2, 0, 2, 2, 1, 2, 2, 2, 2, 2]
     age = [3, 2, 2, 3, 1, 0, 2, 2, 2, 3, 3, 2, 2, 3]
@@ -66,7 +67,8 @@ def test_all_short_sequences_of_two_values() -> None:
 
 
 def test_the_papers_eighth_example() -> None:
-    # Eleven outputs after removal; yellow (2) appears last at the eighth.
+    # The prose: eleven outputs after removal, yellow (2) last at the eighth, (6, 6) is kept. The
+    # other positions are in a picture only, and chosen here so that 6 is the smallest bound.
     colours = [1, 2, 1, 1, 1, 1, 1, 2, 1, 1, 1]
     assert bounded_repetition(colours, betas=[6, 6]).holds
     assert not bounded_repetition(colours, betas=[6, 5]).holds
