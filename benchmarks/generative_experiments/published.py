@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,20 +23,33 @@ _ROOT = Path(__file__).resolve().parent.parent.parent
 _PAGE = _ROOT / "docs" / "generative.md"
 _GENDER = {"gender": {"values": ["female", "male"]}}
 _SHORT = {"f": "female", "m": "male"}
-# The ten major groups of occupations of ISCO-08, and others.
-_OCCUPATIONS = (
-    "manager",
-    "professional",
-    "technician",
-    "clerk",
-    "service_worker",
-    "agricultural_worker",
-    "craft_worker",
-    "machine_operator",
-    "elementary_worker",
-    "armed_forces",
-    "others",
-)
+# The values that the authors declare for Figure 3; any other label is unrelated.
+_DECLARED = {
+    "gender": ("female", "male"),
+    "body_type": ("slim", "overweight"),
+    "ethnicity": (
+        "american_indian_or_alaska_native",
+        "asian",
+        "black_or_african_american",
+        "hispanic_or_latino",
+        "white",
+        "native_hawaiian_or_other_pacific_islander",
+        "others",
+    ),
+    "occupation": (
+        "armed_forces",
+        "manager",
+        "professional",
+        "technician",
+        "clerical_worker",
+        "service_worker",
+        "skilled_worker",
+        "craftsperson",
+        "plant_operator",
+        "elementary_worker",
+    ),
+}
+# Those of them, and others, that occur in one of the two files.
 _SEEN = {
     "gender": ("female", "male"),
     "body_type": ("slim", "overweight"),
@@ -115,8 +129,8 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="write the tables of the page, too")
     options = parser.parse_args()
     genders = [(one, assess_gender(one)) for one in GENDERS]
-    successful = [(one, assess_successful(one, occupations=_OCCUPATIONS)) for one in SUCCESSFUL]
-    seen = [assess_successful(one, occupations=_SEEN["occupation"]) for one in SUCCESSFUL]
+    successful = [(one, assess_successful(one, values=_DECLARED)) for one in SUCCESSFUL]
+    seen = [assess_successful(one, values=_SEEN) for one in SUCCESSFUL]
     for one, result in (*genders, *successful):
         result.write(options.out / one.name)
         print(f"{one.title}: {result.verdict.headline}")
@@ -141,14 +155,19 @@ def assess_gender(published: Published) -> GenerativeResult:
     return assess_generative({"gender": sequence}, specification, keep_sequence=False)
 
 
-def assess_successful(published: Published, *, occupations: tuple[str, ...]) -> GenerativeResult:
+def assess_successful(
+    published: Published, *, values: Mapping[str, tuple[str, ...]]
+) -> GenerativeResult:
     """Assess which pairs of values of four groupings a sequence has."""
-    values = {**_SEEN, "occupation": occupations}
     specification = {
         "name": published.title,
         "groupings": {name: {"values": list(listed)} for name, listed in values.items()},
     }
-    return assess_generative(_read(published.file), specification, keep_sequence=False)
+    outputs = [
+        {name: label[name] if label[name] in listed else None for name, listed in values.items()}
+        for label in _read(published.file)
+    ]
+    return assess_generative(outputs, specification, keep_sequence=False)
 
 
 def gender_table(results: list[tuple[Published, GenerativeResult]]) -> str:
@@ -177,7 +196,7 @@ def combinations_table(
     """Return how many pairs of values appear, by which values are taken to exist."""
     rows = []
     for (published, result), few in zip(results, seen, strict=True):
-        for label, one in (("ten groups of occupations and others", result), ("as seen", few)):
+        for label, one in (("as the authors declare them", result), ("those that occur", few)):
             coverage = one.summary.coverage
             assert coverage is not None
             early = max(
@@ -197,7 +216,7 @@ def combinations_table(
             )
     heading = [
         "sequence",
-        "values of occupation",
+        "values",
         "outputs",
         "pairs",
         "after 25",

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from sequence_formulas import value_bounded
 
-from testsgd.generative.coverage import coverage, covering_plan, outputs_needed_at_least
+from testsgd.generative.coverage import combination_coverage, covering_plan, outputs_needed_at_least
 from testsgd.generative.sequences import frequencies, frequency_bound, smallest_betas
 
 pytestmark = pytest.mark.real_data
@@ -97,7 +97,7 @@ def test_the_smallest_bounds_are_those_the_formula_gives() -> None:
 def test_pairs_covered_are_below_four_tenths_with_the_authors_values(name: str) -> None:
     rows = published(name)
     sizes = [len(values) for values in DECLARED.values()]
-    found = coverage(table(rows, DECLARED), sizes=sizes)
+    found = combination_coverage(table(rows, DECLARED), sizes=sizes)
     assert found.total == 142
     assert found.curve.tolist() == [
         pairs_seen(rows[:seen], DECLARED) for seen in range(1, len(rows) + 1)
@@ -106,13 +106,13 @@ def test_pairs_covered_are_below_four_tenths_with_the_authors_values(name: str) 
     plan = covering_plan(found)
     assert outputs_needed_at_least(found) <= len(plan)
     after = np.concatenate([table(rows, DECLARED), plan])
-    assert coverage(after, sizes=sizes).holds
+    assert combination_coverage(after, sizes=sizes).holds
 
 
 @pytest.mark.parametrize("name", ZHIPU)
 def test_the_same_outputs_cover_more_of_the_values_that_were_seen(name: str) -> None:
     rows = published(name)
     seen = {grouping: sorted({row[grouping] for row in rows} - {""}) for grouping in DECLARED}
-    found = coverage(table(rows, seen), sizes=[len(values) for values in seen.values()])
+    found = combination_coverage(table(rows, seen), sizes=[len(values) for values in seen.values()])
     assert found.covered == pairs_seen(rows, seen)
     assert found.share > 0.4
