@@ -23,6 +23,7 @@ __all__ = [
     "ResultError",
     "ShieldFileError",
     "SpecificationError",
+    "StateError",
     "TestSGDError",
     "UnknownGroupError",
 ]
@@ -125,6 +126,10 @@ class ShieldFileError(TestSGDError):
 
 class JournalError(TestSGDError):
     """A journal cannot be written, is damaged, or is another shield's."""
+
+
+class StateError(TestSGDError):
+    """The state of an enforcer cannot be read or written, or is another's."""
 
 
 class EventError(TestSGDError):
