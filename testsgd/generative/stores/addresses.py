@@ -43,11 +43,11 @@ def is_clear(url: str) -> bool:
 
 
 def without_secrets(text: str, url: str) -> str:
-    """Return the first line of a driver's message, with the passwords of the address hidden.
+    r"""Return the first line of a driver's message, with the passwords of the address hidden.
 
     Examples
     --------
-    >>> without_secrets("cannot log in with a/b\\nhint", "redis://:a%2Fb@host")
+    >>> without_secrets("cannot log in with a/b\nhint", "redis://:a%2Fb@host")
     'cannot log in with ***'
     """
     if not is_clear(url):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -34,15 +35,26 @@ class Combiner:
 
     def __init__(self, commit: Commit) -> None:
         self._commit = commit
+        self._process = os.getpid()
         self._lock = threading.Lock()
         self._queue: list[_Pending] = []
         self._led = False
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this process made it; after a fork the connections are the parent's."""
+        return os.getpid() == self._process
 
     def update(self, changes: Sequence[Change]) -> list[Any]:
         """Commit the changes, perhaps together with those of other threads."""
         pending = _Pending(list(changes))
         if not pending.changes:
             return []
+        if not self.is_own:
+            raise StateError(
+                "the state was opened by another process",
+                remedy="open it in each process, after the fork",
+            )
         # A key that cannot be kept is a mistake of this caller alone.
         sorted_keys([pending.changes])
         with self._lock:

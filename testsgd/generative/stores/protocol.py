@@ -154,9 +154,7 @@ def sorted_keys(updates: Sequence[Sequence[Change]]) -> list[str]:
     return keys
 
 
-def evaluate(
-    updates: Sequence[Sequence[Change]], texts: Mapping[str, str | None]
-) -> Evaluated:
+def evaluate(updates: Sequence[Sequence[Change]], texts: Mapping[str, str | None]) -> Evaluated:
     """Evaluate updates one after another; one that raises writes nothing.
 
     Parameters

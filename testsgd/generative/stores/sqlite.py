@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 import struct
 import threading
@@ -79,7 +78,6 @@ class SQLiteStore:
             raise ParameterError(f"durable is {durable!r}", remedy="give 'full' or 'normal'")
         self.path = Path(path)
         self.durable = durable
-        self._process = os.getpid()
         self._combiner = Combiner(self._commit)
         # One connection writes, the other reads, so that a status page delays no update.
         self._writing = threading.Lock()
@@ -120,7 +118,7 @@ class SQLiteStore:
 
     def close(self) -> None:
         """Close the file; an update that is being written is finished first."""
-        if os.getpid() != self._process:
+        if not self._combiner.is_own:
             return  # The locks are the other process's.
         with self._writing, self._reading:
             for connection in (self._reader, self._writer):
@@ -184,7 +182,7 @@ class SQLiteStore:
         )
         connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[self.durable]}")
         if self.durable == "full":
-            # On macOS fsync alone leaves data in the disc's own memory; elsewhere this does nothing.
+            # On macOS fsync alone leaves data in the disc's own memory; elsewhere it is all.
             connection.execute("PRAGMA fullfsync = ON")
         return connection
 
@@ -219,7 +217,7 @@ class SQLiteStore:
 
     def _usable(self, connection: sqlite3.Connection | None) -> sqlite3.Connection:
         """Return the connection, if it is open and this process's own."""
-        if os.getpid() != self._process:
+        if not self._combiner.is_own:
             remedy = "open it in each process, after the fork"
             raise self._error("was opened by another process", remedy)
         if connection is None:
