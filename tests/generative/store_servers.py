@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -111,10 +112,20 @@ class PostgreSQLServer:
         command += ["-p", str(self.port)]
         for setting in settings:
             command += ["-c", setting]
-        self.process = subprocess.Popen(
-            command, stderr=subprocess.DEVNULL, cwd=self.folder, user=self.user
-        )
-        wait_until(self.answers)
+        deadline = time.monotonic() + 30
+        while True:
+            self.process = subprocess.Popen(
+                command, stderr=subprocess.DEVNULL, cwd=self.folder, user=self.user
+            )
+            wait_until(lambda: self.answers() or self.has_ended())
+            if not self.has_ended():
+                return
+            # The children of one that was killed may still hold its memory.
+            assert time.monotonic() < deadline, "the server ends at once"
+            time.sleep(0.1)
+
+    def has_ended(self) -> bool:
+        return self.process is None or self.process.poll() is not None
 
     def answers(self) -> bool:
         import psycopg
@@ -134,7 +145,8 @@ class PostgreSQLServer:
 
     def stop(self) -> None:
         if self.process is not None:
-            self.process.terminate()
+            # A fast shutdown: it does not wait until its clients have gone.
+            self.process.send_signal(signal.SIGINT)
             try:
                 self.process.wait(timeout=20)
             except subprocess.TimeoutExpired:

@@ -275,7 +275,7 @@ def _is_lost(error: Any) -> bool:
     """Return whether the connection was lost or refused for the moment."""
     # https://www.postgresql.org/docs/current/errcodes-appendix.html: connection exceptions, and
     # a server that stops, starts or has no place. Without a code there was no answer.
-    code = error.sqlstate
+    code: str | None = error.sqlstate
     if code is None:
         return not _is_refused(str(error))
     return code.startswith(("08", "57P0", "53300", "25P03"))
