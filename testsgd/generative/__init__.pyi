@@ -2,6 +2,9 @@ from .asking import EditedRequest as EditedRequest
 from .asking import ModelRequest as ModelRequest
 from .asking import ValueRequest as ValueRequest
 from .asking import ask_for as ask_for
+from .calibration import Calibration as Calibration
+from .calibration import Obedience as Obedience
+from .calibration import calibrate as calibrate
 from .call import assess_generative as assess_generative
 from .coverage import Combination as Combination
 from .coverage import Coverage as Coverage
@@ -18,6 +21,7 @@ from .outputs import LabelledOutputs as LabelledOutputs
 from .outputs import labelled_outputs as labelled_outputs
 from .pinwheel import Pinwheel as Pinwheel
 from .pinwheel import nearest_feasible as nearest_feasible
+from .readers import Output as Output
 from .readers import Reading as Reading
 from .readers import readers_of as readers_of
 from .report.summarise import summarise_assessment as summarise_assessment
@@ -45,3 +49,4 @@ from .sequences import removal as removal
 from .sequences import smallest_betas as smallest_betas
 from .specification import GenerativeSpecification as GenerativeSpecification
 from .specification import Requirement as Requirement
+from .upstream import Upstream as Upstream

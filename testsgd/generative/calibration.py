@@ -7,7 +7,8 @@ on: the lower end of the interval of that worst case.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -70,6 +71,15 @@ class Calibration:
     def obedience(self) -> float:
         """The lower end of the interval of the best way's worst rate."""
         return self.worst(self.ways[0]).interval(self.confidence)[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything in types that JSON knows."""
+        return {
+            "way": self.ways[0],
+            "obedience": self.obedience,
+            "confidence": self.confidence,
+            "counts": [asdict(one) for one in self.counts],
+        }
 
 
 def usable_ways(specification: GenerativeSpecification) -> tuple[Way, ...]:
