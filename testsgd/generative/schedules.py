@@ -35,6 +35,7 @@ from collections.abc import Sequence
 
 from testsgd.errors import SpecificationError
 from testsgd.generative.pinwheel import Pinwheel, nearest_feasible
+from testsgd.generative.planning import plan_for
 from testsgd.generative.specification import LookAhead
 
 Counters = tuple[int, ...]
@@ -285,8 +286,9 @@ class Schedule:
         counters : sequence of int, length CG
             Outputs within which each value must come, the next one included.
         shares : sequence of float, optional
-            How often the model gives each value by itself. Of equally urgent values the rarest is
-            asked for, as the others are the likeliest to come by themselves.
+            How often the model gives each value by itself. With them as few requests are made as
+            possible, exactly so for small betas (:mod:`testsgd.generative.planning`); for large
+            ones, of equally urgent values the rarest is asked for.
         wasted : bool
             Whether an output that is not asked for may serve no value, as far as later decisions
             know: because they are made before it is there.
@@ -307,11 +309,13 @@ class Schedule:
         else:
             last = self.values if wasted or not self._obedient else self.values - 1
             candidates = corrected_look_ahead(counters, needed=self._needed, last=last)
-        if not candidates:
-            return None
-        if not self._obedient:
-            # The proof needs the order of the deadlines.
-            return min(candidates, key=lambda index: counters[index])
-        if shares is None:
-            return min(candidates, key=lambda index: counters[index])
-        return min(candidates, key=lambda index: (shares[index], counters[index]))
+        if not self._obedient or shares is None:
+            # A model that may disobey is asked in the order of the deadlines: the proof needs it.
+            return min(candidates, key=lambda index: counters[index], default=None)
+        plan = plan_for(self.betas, shares)
+        if plan is None:
+            return min(candidates, key=lambda index: (shares[index], counters[index]), default=None)
+        if candidates:
+            costs = {index: plan.cost_after(counters, index) for index in candidates}
+            return min(candidates, key=lambda index: (costs[index], counters[index]))
+        return plan.best_value(counters)
