@@ -1,4 +1,4 @@
-"""Plain answers about schedules, by exhaustive search and by dynamic programming."""
+"""The least share of outputs that must be asked for, by dynamic programming state by state."""
 
 from __future__ import annotations
 
@@ -21,51 +21,6 @@ def after(counters: Counters, value: int, betas: Sequence[int]) -> Counters | No
         else:
             following.append(counter - 1)
     return tuple(following)
-
-
-def can_go_on_for_ever(betas: Sequence[int]) -> bool:
-    """Look for a cycle by depth-first search from the start, state by state."""
-    dead: set[Counters] = set()
-    alive: set[Counters] = set()
-
-    def explore(start: Counters) -> bool:
-        stack = [(start, iter(range(len(betas))))]
-        on_path = {start}
-        while stack:
-            counters, values = stack[-1]
-            for value in values:
-                following = after(counters, value, betas)
-                if following is None or following in dead:
-                    continue
-                if following in on_path or following in alive:
-                    return True
-                on_path.add(following)
-                stack.append((following, iter(range(len(betas)))))
-                break
-            else:
-                dead.add(counters)
-                on_path.discard(counters)
-                stack.pop()
-        return False
-
-    return explore(tuple(betas))
-
-
-def minimal_feasible(number: int, most: int) -> set[tuple[int, ...]]:
-    """Return the minimal feasible betas up to a largest, as ascending tuples."""
-    feasible = [
-        betas
-        for betas in itertools.combinations_with_replacement(range(1, most + 1), number)
-        if can_go_on_for_ever(betas)
-    ]
-    return {
-        betas
-        for betas in feasible
-        if not any(
-            other != betas and all(a <= b for a, b in zip(other, betas, strict=True))
-            for other in feasible
-        )
-    }
 
 
 def all_states(betas: Sequence[int]) -> list[Counters]:
