@@ -95,5 +95,3 @@ def test_outputs_that_serve_no_value_break_nothing_unless_one_is_asked_for(
             if new not in reached:
                 reached.add(new)
                 left.append(new)
-
-

@@ -31,6 +31,7 @@ from .report.verdict import generative_verdict as generative_verdict
 from .result import GenerativeResult as GenerativeResult
 from .run import assess as assess
 from .schedules import Schedule as Schedule
+from .schedules import choose as choose
 from .schedules import corrected_look_ahead as corrected_look_ahead
 from .schedules import counters_after as counters_after
 from .schedules import needed_outputs as needed_outputs
