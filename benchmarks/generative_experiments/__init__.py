@@ -1,0 +1,1 @@
+"""The experiments of the paper on conditional fairness of generative models."""
