@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -144,7 +145,7 @@ class Canvas:
         x = self._centres[columns][None, :]
         y = self._centres[rows][:, None]
         nearest = np.full((y.shape[0], x.shape[1]), np.inf)
-        for (x0, y0), (x1, y1) in zip(points[:-1], points[1:], strict=True):
+        for (x0, y0), (x1, y1) in pairwise(points):
             along_x = x1 - x0
             along_y = y1 - y0
             square = max(along_x**2 + along_y**2, 1e-12)

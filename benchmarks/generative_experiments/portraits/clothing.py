@@ -101,17 +101,13 @@ def _suit(canvas: Canvas, looks: Looks, collar: float, random: np.random.Generat
         _mirrored(canvas, x, lapel, shaded(cloth, 1.35), side)
 
 
-def _mirrored(
-    canvas: Canvas, x: float, points: list[Point], colour: Colour, side: int
-) -> None:
+def _mirrored(canvas: Canvas, x: float, points: list[Point], colour: Colour, side: int) -> None:
     """Fill a polygon given beside the middle, clockwise on either side."""
     corners = [(x + across, y) for across, y in points]
     canvas.polygon(corners if side > 0 else corners[::-1], colour)
 
 
-def _work_clothes(
-    canvas: Canvas, looks: Looks, collar: float, random: np.random.Generator
-) -> None:
+def _work_clothes(canvas: Canvas, looks: Looks, collar: float, random: np.random.Generator) -> None:
     vest = _one_of(_VESTS, random)
     under: Colour = (48, 66, 104)
     x = looks.x
@@ -140,7 +136,9 @@ def _plain(canvas: Canvas, looks: Looks, collar: float, cloth: Colour) -> None:
     _opening(canvas, looks, collar, 0.045, shaded(looks.skin, 0.86))
     half = 0.6 * looks.width
     hem = curve(
-        (looks.x - half, collar - 0.015), (looks.x, collar + 0.105), (looks.x + half, collar - 0.015)
+        (looks.x - half, collar - 0.015),
+        (looks.x, collar + 0.105),
+        (looks.x + half, collar - 0.015),
     )
     canvas.stroke(hem, 0.018, shaded(cloth, 0.82))
 

@@ -223,7 +223,9 @@ def _beard(canvas: Canvas, looks: Looks) -> None:
         top = mouth - 0.042
         for side in (-1, 1):
             wing = curve(
-                (looks.x, top + 0.008), (looks.x + side * 0.5 * half, top), (looks.x + side * half, top + 0.035)
+                (looks.x, top + 0.008),
+                (looks.x + side * 0.5 * half, top),
+                (looks.x + side * half, top + 0.035),
             )
             canvas.stroke(wing, 0.024, colour)
 

@@ -20,7 +20,8 @@ _EVEN_SEX = {"female": 0.5, "male": 0.5}
 _EVEN_SKIN = {"dark": 0.25, "brown": 0.25, "light": 0.25, "pale": 0.25}
 
 # The key "" holds what is drawn where an occupation has no shares of its own. The shares are made
-# up in the spirit of the paper's Figure 1: even for success, skewed for the poor and the overweight.
+# up in the spirit of the paper's Figure 1: even for successful people, skewed for poor and for
+# overweight ones.
 SKEW: Skew = MappingProxyType(
     {
         "": {
@@ -128,7 +129,9 @@ class Generator:
 
         Returns
         -------
+
         Attributes
+        ----------
         """
         occupations = [occupation for occupation in self.skew if occupation]
         request = read_prompt(prompt, occupations=occupations)

@@ -17,7 +17,7 @@ _UP = 2
 
 
 def png(picture: NDArray[np.uint8]) -> bytes:
-    """Return a picture as the bytes of a PNG file.
+    r"""Return a picture as the bytes of a PNG file.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def png(picture: NDArray[np.uint8]) -> bytes:
     Examples
     --------
     >>> png(np.zeros((2, 3, 3), dtype=np.uint8))[:4]
-    b'\\x89PNG'
+    b'\x89PNG'
     """
     height, width, _ = picture.shape
     # Each row less the one above it: such differences compress better.
@@ -102,9 +102,7 @@ def _chunks(data: bytes) -> dict[bytes, bytes]:
     return parts
 
 
-def _unfiltered(
-    kind: int, row: NDArray[np.uint8], above: NDArray[np.uint8]
-) -> NDArray[np.uint8]:
+def _unfiltered(kind: int, row: NDArray[np.uint8], above: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Undo one row's filter, as section 9 of the PNG specification defines it."""
     if kind == 0:
         return row

@@ -92,7 +92,9 @@ def read_prompt(prompt: str, *, occupations: Iterable[str]) -> PromptRequest:
 
 def _asking(name: str, value: str) -> str:
     """Return the expression that asks for a value by its words or by a plain sentence."""
-    sentence = rf"{name}(?: tone| colour| color)?(?: of the person)?(?: is| must be| should be|:) {value}"
+    sentence = (
+        rf"{name}(?: tone| colour| color)?(?: of the person)?(?: is| must be| should be|:) {value}"
+    )
     return rf"{sentence}|{_WORDS[name][value]}"
 
 

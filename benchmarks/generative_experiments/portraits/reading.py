@@ -121,7 +121,7 @@ def train(
     rate = keras.optimizers.schedules.CosineDecay(_LEARNING_RATE, steps)
     network.compile(
         optimizer=keras.optimizers.Adam(rate),
-        loss={name: "sparse_categorical_crossentropy" for name in READ},
+        loss=dict.fromkeys(READ, "sparse_categorical_crossentropy"),
     )
     network.fit(inputs, numbers, batch_size=_BATCH, epochs=epochs, verbose=0)
     # Without the state of the optimizer, a third as large.
@@ -171,9 +171,7 @@ def _examples(
     return inputs, numbers
 
 
-def _probabilities(
-    network: Any, inputs: NDArray[np.float32]
-) -> dict[str, NDArray[np.float32]]:
+def _probabilities(network: Any, inputs: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
     """Return for each attribute an array of shape (n, number of values)."""
     outputs = network.predict(inputs, batch_size=256, verbose=0)
     return {name: np.asarray(outputs[name]) for name in READ}
