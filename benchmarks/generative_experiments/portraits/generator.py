@@ -129,9 +129,8 @@ class Generator:
 
         Returns
         -------
-
-        Attributes
-        ----------
+        portraits.attributes.Attributes
+            One value of each attribute.
         """
         occupations = [occupation for occupation in self.skew if occupation]
         request = read_prompt(prompt, occupations=occupations)

@@ -103,7 +103,7 @@ def draw_looks(attributes: Attributes, *, random: np.random.Generator) -> Looks:
         eyes=(0.041 if child else 0.031) * random.normal(1.0, 0.05),
         brows=max(0.006, random.normal(0.015 if grown_man else 0.009, 0.002)),
         lips=max(0.008, random.normal(0.012 if male else 0.019, 0.0022)),
-        rouge=float(np.clip(random.normal(0.12 if male else 0.62, 0.12), 0, 1)),
+        rouge=float(np.clip(random.normal(0.08 if male else 0.66, 0.1), 0, 1)),
         lashes=float(np.clip(random.normal(0.15 if male else 0.8, 0.12), 0, 1)),
         smile=random.uniform(-0.004, 0.016),
         hair=_hair(male=male, child=child, elderly=elderly, random=random),
@@ -122,6 +122,7 @@ def draw_looks(attributes: Attributes, *, random: np.random.Generator) -> Looks:
 
 def _hair(*, male: bool, child: bool, elderly: bool, random: np.random.Generator) -> str:
     draw = random.random()
+    styles: tuple[tuple[str, float], ...]
     if not male:
         styles = (("long", 0.5), ("bob", 0.75), ("bun", 0.92), ("short", 1.0))
     elif child:

@@ -1,4 +1,8 @@
-"""A small convolutional network that reads attributes back from portraits."""
+"""A small convolutional network that reads attributes back from portraits.
+
+``python -m benchmarks.generative_experiments.portraits.reading`` trains the committed one anew, in
+about a minute, and prints its accuracy.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,10 @@ _SIDE = 64
 _BATCH = 64
 _LEARNING_RATE = 0.003
 _CHANNELS = (16, 24, 32, 32)
+# Sex shows in the smallest details, and is learnt last.
+_WEIGHTS = {"sex": 2.0, "skin": 1.0, "age": 1.0, "clothes": 1.0}
+# Trained by train() with its defaults; `main` writes it anew.
+_COMMITTED = Path(__file__).with_name("reader.keras")
 
 
 @dataclass(frozen=True)
@@ -54,8 +62,8 @@ class AttributeReader:
         self.confidence = confidence
 
     @classmethod
-    def load(cls, path: Path, *, confidence: float = 0.5) -> AttributeReader:
-        """Return the reader that was saved to a file."""
+    def load(cls, path: Path = _COMMITTED, *, confidence: float = 0.5) -> AttributeReader:
+        """Return the reader that was saved to a file; without one, that of this folder."""
         keras = repeatable_keras()
         return cls(keras.models.load_model(path, compile=False), confidence=confidence)
 
@@ -93,7 +101,7 @@ class AttributeReader:
 
 
 def train(
-    *, pictures: int = 4000, held_out: int = 1000, epochs: int = 12, seed: int = 0
+    *, pictures: int = 5000, held_out: int = 1000, epochs: int = 12, seed: int = 0
 ) -> Training:
     """Train a reader on portraits of people drawn evenly over all attributes.
 
@@ -184,4 +192,16 @@ def _small(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
     if block == 0 or height != width or height != block * _SIDE:
         raise ValueError(f"a portrait has {_SIDE} pixels or a multiple of it, not {height}x{width}")
     blocks = picture.reshape(_SIDE, block, _SIDE, block, 3)
-    return blocks.mean(axis=(1, 3), dtype=np.float32)
+    return np.asarray(blocks.mean(axis=(1, 3)), dtype=np.float32)
+
+
+def main() -> None:
+    """Train the committed network anew."""
+    trained = train()
+    trained.reader.save(_COMMITTED)
+    for name, share in trained.accuracy.items():
+        print(f"{name}: {share:.3f}")
+
+
+if __name__ == "__main__":
+    main()
