@@ -8,6 +8,7 @@ from portrait_modules import portraits
 
 generator = portraits("generator")
 reading = portraits("reading")
+classifiers = portraits("classifiers")
 drawing = portraits("drawing")
 
 
@@ -61,3 +62,21 @@ def test_a_short_training_reads_most_pictures_of_the_generator(tmp_path):
     for name, least in {"sex": 0.8, "skin": 0.85, "age": 0.8, "clothes": 0.9}.items():
         truth = [one.attributes.number(name) for one in portraits_shown]
         assert (labels[name] == truth).mean() > least, name
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_the_committed_network_reads_what_the_generator_shows():
+    pytest.importorskip("tensorflow")
+    reader = reading.AttributeReader.load()
+    model = generator.Generator(random_state=8)
+    shown = [model.generate("A person") for _ in range(300)]
+    labels = reader.labels([one.picture for one in shown])
+    for name, least in {"sex": 0.95, "skin": 0.97, "age": 0.96, "clothes": 0.98}.items():
+        truth = [one.attributes.number(name) for one in shown]
+        assert (labels[name] == truth).mean() > least, name
+
+    one = shown[0]
+    for name in reading.READ:
+        value = getattr(classifiers, name)(one.picture)
+        assert value == getattr(one.attributes, name)
