@@ -12,7 +12,7 @@ generator = portraits("generator")
 prompts = portraits("prompts")
 
 DRAWS = 1500
-# Two-sided; a true generator fails one of the comparisons below once in some ten thousand seeds.
+# Two-sided; a true generator fails one of the comparisons below with about one seed in ten thousand.
 LEVEL = 1e-6
 
 
