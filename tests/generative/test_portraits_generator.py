@@ -12,7 +12,7 @@ generator = portraits("generator")
 prompts = portraits("prompts")
 
 DRAWS = 1500
-# Two-sided; a true generator fails one of the comparisons below with about one seed in ten thousand.
+# Two-sided; of some eighty comparisons, one fails with about one seed in ten thousand.
 LEVEL = 1e-6
 
 
