@@ -104,16 +104,17 @@ def make_plan(betas: tuple[int, ...], shares: tuple[float, ...]) -> Plan:
     """
     safe = safe_states(betas)
     start = tuple(beta - 1 for beta in betas)
-    costs = np.where(safe, 0.0, np.inf)
+    costs: Floats = np.where(safe, 0.0, np.inf)
     least = 0.0
     for _ in range(_MOST_ROUNDS):
         following = [_costs_after(costs, value, beta) for value, beta in enumerate(betas)]
-        asked = 1 + np.minimum.reduce(following)
-        waited = np.zeros_like(costs)
+        asked: Floats = 1 + np.minimum.reduce(following)
+        waited: Floats = np.zeros_like(costs)
         for share, after in zip(shares, following, strict=True):
             waited += share * after
         old = costs[safe]
-        new = np.minimum(asked, waited)[safe]
+        better: Floats = np.minimum(asked, waited)
+        new = better[safe]
         change = new - old
         least = float(change.min() + change.max()) / 2
         # Half a step keeps the iteration from going round in circles.
