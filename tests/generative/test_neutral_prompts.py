@@ -89,7 +89,7 @@ def test_equal_outputs_mean_bias_if_a_neutral_prompt_hardly_gives_them(
 
 
 def test_a_prompt_with_some_other_values_is_seldom_called_biased() -> None:
-    # Another value has a share of 0.1: it is missed by chance in at most a tenth of the experiments.
+    # Another value has a share of 0.1: chance hides it in at most a tenth of all experiments.
     random = np.random.default_rng(7)
     needed = next(n for n in range(1, 100) if 0.9**n <= 0.1)
     found = [judge_by_experiment(1 + (random.random(needed) < 0.1), error=0.1) for _ in range(2000)]

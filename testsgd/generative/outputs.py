@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from testsgd.data.cells import as_pandas
 from testsgd.errors import DataError, ParameterError
 from testsgd.generative.neutrality import PromptJudge
-from testsgd.generative.readers import Classifier, Reader, readers_of
+from testsgd.generative.readers import Classifier, FunctionReader, Reader, readers_of
 from testsgd.generative.specification import GenerativeSpecification
 
 Labels = NDArray[np.int32]
@@ -32,6 +33,8 @@ OUTPUT = "output"
 ASKED = "asked"
 # Names for an output without a value.
 UNRELATED = ("", "unrelated", "none", "null", "unknown")
+# So much of a wrong value is shown in an error message.
+_SHOWN = 60
 _JSON_LINES = (".jsonl", ".ndjson", ".log")
 _ENDINGS = (*_JSON_LINES, ".json", ".csv")
 _REMEDY = "give a .jsonl file with an object a line, a .json list of objects, or a .csv file"
@@ -102,6 +105,8 @@ def labelled_outputs(
             labels[name] = _numbers(frame[name], name, grouping.values, where=where)
             continue
         texts = _texts(frame, grouping.reads, name, where=where)
+        if not isinstance(readers[name], FunctionReader):
+            _check_texts(texts, name, where=where)
         labels[name], several[name], unanswered[name] = _read(readers[name], texts)
     texts = ()
     if OUTPUT in frame.columns and all(isinstance(text, str) for text in frame[OUTPUT]):
@@ -147,8 +152,11 @@ def _asked(
 
 
 def _asked_value(cell: Any, grouping: str, *, only: bool) -> Any:
-    if isinstance(cell, str) and cell.startswith("{"):
-        cell = json.loads(cell)
+    if isinstance(cell, str) and cell.lstrip().startswith("{"):
+        try:
+            cell = json.loads(cell)
+        except ValueError:
+            return cell  # It is no value, and is refused as such.
     if isinstance(cell, Mapping):
         return cell.get(grouping)
     return cell if only else None
@@ -156,7 +164,7 @@ def _asked_value(cell: Any, grouping: str, *, only: bool) -> Any:
 
 def _read(reader: Reader, texts: Sequence[Any]) -> tuple[Labels, int, int]:
     """Read a value from each text; equal texts are read once."""
-    codes, different = pd.factorize(pd.Series(texts, dtype=object), use_na_sentinel=False)
+    codes, different = _different(pd.Series(texts, dtype=object))
     readings = [reader.read(text) for text in different]
     labels = np.array([reading.label for reading in readings], dtype=np.int32)
     several = np.array([reading.several for reading in readings], dtype=bool)
@@ -177,37 +185,64 @@ def _texts(frame: pd.DataFrame, reads: str, name: str, *, where: str) -> Sequenc
         cells = frame[needed[0]]
         return ["" if _is_missing(cell) else cell for cell in cells]
     both = zip(frame[PROMPT], frame[OUTPUT], strict=True)
-    return [f"{prompt}\n{output}" for prompt, output in both]
+    return ["\n".join("" if _is_missing(cell) else str(cell) for cell in cells) for cells in both]
+
+
+def _check_texts(texts: Sequence[Any], name: str, *, where: str) -> None:
+    """Raise an error if words or a chat model should read something that is no text."""
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str | bytes):
+            place = f"output {number}"
+            raise DataError(
+                f"{name!r} cannot be read from a {type(text).__name__}",
+                where=f"{where}, {place}" if where else place,
+                remedy="give a text",
+                row=number,
+            )
+
+
+def _different(cells: pd.Series[Any]) -> tuple[NDArray[np.intp], Sequence[Any]]:
+    """Return the different cells, and the position of each among them."""
+    try:
+        codes, different = pd.factorize(cells, use_na_sentinel=False)
+    except TypeError:  # Something that cannot be hashed, such as a list.
+        return np.arange(len(cells)), list(cells)
+    return codes, list(different)
 
 
 def _is_missing(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, float) and cell != cell)
+    return cell is None or cell is pd.NA or (isinstance(cell, float) and cell != cell)
 
 
 def _numbers(column: pd.Series[Any], name: str, values: tuple[str, ...], *, where: str) -> Labels:
     """Return the numbers of the values in a column of names or of numbers."""
-    if pd.api.types.is_integer_dtype(column.dtype):
+    are_names = any(value.strip().isdecimal() for value in values)
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" and not are_names:
         numbers = column.to_numpy()
         wrong = np.flatnonzero((numbers < 0) | (numbers > len(values)))
         if len(wrong):
             row = int(wrong[0])
             raise _wrong_value(numbers[row], row, name, values, where=where)
         return numbers.astype(np.int32)
-    codes, names = pd.factorize(column)
+    codes, names = _different(column.astype(object))
     known = {value: number for number, value in enumerate(values, start=1)}
-    known.update({value.casefold(): number for value, number in list(known.items())})
-    numbered = np.zeros(len(names) + 1, dtype=np.int32)
+    for number, value in enumerate(values, start=1):
+        # A name goes before another one that differs in its case only.
+        known.setdefault(value.casefold(), number)
+    numbered = np.zeros(len(names), dtype=np.int32)
     for code, cell in enumerate(names):
-        number = _number(cell, known)
+        number = 0 if _is_missing(cell) else _number(cell, known)
         if number is None:
             row = int(np.flatnonzero(codes == code)[0])
             raise _wrong_value(cell, row, name, values, where=where)
         numbered[code] = number
-    # A missing cell has the code -1, which is the last number: 0.
     return numbered[codes]
 
 
 def _number(cell: Any, known: Mapping[str, int]) -> int | None:
+    """Return the number of the value that a cell names; None if it names none."""
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)  # A column of numbers with a missing cell has decimals.
     text = str(cell).strip()
     if text in known:
         return known[text]
@@ -227,10 +262,10 @@ def _wrong_value(
 ) -> DataError:
     place = f"output {row + 1}, {name}"
     return DataError(
-        f"{cell!r} is no value",
+        f"{repr(cell)[:_SHOWN]} is no value",
         where=f"{where}, {place}" if where else place,
         remedy=f"the values are {', '.join(values)}; leave it empty if the output is unrelated",
-        value=str(cell),
+        value=str(cell)[:_SHOWN],
         row=row + 1,
     )
 
@@ -242,6 +277,11 @@ def _frame(source: Any) -> tuple[pd.DataFrame, str]:
         return _read_file(path), str(path)
     frame = as_pandas(source)
     if frame is not None:
+        if not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise DataError(
+                f"the column {twice!r} stands twice", where="outputs", remedy="rename one of them"
+            )
         return frame.reset_index(drop=True), ""
     if isinstance(source, Mapping):
         return _of_columns(source, where=""), ""
@@ -286,15 +326,21 @@ def _read_file(path: Path) -> pd.DataFrame:
 
 def _of_csv(path: Path, text: str) -> pd.DataFrame:
     try:
-        return pd.read_csv(io.StringIO(text), dtype=object, keep_default_na=False)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
+        with warnings.catch_warnings():
+            # pandas only warns where it drops the cells that a row has too many of.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(
+                io.StringIO(text), dtype=object, keep_default_na=False, index_col=False
+            )
+    except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"not a CSV file ({reason})", where=str(path), remedy=_REMEDY) from error
 
 
 def _json_lines(text: str, path: Path) -> list[Any]:
     rows = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    # Not splitlines: a text in JSON may have other separators of lines.
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -324,7 +370,11 @@ def _of_rows(rows: list[Any], *, where: str) -> pd.DataFrame:
 
 
 def _of_columns(columns: Mapping[str, Any], *, where: str) -> pd.DataFrame:
-    lengths = {name: len(column) for name, column in columns.items() if hasattr(column, "__len__")}
+    lengths = {
+        name: len(column)
+        for name, column in columns.items()
+        if hasattr(column, "__len__") and not isinstance(column, str | bytes | Mapping)
+    }
     if len(lengths) < len(columns) or len(set(lengths.values())) > 1:
         raise DataError(
             "the columns are not all lists of one length",
