@@ -182,11 +182,13 @@ class SQLiteStore:
             raise self._error(f"the state cannot be opened ({error})") from error
         try:
             with self._as_state_error("opened"):
-                connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[durable]}")
                 connection.execute("BEGIN IMMEDIATE")
                 self._prepare(connection)
                 connection.execute("COMMIT")
+                # Only now: what is written to the log of WAL is not in the head of the file, by
+                # which the next process knows it, until the log is copied.
+                connection.execute("PRAGMA journal_mode = WAL")
         except BaseException:
             connection.close()
             raise
