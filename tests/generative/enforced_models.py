@@ -109,3 +109,29 @@ class NaturalModel:
     def label(self) -> int:
         """Return the label of the next output."""
         return self._random.choices(range(len(self._shares)), self._shares)[0]
+
+
+PEOPLE: dict[str, Any] = {
+    "gender": {"values": ["g1", "g2"]},
+    "age": {"values": ["a1", "a2", "a3"]},
+    "job": {"values": ["nurse", "cook"], "reads": "prompt"},
+}
+
+
+def people(*requirements: dict[str, Any], **keys: Any) -> Enforcer:
+    """Return an enforcer of people, whose outputs are written like "g1 a3"."""
+    specification = {"groupings": PEOPLE, "requirements": list(requirements), "enforcement": keys}
+
+    def part(letter: str) -> Any:
+        return lambda output: next(
+            (int(word[1:]) for word in output.split() if word[0] == letter), None
+        )
+
+    return Enforcer(specification, classify={"gender": part("g"), "age": part("a")}, random_state=5)
+
+
+def made(ticket: Any, gender: int, age: int) -> str:
+    """Return the output of an obedient model that makes people."""
+    asked = {one.grouping: one.value for one in ticket.wanted}
+    assert len(asked) == len(ticket.wanted)
+    return f"{asked.get('gender', f'g{gender}')} {asked.get('age', f'a{age}')}"

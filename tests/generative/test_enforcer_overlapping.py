@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from enforced_models import agrees, enforcer, label_of, obedient, only, recount, wanted_label
+from enforced_models import (
+    agrees,
+    enforcer,
+    label_of,
+    made,
+    obedient,
+    only,
+    people,
+    recount,
+    wanted_label,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -310,3 +320,28 @@ def test_a_state_is_resumed_after_its_process_was_killed(tmp_path: Path) -> None
         assert agrees(only(second), [1])
         second.finish(second.begin("Draw"), "v1")
         assert wanted_label(second.begin("Draw")) == 2
+
+
+def test_the_journal_of_several_requirements_is_assessed_one_by_one() -> None:
+    enforced = people(
+        {"grouping": "gender", "name": "all", "beta": 9},
+        {"grouping": "gender", "name": "nurses", "when": {"job": "nurse"}, "beta": 3},
+        {"grouping": "gender", "name": "cooks", "when": {"job": "cook"}, "beta": 4},
+        {"grouping": "age", "name": "ages", "beta": 5},
+    )
+    choose = random.Random(12)
+    for jobs in (["person"], ["nurse", "cook"]):
+        for _ in range(60):
+            ticket = enforced.begin(f"A {choose.choice(jobs)}")
+            enforced.finish(ticket, made(ticket, choose.choice([1, 1, 2]), choose.choice([1, 2])))
+        states = {one.requirement.name: one.state for one in enforced.status()}
+        journal = [json.loads(line) for line in enforced.store.journal()]
+        result = assess_generative(journal, enforced.specification)
+        for sequence in result.summary.sequences:
+            if sequence.name not in states:
+                assert sequence.related == 0
+                continue
+            state = states[sequence.name]
+            assert tuple(value.count for value in sequence.values) == state.counts
+            assert tuple(value.asked for value in sequence.values) == state.asked
+            assert [value.kept for value in sequence.values] == [not one for one in state.misses]

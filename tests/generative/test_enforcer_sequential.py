@@ -12,9 +12,11 @@ from enforced_models import (
     agrees,
     enforcer,
     label_of,
+    made,
     names,
     obedient,
     only,
+    people,
     recount,
     wanted_label,
 )
@@ -226,31 +228,6 @@ def test_a_request_that_is_given_back_leaves_the_state_as_if_it_had_not_begun() 
         other.finish(second, obedient(second, label))
     assert dataclasses.replace(only(enforced).state, returned=0) == only(other).state
     assert only(enforced).state.returned == returned
-
-
-PEOPLE: dict[str, Any] = {
-    "gender": {"values": ["g1", "g2"]},
-    "age": {"values": ["a1", "a2", "a3"]},
-    "job": {"values": ["nurse", "cook"], "reads": "prompt"},
-}
-
-
-def people(*requirements: dict[str, Any], **keys: Any) -> Enforcer:
-    specification = {"groupings": PEOPLE, "requirements": list(requirements), "enforcement": keys}
-
-    def part(letter: str) -> Any:
-        return lambda output: next(
-            (int(word[1:]) for word in output.split() if word[0] == letter), None
-        )
-
-    return Enforcer(specification, classify={"gender": part("g"), "age": part("a")}, random_state=5)
-
-
-def made(ticket: Any, gender: int, age: int) -> str:
-    """Return the output of an obedient model that makes people."""
-    asked = {one.grouping: one.value for one in ticket.wanted}
-    assert len(asked) == len(ticket.wanted)
-    return f"{asked.get('gender', f'g{gender}')} {asked.get('age', f'a{age}')}"
 
 
 def test_several_requirements_are_kept_at_once() -> None:

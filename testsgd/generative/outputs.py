@@ -31,6 +31,9 @@ Flags = NDArray[np.bool_]
 PROMPT = "prompt"
 OUTPUT = "output"
 ASKED = "asked"
+# A log with both of these is the journal of an enforcer: a line for each output and requirement.
+REQUIREMENT = "requirement"
+TICKET = "ticket"
 # Names for an output without a value.
 UNRELATED = ("", "unrelated", "none", "null", "unknown")
 # So much of a wrong value is shown in an error message.
@@ -61,6 +64,7 @@ class LabelledOutputs:
     neutral: Mapping[str, Flags]
     asked: Mapping[str, Labels]  # For each grouping the value that was asked for; 0: none.
     texts: tuple[str, ...] = ()  # The outputs themselves, if they are texts.
+    requirements: tuple[str, ...] = ()  # Of a journal the requirement that each line is about.
 
     def __len__(self) -> int:
         return self.number
@@ -78,7 +82,8 @@ def labelled_outputs(
     ----------
     source : path-like, data frame, mapping of columns, or sequence of texts or of mappings
         A log with the columns ``prompt``, ``output``, ``asked`` and those named like groupings, of
-        which those that are needed must be there. A sequence of texts is the column ``output``.
+        which those that are needed must be there. A sequence of texts is the column ``output``. The
+        journal of an enforcer has ``requirement`` and ``ticket`` besides.
     specification : GenerativeSpecification
         The groupings.
     classify : mapping of str to callable, optional
@@ -97,12 +102,17 @@ def labelled_outputs(
     """
     frame, where = _frame(source)
     readers = readers_of(specification, classify)
+    is_journal = REQUIREMENT in frame.columns and TICKET in frame.columns
     labels: dict[str, Labels] = {}
     several = dict.fromkeys(specification.groupings, 0)
     unanswered = dict.fromkeys(specification.groupings, 0)
     for name, grouping in specification.groupings.items():
         if name in frame.columns:
             labels[name] = _numbers(frame[name], name, grouping.values, where=where)
+            continue
+        if is_journal:
+            # No line is about a requirement that needs it.
+            labels[name] = np.zeros(len(frame), dtype=np.int32)
             continue
         texts = _texts(frame, grouping.reads, name, where=where)
         if not isinstance(readers[name], FunctionReader):
@@ -119,6 +129,7 @@ def labelled_outputs(
         neutral=_neutral(frame, specification),
         asked=_asked(frame, specification, where=where),
         texts=texts,
+        requirements=tuple(frame[REQUIREMENT].astype(str)) if is_journal else (),
     )
 
 
@@ -231,11 +242,11 @@ def _numbers(column: pd.Series[Any], name: str, values: tuple[str, ...], *, wher
         known.setdefault(value.casefold(), number)
     numbered = np.zeros(len(names), dtype=np.int32)
     for code, cell in enumerate(names):
-        number = 0 if _is_missing(cell) else _number(cell, known)
-        if number is None:
+        found = 0 if _is_missing(cell) else _number(cell, known)
+        if found is None:
             row = int(np.flatnonzero(codes == code)[0])
             raise _wrong_value(cell, row, name, values, where=where)
-        numbered[code] = number
+        numbered[code] = found
     return numbered[codes]
 
 
