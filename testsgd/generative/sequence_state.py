@@ -119,6 +119,8 @@ class SequenceState:
         """
         if ticket in self.expired_tickets:
             left = tuple(name for name in self.expired_tickets if name != ticket)
+            if label == RETURNED:
+                return replace(self, expired_tickets=left)
             late = Slot(ticket, begun=0.0, label=label)
             return replace(self, expired_tickets=left, slots=(*self.slots, late))
         return replace(
@@ -132,7 +134,10 @@ class SequenceState:
         )
 
     def with_retry(self, ticket: str) -> SequenceState:
-        """Return the state in which the model is asked once more for a ticket."""
+        """Return the state in which the model is asked once more for a ticket that is open."""
+        slot = self.slot(ticket)
+        if slot is None or slot.label != AWAITED:
+            return self
         slots = tuple(
             replace(slot, tries=slot.tries + 1) if slot.ticket == ticket else slot
             for slot in self.slots

@@ -161,10 +161,18 @@ def _neutral(summary: GenerativeSummary) -> list[str]:
     broken = [sequence for sequence in neutral if sequence.standing == "broken"]
     if broken:
         return [f"For neutral prompts alone, {broken[0].name} is broken: {broken_text(broken[0])}."]
-    few = [sequence for sequence in neutral if sequence.standing == "not_enough"]
+    few = [
+        sequence
+        for sequence in neutral
+        if sequence.standing == "not_enough" or not sequence.related
+    ]
     if few or not neutral:
         return ["There are too few outputs of neutral prompts to judge the model itself."]
-    return ["For neutral prompts alone, the outcome is the same."]
+    kept = [sequence.name for sequence in neutral if sequence.standing == "kept"]
+    if kept:
+        verb = "is" if len(kept) == 1 else "are"
+        return [f"For neutral prompts alone, {series(kept[:_NAMED])} {verb} kept."]
+    return [f"For neutral prompts alone, {neutral[0].name}: {shares_text(neutral[0])}."]
 
 
 def _coverage(coverage: CoverageSummary | None) -> list[str]:
