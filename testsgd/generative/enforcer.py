@@ -231,15 +231,16 @@ class Enforcer:
             requirements=tuple(required.name for required in concerned),
         )
 
-    def finish(self, ticket: Ticket, output: Output) -> Finished:
+    def finish(self, ticket: Ticket, output: Output | None) -> Finished:
         """Take the output of a request; return whether it is delivered, or asked for again.
 
         Parameters
         ----------
         ticket : Ticket
             What :meth:`begin` gave, or ``again`` of what this method returned.
-        output : str or bytes
-            What the model wrote, without the prefix of the ticket, or a picture.
+        output : str, bytes or None
+            What the model wrote, without the prefix of the ticket, or a picture. None if there is
+            nothing to read, such as a call of a tool: it is unrelated, and not asked for again.
 
         Returns
         -------
@@ -254,6 +255,10 @@ class Enforcer:
         """
         if not ticket.is_counted:
             return Finished(labels={})
+        if output is None:
+            groupings = {self._requirements[name].grouping for name in ticket.requirements}
+            unread = dict.fromkeys(groupings, 0)
+            return Finished(labels=unread, missed=self._settle(ticket, unread))
         if isinstance(output, str):
             output = ticket.prefix + output
         labels = self.labels(ticket, output)
