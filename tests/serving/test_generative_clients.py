@@ -11,10 +11,10 @@ import pytest
 pytest.importorskip("httpx")
 pytest.importorskip("starlette")
 pytest.importorskip("openai")
-import openai  # noqa: E402
-from fake_model import ASKED, FakeModel, standing_before  # noqa: E402
+import openai
+from fake_model import ASKED, FakeModel, standing_before
 
-from testsgd.generative import Enforcer  # noqa: E402
+from testsgd.generative import Enforcer
 
 pytestmark = pytest.mark.serve
 

@@ -56,6 +56,8 @@ _THREADS = 64
 # Seconds between two looks at the state for the live page.
 _PERIOD = 1.0
 _MOST_VIEWERS = 100
+# Seconds that the connection to the model may stay open after the end of a stream.
+_LAST_PART = 0.2
 # The status of a request whose client has gone; nobody sees it but the metrics.
 _GONE = 499
 
@@ -433,30 +435,33 @@ class _Exchange:
     async def stream(self, ticket: Ticket, receive: _Receive, send: _Send) -> int:
         """Pass the answer on while it comes; return the status."""
         relay = _Relay(self._kind, ticket, send)
+        failure: ApiError | None = None
         is_open = True
         try:
-            async with self._server.upstream.stream(
-                PATHS[self._kind], headers=self._headers, content=self._content(ticket)
-            ) as response:
-                await _while_connected(receive, relay.run(response, self._spent))
-                if not relay.is_stream:
-                    return relay.status
-                if relay.text.failure:
-                    # What was wrong has been passed on already.
-                    await relay.end()
-                    return relay.status
-                # A client may close the connection as soon as it has the end of the stream.
+            await _while_connected(receive, self._relayed(relay, ticket))
+            if relay.is_stream and not relay.text.failure:
+                # It is counted before its end is sent: a client closes the connection then.
                 await self._finish(_last_try(self._server.enforcer, ticket), relay.text.output)
                 is_open = False
-                await relay.end()
         except ApiError as error:
             if not relay.has_begun:
                 raise
-            await relay.end(error)
+            failure = error
         finally:
             if is_open:
                 await self._give_back(ticket)
+        await relay.end(failure)
         return relay.status
+
+    async def _relayed(self, relay: _Relay, ticket: Ticket) -> None:
+        """Ask the model for a stream and pass it on, without its end."""
+        started = time.perf_counter()
+        self._spent.asked = True
+        async with self._server.upstream.stream(
+            PATHS[self._kind], headers=self._headers, content=self._content(ticket)
+        ) as response:
+            self._spent.upstream += time.perf_counter() - started
+            await relay.run(response, self._spent)
 
     async def _ask(self, ticket: Ticket, receive: _Receive) -> UpstreamAnswer:
         started = time.perf_counter()
@@ -507,6 +512,9 @@ class _Relay:
             parts = response.aiter_bytes()
             while await self._passed(parts, spent):
                 pass
+            # Read to its end, a connection can be used again.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(anext(parts, None), _LAST_PART)
 
     async def _started(self, response: Any) -> None:
         """Send the status and headers; an answer that is no stream is sent as a whole."""
@@ -521,8 +529,8 @@ class _Relay:
             answer = UpstreamAnswer(
                 status=self.status, headers=headers, content=content, seconds=0.0
             )
+            self._held = content
             await self._begin(_passed_on(answer).raw_headers)
-            await self._send({"type": "http.response.body", "body": content})
             return
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         asked = [(name.encode(), value.encode()) for name, value in _about(self._ticket).items()]
@@ -535,7 +543,6 @@ class _Relay:
     async def _passed(self, parts: AsyncIterator[bytes], spent: _Spent) -> bool:
         """Pass on the next part; return whether more may come."""
         started = time.perf_counter()
-        spent.asked = True
         part = await anext(parts, None)
         spent.upstream += time.perf_counter() - started
         if part is None:

@@ -24,7 +24,7 @@ def short_hash(text: str) -> str:
     Examples
     --------
     >>> short_hash("Bearer secret")
-    'f15842ba4ede3cdf'
+    'bffde20413347b7a'
     """
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_HASH]
 
