@@ -16,6 +16,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
+
+Connections: TypeAlias = "asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]]"
 
 RATE = 200
 SECONDS = 10
@@ -88,7 +91,9 @@ def processor_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-async def _ask(connections: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]]) -> float:
+async def _ask(
+    connections: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]],
+) -> float:
     # The clock starts before a connection is free, so waiting for one counts.
     started = time.perf_counter()
     reader, writer = await connections.get()
@@ -111,7 +116,7 @@ async def _ask(connections: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.St
 
 async def answer_times(port: int, *, requests: int, rate: float) -> list[float]:
     """Ask at a fixed rate, whether earlier answers are there or not; return sorted seconds."""
-    connections: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
+    connections: Connections = asyncio.Queue()
     for _ in range(CONNECTIONS):
         connections.put_nowait(await asyncio.open_connection("127.0.0.1", port))
     began = time.perf_counter()

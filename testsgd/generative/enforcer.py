@@ -19,7 +19,7 @@ from typing import Any
 from testsgd.errors import StateError
 from testsgd.generative.asking import EditedRequest, ModelRequest, ValueRequest, ask_for
 from testsgd.generative.neutrality import PromptJudge
-from testsgd.generative.readers import Classifier, Output, readers_of
+from testsgd.generative.readers import Classifier, Output, TermReader, readers_of
 from testsgd.generative.schedules import Schedule
 from testsgd.generative.sequence_state import (
     RETURNED,
@@ -28,7 +28,7 @@ from testsgd.generative.sequence_state import (
     Slot,
 )
 from testsgd.generative.specification import GenerativeSpecification, Requirement
-from testsgd.generative.stores import Change, Store, Written, open_store
+from testsgd.generative.stores import Change, MemoryStore, Store, Written, open_store
 
 _SEPARATOR = "\x1f"
 
@@ -314,6 +314,13 @@ class Enforcer:
         """Return the value of an output for each grouping that its ticket is concerned with."""
         groupings = {self._requirements[name].grouping for name in ticket.requirements}
         return {grouping: self._readers[grouping].read(output).label for grouping in groupings}
+
+    @property
+    def waits(self) -> bool:
+        """Whether a request may have to wait: for a disc, a server, or a function of the user."""
+        return not isinstance(self.store, MemoryStore) or not all(
+            isinstance(reader, TermReader) for reader in self._readers.values()
+        )
 
     def status(self) -> tuple[SequenceStatus, ...]:
         """Return where every sequence stands, one for each tenant and requirement."""

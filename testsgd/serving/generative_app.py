@@ -53,6 +53,8 @@ MOST_REQUESTS = 1000
 _MOST_TENANT = 200
 # Classifiers that ask another model wait long, so there are more threads than processors.
 _THREADS = 64
+# So many bytes are read for their words at once; more would keep other requests waiting.
+_SHORT = 10_000
 # Seconds between two looks at the state for the live page.
 _PERIOD = 1.0
 _MOST_VIEWERS = 100
@@ -125,7 +127,6 @@ def generative_app(
         Upstream(
             upstream,
             timeout=enforcer.specification.upstream.timeout,
-            most_requests=max_requests,
             transport=transport,
         ),
         max_body=max_body,
@@ -244,8 +245,15 @@ class _Server:
         self.max_requests = max_requests
         self.running = 0
         self._closing = closing
+        self._waits = enforcer.waits
         self._viewers = 0
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="enforcer")
+
+    async def enforced(self, function: Callable[..., _T], size: int, *given: Any) -> _T:
+        """Call a function of the enforcer, in a thread if it may take long."""
+        if size <= _SHORT and not self._waits:
+            return function(*given)
+        return await self.in_thread(function, *given)
 
     async def in_thread(self, function: Callable[..., _T], *given: Any, **named: Any) -> _T:
         """Call a function that may wait for a disc or for another model."""
@@ -378,7 +386,8 @@ class _Enforced:
         tenant = _tenant(request)
         headers = passed_headers(request.headers.items())
         try:
-            ticket = await server.in_thread(server.enforcer.begin, original, tenant=tenant)
+            begin = partial(server.enforcer.begin, tenant=tenant)
+            ticket = await server.enforced(begin, len(text), original)
         except TestSGDError as error:
             raise _api_error(error) from error
         exchange = _Exchange(server, self._kind, text=text, body=body, headers=headers, spent=spent)
@@ -482,7 +491,8 @@ class _Exchange:
 
     async def _finish(self, ticket: Ticket, output: Output | None) -> Finished:
         try:
-            return await self._server.in_thread(self._server.enforcer.finish, ticket, output)
+            finish = self._server.enforcer.finish
+            return await self._server.enforced(finish, len(output or ""), ticket, output)
         except TestSGDError as error:
             raise _api_error(error) from error
 

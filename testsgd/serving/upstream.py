@@ -30,6 +30,8 @@ _OF_ONE_CONNECTION = frozenset(
 _MADE_ANEW = frozenset(
     {"host", "content-length", "content-encoding", "accept-encoding", "expect", "date", "server"}
 )
+# Connections that are kept although no request uses them.
+_MOST_IDLE = 100
 TENANT_HEADER = "x-testsgd-tenant"
 
 Header = tuple[str, str]
@@ -75,8 +77,6 @@ class Upstream:
         Its address, up to ``/v1``.
     timeout : float
         Seconds to wait for an answer; of a stream, for its next part.
-    most_requests : int
-        Most connections at a time.
     transport : httpx.AsyncBaseTransport, optional
         What carries the requests in place of the network.
 
@@ -88,9 +88,7 @@ class Upstream:
         If the address is none.
     """
 
-    def __init__(
-        self, address: str, *, timeout: float, most_requests: int, transport: Any = None
-    ) -> None:
+    def __init__(self, address: str, *, timeout: float, transport: Any = None) -> None:
         try:
             import httpx
         except ImportError as error:
@@ -100,17 +98,42 @@ class Upstream:
         self.address = _checked(address)
         self._timeout = timeout
         self._httpx = httpx
+        self._transport = transport
+        self._url = httpx.URL(self.address)
+        # Made once: reading the certificates takes longer than a request.
+        self._certificates = httpx.create_ssl_context()
+        self._idle: list[Any] = []
+
+    @asynccontextmanager
+    async def _client(self) -> AsyncIterator[Any]:
+        """Give a client of one connection, the one that was used last if there is one.
+
+        The pool of a client looks at all of its connections for each request, and at each of them
+        for each; with forty it takes longer than everything else.
+        """
+        client = self._idle.pop() if self._idle else self._new_client()
+        try:
+            yield client
+        except BaseException:
+            # In which state its connection is, is not known.
+            await asyncio.shield(client.aclose())
+            raise
+        if len(self._idle) < _MOST_IDLE:
+            self._idle.append(client)
+        else:
+            await client.aclose()
+
+    def _new_client(self) -> Any:
         # Cookies of one client's answer must not go out with another client's request.
         no_cookies = http.cookiejar.CookieJar(
             policy=http.cookiejar.DefaultCookiePolicy(allowed_domains=[])
         )
-        self._client = httpx.AsyncClient(
-            timeout=httpx.Timeout(timeout),
-            limits=httpx.Limits(
-                max_connections=most_requests, max_keepalive_connections=most_requests
-            ),
+        return self._httpx.AsyncClient(
+            timeout=self._httpx.Timeout(self._timeout),
+            limits=self._httpx.Limits(max_connections=1, max_keepalive_connections=1),
             cookies=no_cookies,
-            transport=transport,
+            transport=self._transport,
+            verify=self._certificates,
         )
 
     async def ask(
@@ -126,7 +149,9 @@ class Upstream:
         started = time.perf_counter()
         try:
             async with asyncio.timeout(self._timeout):
-                response = await self._client.send(self._request(method, path, headers, content))
+                async with self._client() as client:
+                    request = self._request(method, path, headers, content)
+                    response = await client.send(request)
         except (TimeoutError, self._httpx.TimeoutException) as error:
             raise _too_slow() from error
         except (self._httpx.HTTPError, self._httpx.InvalidURL, ValueError) as error:
@@ -149,13 +174,14 @@ class Upstream:
         ApiError
             With status 502 if nothing answers or the answer breaks off, 504 if it takes too long.
         """
-        request = self._request("POST", path, headers, content)
         try:
-            response = await self._client.send(request, stream=True)
-            try:
-                yield response
-            finally:
-                await response.aclose()
+            async with self._client() as client:
+                request = self._request("POST", path, headers, content)
+                response = await client.send(request, stream=True)
+                try:
+                    yield response
+                finally:
+                    await response.aclose()
         except self._httpx.TimeoutException as error:
             raise _too_slow() from error
         except (self._httpx.HTTPError, self._httpx.StreamError) as error:
@@ -163,13 +189,17 @@ class Upstream:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._client.aclose()
+        while self._idle:
+            await self._idle.pop().aclose()
 
     def _request(self, method: str, path: str, headers: list[Header], content: bytes) -> Any:
-        # Nothing is gained by compressing what is read here at once.
-        sent = [*headers, ("accept-encoding", "identity")]
-        return self._client.build_request(
-            method, self.address + path, headers=sent, content=content
+        return self._httpx.Request(
+            method,
+            self._url.copy_with(raw_path=self._url.raw_path.rstrip(b"/") + path.encode()),
+            # Nothing is gained by compressing what is read here at once.
+            headers=[*headers, ("accept-encoding", "identity")],
+            content=content,
+            extensions={"timeout": self._httpx.Timeout(self._timeout).as_dict()},
         )
 
 
