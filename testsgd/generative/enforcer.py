@@ -322,6 +322,13 @@ class Enforcer:
             isinstance(reader, TermReader) for reader in self._readers.values()
         )
 
+    def prepare(self) -> None:
+        """Load what the first request would load, so that it need not wait for it."""
+        for name, reader in self._readers.items():
+            self._judge.is_neutral("", name)
+            if isinstance(reader, TermReader):
+                reader.read("")
+
     def status(self) -> tuple[SequenceStatus, ...]:
         """Return where every sequence stands, one for each tenant and requirement."""
         found = []

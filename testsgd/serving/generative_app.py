@@ -141,6 +141,7 @@ def generative_app(
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         try:
+            await server.in_thread(enforcer.prepare)
             yield
         finally:
             await server.close()
@@ -302,7 +303,11 @@ class _Server:
         """Show the live page."""
         from starlette.responses import HTMLResponse
 
-        text, headers = live_page(self.enforcer.specification.name)
+        try:
+            document = await self.in_thread(state_document, self.enforcer)
+        except TestSGDError as error:
+            return reply(_api_error(error).content(), 503)
+        text, headers = live_page(document)
         return HTMLResponse(text, headers=headers)
 
     async def events(self, _: Request) -> Response:

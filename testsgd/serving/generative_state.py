@@ -79,8 +79,8 @@ def _by_value(values: tuple[str, ...], numbers: tuple[int, ...]) -> dict[str, in
     return dict(zip(values, numbers, strict=True))
 
 
-def live_page(title: str) -> tuple[str, dict[str, str]]:
-    """Return the live page and its headers; it loads nothing but the events of this server."""
+def live_page(document: dict[str, Any]) -> tuple[str, dict[str, str]]:
+    """Return the page of a state and its headers; it loads nothing but this server's events."""
     nonce = secrets.token_urlsafe(16)
     policy = (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
@@ -93,7 +93,7 @@ def live_page(title: str) -> tuple[str, dict[str, str]]:
         "referrer-policy": "no-referrer",
         "cache-control": "no-store",
     }
-    return _template().render(title=title, nonce=nonce), headers
+    return _template().render(state=document, nonce=nonce), headers
 
 
 @lru_cache(maxsize=1)
