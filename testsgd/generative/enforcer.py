@@ -20,7 +20,7 @@ from typing import Any
 from testsgd.errors import ParameterError, StateError
 from testsgd.generative.asking import EditedRequest, ModelRequest, ValueRequest, ask_for
 from testsgd.generative.neutrality import PromptJudge
-from testsgd.generative.readers import Classifier, Output, readers_of
+from testsgd.generative.readers import Classifier, Output, TermReader, readers_of
 from testsgd.generative.schedules import Schedule
 from testsgd.generative.sequence_state import (
     RETURNED,
@@ -29,7 +29,7 @@ from testsgd.generative.sequence_state import (
     Slot,
 )
 from testsgd.generative.specification import GenerativeSpecification, Requirement
-from testsgd.generative.stores import Change, Store, Written, open_store
+from testsgd.generative.stores import Change, MemoryStore, Store, Written, open_store
 
 _SEPARATOR = "\x1f"
 
@@ -235,15 +235,16 @@ class Enforcer:
             requirements=tuple(required.name for required in concerned),
         )
 
-    def finish(self, ticket: Ticket, output: Output) -> Finished:
+    def finish(self, ticket: Ticket, output: Output | None) -> Finished:
         """Take the output of a request; return whether it is delivered, or asked for again.
 
         Parameters
         ----------
         ticket : Ticket
             What :meth:`begin` gave, or ``again`` of what this method returned.
-        output : str or bytes
-            What the model wrote, without the prefix of the ticket, or a picture.
+        output : str, bytes or None
+            What the model wrote, without the prefix of the ticket, or a picture. None if there is
+            nothing to read, such as a call of a tool: it is unrelated, and not asked for again.
 
         Returns
         -------
@@ -258,6 +259,10 @@ class Enforcer:
         """
         if not ticket.is_counted:
             return Finished(labels={})
+        if output is None:
+            groupings = {self._requirements[name].grouping for name in ticket.requirements}
+            unread = dict.fromkeys(groupings, 0)
+            return Finished(labels=unread, missed=self._settle(ticket, unread))
         if isinstance(output, str):
             output = ticket.prefix + output
         labels = self.labels(ticket, output)
@@ -317,6 +322,20 @@ class Enforcer:
         """Return the value of an output for each grouping that its ticket is concerned with."""
         groupings = {self._requirements[name].grouping for name in ticket.requirements}
         return {grouping: self._readers[grouping].read(output).label for grouping in groupings}
+
+    @property
+    def waits(self) -> bool:
+        """Whether a request may have to wait: for a disc, a server, or a function of the user."""
+        return not isinstance(self.store, MemoryStore) or not all(
+            isinstance(reader, TermReader) for reader in self._readers.values()
+        )
+
+    def prepare(self) -> None:
+        """Load what the first request would load, so that it need not wait for it."""
+        for name, reader in self._readers.items():
+            self._judge.is_neutral("", name)
+            if isinstance(reader, TermReader):
+                reader.read("")
 
     def status(self) -> tuple[SequenceStatus, ...]:
         """Return where every sequence stands, one for each tenant and requirement."""
