@@ -33,6 +33,7 @@ OUTPUT = "output"
 ASKED = "asked"
 # A log with both of these is the journal of an enforcer: a line for each output and requirement.
 REQUIREMENT = "requirement"
+TENANT = "tenant"
 TICKET = "ticket"
 # Names for an output without a value.
 UNRELATED = ("", "unrelated", "none", "null", "unknown")
@@ -103,6 +104,7 @@ def labelled_outputs(
     frame, where = _frame(source)
     readers = readers_of(specification, classify)
     is_journal = REQUIREMENT in frame.columns and TICKET in frame.columns
+    _check_tenant(frame, where=where)
     labels: dict[str, Labels] = {}
     several = dict.fromkeys(specification.groupings, 0)
     unanswered = dict.fromkeys(specification.groupings, 0)
@@ -131,6 +133,20 @@ def labelled_outputs(
         texts=texts,
         requirements=tuple(frame[REQUIREMENT].astype(str)) if is_journal else (),
     )
+
+
+def _check_tenant(frame: pd.DataFrame, *, where: str) -> None:
+    """Refuse a journal of several tenants: their sequences have nothing to do with each other."""
+    if not {TENANT, REQUIREMENT} <= set(frame.columns):
+        return
+    tenants = list(dict.fromkeys(frame[TENANT].astype(str)))
+    if len(tenants) > 1:
+        raise DataError(
+            f"the journal is of {len(tenants)} tenants",
+            where=where,
+            remedy="choose one: testsgd generative journal --tenant NAME",
+            tenants=tenants,
+        )
 
 
 def read_log(path: Path) -> list[Any]:

@@ -189,7 +189,10 @@ def _set_aside(summary: GenerativeSummary) -> list[str]:
     sentences = []
     if summary.several:
         which = plural(summary.several, "output")
-        sentences.append(f"{which} had several values of one grouping.")
+        sentences.append(
+            f"{which} had several values of one grouping; the specification says whether the first "
+            "counts or the output is unrelated."
+        )
     if summary.unanswered:
         which = plural(summary.unanswered, "output")
         sentences.append(f"Of {which} no usable answer came, so they count as unrelated.")
