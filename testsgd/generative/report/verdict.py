@@ -48,7 +48,8 @@ def generative_verdict(summary: GenerativeSummary) -> GenerativeVerdict:
         status = "kept"
     sentences = [
         *_others(broken or open_ones or judged),
-        *_open(open_ones if broken else []),
+        *_open(open_ones if broken else open_ones[1:]),
+        *_kept(judged if status != "kept" else []),
         *_neutral(summary),
         *_coverage(summary.coverage),
         *_set_aside(summary),
@@ -144,6 +145,15 @@ def _open(sequences: list[SequenceSummary]) -> list[str]:
         return []
     names = series([sequence.name for sequence in sequences[:_NAMED]])
     return [f"Too few outputs to judge: {names}."]
+
+
+def _kept(sequences: list[SequenceSummary]) -> list[str]:
+    kept = [sequence for sequence in sequences if sequence.standing == "kept"]
+    if not kept:
+        return []
+    asked = [sequence for sequence in sequences if sequence.standing != "described"]
+    verb = "is" if len(kept) == 1 else "are"
+    return [f"{count(len(kept))} of {plural(len(asked), 'requirement')} {verb} kept."]
 
 
 def _neutral(summary: GenerativeSummary) -> list[str]:
