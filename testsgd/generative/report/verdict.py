@@ -163,6 +163,17 @@ def _neutral(summary: GenerativeSummary) -> list[str]:
             "The prompts are not known. So this is about these outputs, and whether the model "
             "itself is inherently fair is not judged."
         ]
+    asked = sum(
+        value.asked
+        for sequence in summary.sequences
+        if sequence.scope == "all"
+        for value in sequence.values
+    )
+    if asked:
+        return [
+            f"A value was asked for in {plural(asked, 'output')}. So this is about the model and "
+            "what stands before it together, not about the model itself."
+        ]
     if summary.settings.neutrality == "none":
         return ["Every prompt is taken to be neutral, as the specification says."]
     if summary.all_neutral:
