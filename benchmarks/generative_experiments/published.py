@@ -18,6 +18,7 @@ from typing import Any
 
 from benchmarks.marked_page import fill_marked, percent, table
 from testsgd import GenerativeResult, assess_generative
+from testsgd.generative import counters_after, paper_look_ahead
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _PAGE = _ROOT / "docs" / "generative.md"
@@ -135,6 +136,7 @@ def main() -> None:
         result.write(options.out / one.name)
         print(f"{one.title}: {result.verdict.headline}")
         print(f"Written: {options.out / one.name / 'report.html'}")
+    print("\n".join(trace_of_figure_two()))
     if options.page:
         parts = {
             _marks("gender"): gender_table(genders),
@@ -142,6 +144,22 @@ def main() -> None:
         }
         fill_marked(_PAGE, parts)
         print(f"Written: {_PAGE}")
+
+
+def trace_of_figure_two() -> list[str]:
+    """Return the paper's Figure 2 step by step: betas of 50, a model that always draws Asians."""
+    betas = (50, 50, 50, 50)
+    counters = betas
+    lines = ["Figure 2: a cook is unrelated and changes no counter"]
+    for output in range(1, 51):
+        wanted = paper_look_ahead(counters)
+        value = wanted[0] if wanted else 0
+        counters = counters_after(counters, value, betas)
+        if output <= 2 or output >= 47:
+            asked = f"one of {[index + 1 for index in wanted]} is asked for" if wanted else "waits"
+            shown = ", ".join(map(str, counters))
+            lines.append(f"  output {output}: {asked}; value {value + 1} comes; counters {shown}")
+    return lines
 
 
 def assess_gender(published: Published) -> GenerativeResult:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from testsgd.errors import ParameterError
-from testsgd.generative import GenerativeSpecification, PromptJudge, judge_by_experiment
+from testsgd.errors import ModelError, ParameterError, SpecificationError
+from testsgd.generative import (
+    GenerativeSpecification,
+    ModelRequest,
+    PromptJudge,
+    judge_by_experiment,
+    judge_prompts,
+)
+from testsgd.generative.readers import QuestionReader
 
 PEOPLE = {
     "gender": {
@@ -102,3 +110,71 @@ def test_a_prompt_with_some_other_values_is_seldom_called_biased() -> None:
 def test_the_error_is_a_share(error: float) -> None:
     with pytest.raises(ParameterError):
         judge_by_experiment([1, 2], error=error)
+
+
+def hints_at_nobody(prompt: str, grouping: str) -> bool:
+    return "queen" not in prompt
+
+
+def fails(prompt: str, grouping: str) -> bool:
+    raise RuntimeError("no idea")
+
+
+def judge_by(**neutrality: object) -> PromptJudge:
+    return PromptJudge(
+        GenerativeSpecification.from_dict(
+            {
+                "groupings": {"gender": {"values": ["female", "male"]}},
+                "neutrality": neutrality,
+            }
+        )
+    )
+
+
+def test_a_function_judges_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    judge = judge_by(by="function", function="test_neutral_prompts:hints_at_nobody")
+    assert judge.is_neutral("a woman", "gender")
+    assert not judge.is_neutral("a queen", "gender")
+    with pytest.raises(ModelError):
+        judge_by(by="function", function="test_neutral_prompts:fails").is_neutral("a", "gender")
+    with pytest.raises(SpecificationError):
+        judge_by(by="function", function="test_neutral_prompts:is_not_there")
+
+
+@pytest.mark.parametrize(
+    ("answer", "neutral"),
+    [('{"value": null}', True), ('{"value": "female"}', False), ("I cannot say.", False)],
+)
+def test_a_chat_model_judges_prompts(
+    answer: str, neutral: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QuestionReader, "_ask_over_http", lambda self, question: answer)
+    judge = judge_by(by="question", question={"upstream": "http://127.0.0.1:1/v1"})
+    assert judge.is_neutral("a portrait", "gender") == neutral
+
+
+@pytest.mark.parametrize("by", ["function", "question"])
+def test_what_judges_must_be_named(by: str) -> None:
+    with pytest.raises(SpecificationError):
+        judge_by(by=by)
+
+
+def test_prompts_are_judged_by_what_comes_of_them() -> None:
+    people = GenerativeSpecification.from_dict(
+        {
+            "groupings": {"gender": {"values": ["female", "male"]}},
+            "prompts": ["a queen", "a nurse", "a stone"],
+            "neutrality": {"samples": 59},
+        }
+    )
+
+    def ask(request: ModelRequest, seed: int) -> str:
+        if "queen" in request.prompt:
+            return "female"
+        return "nothing" if "stone" in request.prompt else ("female", "male")[seed % 3 == 2]
+
+    queen, nurse, stone = judge_prompts(people, ask)
+    assert (queen.judged, queen.outputs, queen.counts) == ("biased", 59, (59, 0))
+    assert (nurse.judged, nurse.outputs) == ("neutral", 3)
+    assert (stone.judged, stone.outputs, stone.counts) == ("undecided", 59, (0, 0))

@@ -221,6 +221,59 @@ def calibrate(
     return console.DONE
 
 
+def neutral(
+    spec: SpecificationOption,
+    upstream: UpstreamOption,
+    seed: Annotated[
+        int, typer.Option(help="Sent with the first output of a prompt; each further has the next.")
+    ] = 0,
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
+) -> int:
+    """Find out by experiment which prompts are neutral: one value in all outputs is a hint.
+
+    Each prompt is asked until two values came, at most as often as neutrality.samples says. Exit
+    codes: 0 all prompts are neutral, 1 one is biased, 2 bad input, 3 one is undecided.
+    """
+    from testsgd.generative import GenerativeSpecification, judge_prompts
+    from testsgd.generative.upstream import Upstream
+
+    specification = GenerativeSpecification.read(spec)
+    with (
+        Upstream(upstream, specification.upstream) as model,
+        console.progress_bar(quiet) as progress,
+    ):
+        found = judge_prompts(
+            specification,
+            lambda request, number: model.ask(request, seed=number)[0],
+            seed=seed,
+            progress=progress,
+        )
+    if not quiet:
+        columns = [
+            console.Column("prompt"),
+            console.Column("grouping"),
+            console.Column("judged"),
+            console.Column("outputs", numeric=True),
+            console.Column("of each value", numeric=True),
+        ]
+        rows = [
+            [
+                one.prompt,
+                one.grouping,
+                one.judged,
+                str(one.outputs),
+                ", ".join(str(count) for count in one.counts),
+            ]
+            for one in found
+        ]
+        console.print_table("Prompts by experiment", columns, rows)
+    judged = {one.judged for one in found}
+    if "biased" in judged:
+        return 1
+    return 3 if "undecided" in judged else console.DONE
+
+
 def journal(
     spec: SpecificationOption,
     state: Annotated[str, typer.Option(help="The state of the enforcer: a file or a URL.")],
@@ -270,6 +323,26 @@ def serve(
             "(default: memory, gone at the end)"
         ),
     ] = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            help="What calibrate --out wrote: the way and the obedience are taken from it."
+        ),
+    ] = None,
+    look_ahead: Annotated[
+        str | None,
+        typer.Option(
+            metavar="corrected|paper",
+            help="Which look-ahead decides; paper: as printed. (default: the specification's)",
+        ),
+    ] = None,
+    obedience: Annotated[
+        float | None,
+        typer.Option(
+            help="Probability that the model gives what it is asked for; below 1, values are asked "
+            "for earlier. (default: the specification's)"
+        ),
+    ] = None,
     host: Annotated[
         str, typer.Option(help="Address to listen at; only this machine can reach the default.")
     ] = "127.0.0.1",
@@ -292,7 +365,8 @@ def serve(
 
     Exit codes: 0 interrupted, which is how it ends, 2 bad input.
     """
-    from testsgd.generative import Enforcer
+    from testsgd.generative import Enforcer, GenerativeSpecification
+    from testsgd.generative.calibration import calibrated
     from testsgd.serving import serve_generative
 
     def announce(address: str) -> None:
@@ -300,7 +374,14 @@ def serve(
             console.print_line(f"Serving on {address}")
             sys.stdout.flush()
 
-    enforcer = Enforcer(spec, state=state)
+    specification = GenerativeSpecification.read(spec)
+    if calibration is not None:
+        specification = calibrated(specification, calibration)
+    if look_ahead is not None:
+        specification = specification.with_enforcement(look_ahead=look_ahead)
+    if obedience is not None:
+        specification = specification.with_enforcement(obedience=obedience)
+    enforcer = Enforcer(specification, state=state)
     try:
         serve_generative(
             enforcer,
@@ -330,5 +411,6 @@ def _group() -> None:
 app.command("assess")(assess)
 app.command("ask")(ask)
 app.command("calibrate")(calibrate)
+app.command("neutral")(neutral)
 app.command("journal")(journal)
 app.command("serve")(serve)

@@ -4,7 +4,9 @@ from .asking import ValueRequest as ValueRequest
 from .asking import ask_for as ask_for
 from .calibration import Calibration as Calibration
 from .calibration import Obedience as Obedience
+from .calibration import PromptExperiment as PromptExperiment
 from .calibration import calibrate as calibrate
+from .calibration import judge_prompts as judge_prompts
 from .call import assess_generative as assess_generative
 from .coverage import Combination as Combination
 from .coverage import Coverage as Coverage

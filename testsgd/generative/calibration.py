@@ -6,15 +6,17 @@ on: the lower end of the interval of that worst case.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from testsgd.errors import SpecificationError
+from testsgd.errors import ResultError, SpecificationError
 from testsgd.generative.asking import ModelRequest, ValueRequest, ask_for
-from testsgd.generative.neutrality import PromptJudge
+from testsgd.generative.neutrality import Neutrality, PromptJudge, judge_by_experiment
 from testsgd.generative.readers import Output, readers_of
 from testsgd.generative.specification import (
     WAYS,
@@ -80,6 +82,33 @@ class Calibration:
             "confidence": self.confidence,
             "counts": [asdict(one) for one in self.counts],
         }
+
+
+def calibrated(specification: GenerativeSpecification, path: Path) -> GenerativeSpecification:
+    """Return a specification with the way and the obedience that a calibration found.
+
+    Parameters
+    ----------
+    specification : GenerativeSpecification
+        What the calibration was made for.
+    path : path-like
+        The JSON file that ``testsgd generative calibrate --out`` wrote.
+
+    Raises
+    ------
+    ResultError
+        If the file cannot be read, or is no calibration.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        way, obedience = str(found["way"]), float(found["obedience"])
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise ResultError(
+            f"the file is no calibration ({error})",
+            where=str(path),
+            remedy="give what testsgd generative calibrate --out wrote",
+        ) from error
+    return specification.with_enforcement(way=way, obedience=obedience)
 
 
 def usable_ways(specification: GenerativeSpecification) -> tuple[Way, ...]:
@@ -200,6 +229,93 @@ def calibrate(
     return Calibration(
         counts=found.counts, ways=tuple(ordered), confidence=specification.confidence
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptExperiment:
+    """What outputs say of one prompt and one grouping.
+
+    Examples
+    --------
+    >>> PromptExperiment(prompt="a nurse", grouping="gender", outputs=20, counts=(12, 8),
+    ...                  judged="neutral").judged
+    'neutral'
+    """
+
+    prompt: str
+    grouping: str
+    outputs: int  # Outputs that were asked for.
+    counts: tuple[int, ...]  # Those of each value; the others are unrelated.
+    judged: Neutrality
+
+
+def judge_prompts(
+    specification: GenerativeSpecification,
+    ask: AskModel,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> tuple[PromptExperiment, ...]:
+    """Ask for outputs to each prompt until two values came, or as often as is specified.
+
+    Parameters
+    ----------
+    specification : GenerativeSpecification
+        The prompts, the groupings, and how many outputs a prompt gets at most.
+    ask : callable
+        From a request and a seed to an output of the model.
+    seed : int
+        Of the first output of each prompt; each further one has the next.
+    progress : callable, optional
+        Called with what is done, how many prompts, and of how many.
+
+    Returns
+    -------
+    tuple of PromptExperiment
+        One for each prompt and grouping that outputs have.
+
+    References
+    ----------
+    Cheng et al., Definition 6: a prompt is biased if all outputs it can have share one value.
+
+    Examples
+    --------
+    >>> people = GenerativeSpecification.from_dict({
+    ...     "groupings": {"gender": {"values": ["female", "male"]}},
+    ...     "prompts": ["a nurse"]})
+    >>> (found,) = judge_prompts(people, lambda request, seed: ("female", "male")[seed % 2])
+    >>> found.judged, found.outputs
+    ('neutral', 2)
+    """
+    wanted = specification.neutrality
+    readers = readers_of(specification)
+    prompts = specification.filled_prompts()
+    experiments = []
+    for done, prompt in enumerate(prompts):
+        outputs: list[Output] = []
+        for grouping in specification.free_groupings:
+            labels: list[int] = []
+            judged: Neutrality = "undecided"
+            while judged == "undecided" and len(labels) < wanted.samples:
+                if len(labels) == len(outputs):
+                    request = ModelRequest(prompt)
+                    outputs.append(ask(request, seed + len(outputs)))
+                labels.append(readers[grouping].read(outputs[len(labels)]).label)
+                judged = judge_by_experiment(labels, error=wanted.error)
+            number = len(specification.groupings[grouping].values)
+            counts = tuple(labels.count(value) for value in range(1, number + 1))
+            experiments.append(
+                PromptExperiment(
+                    prompt=prompt,
+                    grouping=grouping,
+                    outputs=len(labels),
+                    counts=counts,
+                    judged=judged,
+                )
+            )
+        if progress is not None:
+            progress("asking", done + 1, len(prompts))
+    return tuple(experiments)
 
 
 def _prompts(specification: GenerativeSpecification, required: Requirement) -> list[str]:

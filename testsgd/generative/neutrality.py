@@ -13,8 +13,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from testsgd.errors import ParameterError
-from testsgd.generative.readers import TermReader
+from testsgd.errors import ModelError, ParameterError
+from testsgd.generative.readers import (
+    Classifier,
+    QuestionReader,
+    Reader,
+    TermReader,
+    imported_function,
+)
 
 if TYPE_CHECKING:
     from testsgd.generative.specification import GenerativeSpecification, GroupingPart
@@ -23,12 +29,20 @@ Neutrality = Literal["neutral", "biased", "undecided"]
 
 
 class PromptJudge:
-    """Judge whether prompts are neutral, by their words.
+    """Judge whether prompts are neutral, as the specification says: by their words, for example.
+
+    A chat model is asked which value a prompt hints at. If it gives no usable answer, the prompt is
+    not taken for neutral: it then passes as it is, and does not count.
 
     Parameters
     ----------
     specification : GenerativeSpecification
-        The groupings with their words.
+        The groupings with their words, and how prompts are judged.
+
+    Raises
+    ------
+    SpecificationError
+        If the function that judges cannot be imported.
 
     Examples
     --------
@@ -42,20 +56,47 @@ class PromptJudge:
     """
 
     def __init__(self, specification: GenerativeSpecification) -> None:
-        self._readers: dict[str, tuple[TermReader, ...]] = {}
-        if specification.neutrality.by == "none":
+        self._readers: dict[str, tuple[Reader, ...]] = {}
+        self._function: Classifier | None = None
+        wanted = specification.neutrality
+        if wanted.by == "none":
+            return
+        if wanted.by == "function":
+            self._function = imported_function(wanted.function, where="neutrality.function")
+            return
+        if wanted.question is not None and wanted.by == "question":
+            self._readers = {
+                name: (QuestionReader(name, wanted.question, values=grouping.values),)
+                for name, grouping in specification.groupings.items()
+            }
             return
         for name, grouping in specification.groupings.items():
             words = {value: grouping.words(value) for value in grouping.values}
-            readers = [TermReader(name, words, first=True)]
+            readers: list[Reader] = [TermReader(name, words, first=True)]
             hints = (*grouping.neutral_without, *_own_names(grouping))
             if hints:
                 readers.append(TermReader(name, {"hint": hints}, first=True))
             self._readers[name] = tuple(readers)
 
     def is_neutral(self, prompt: str, grouping: str) -> bool:
-        """Return whether a prompt has no word that hints at a value of a grouping."""
-        return all(reader.read(prompt).label == 0 for reader in self._readers.get(grouping, ()))
+        """Return whether a prompt gives no hint of a value of a grouping.
+
+        Raises
+        ------
+        ModelError
+            If the function that judges fails.
+        """
+        if self._function is not None:
+            try:
+                return bool(self._function(prompt, grouping))
+            except Exception as error:
+                raise ModelError(
+                    f"the function that judges prompts failed ({type(error).__name__}: {error})",
+                    where="neutrality.function",
+                    remedy="mend the function",
+                ) from error
+        readings = (reader.read(prompt) for reader in self._readers.get(grouping, ()))
+        return all(reading.label == 0 and not reading.unanswered for reading in readings)
 
 
 def _own_names(grouping: GroupingPart) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from testsgd.rules.text import Lexicon
 
 Output: TypeAlias = str | bytes
-Classifier: TypeAlias = Callable[[Any], Any]
+Classifier: TypeAlias = Callable[..., Any]
 # So much of an answer is shown in an error message.
 _SHOWN = 60
 _QUESTIONS = 2
@@ -324,7 +324,7 @@ def readers_of(
 def _reader(name: str, grouping: GroupingPart, function: Classifier | None) -> Reader:
     first = grouping.several == "first"
     if function is None and grouping.classify:
-        function = _imported(name, grouping.classify)
+        function = imported_function(grouping.classify, where=f"groupings.{name}.classify")
     if function is not None:
         return FunctionReader(name, function, values=grouping.values, first=first)
     if grouping.question is not None:
@@ -333,19 +333,36 @@ def _reader(name: str, grouping: GroupingPart, function: Classifier | None) -> R
     return TermReader(name, words, first=first)
 
 
-def _imported(name: str, path: str) -> Classifier:
+def imported_function(path: str, *, where: str) -> Callable[..., Any]:
+    """Import what a user names as ``package.module:function``.
+
+    Parameters
+    ----------
+    path : str
+        The module and the function.
+    where : str
+        The key that names it, for error messages.
+
+    Raises
+    ------
+    SpecificationError
+        If it cannot be imported or is no function.
+
+    Examples
+    --------
+    >>> imported_function("math:floor", where="classify")(2.5)
+    2
+    """
     module_name, _, attribute = path.partition(":")
     try:
         function = getattr(import_module(module_name), attribute)
     except Exception as error:  # The module is the user's: it may raise anything.
         raise SpecificationError(
-            f"the classifier {path!r} cannot be imported ({error})",
-            where=f"groupings.{name}.classify",
+            f"the function {path!r} cannot be imported ({error})",
+            where=where,
             remedy="give package.module:function of a module that Python finds",
         ) from error
     if not callable(function):
-        raise SpecificationError(
-            f"{path!r} is no function", where=f"groupings.{name}.classify", remedy="name a function"
-        )
-    found: Classifier = function
+        raise SpecificationError(f"{path!r} is no function", where=where, remedy="name a function")
+    found: Callable[..., Any] = function
     return found

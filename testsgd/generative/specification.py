@@ -274,13 +274,27 @@ class UpstreamPart(Part):
 class NeutralityPart(Part):
     """How prompts are recognised that give no hint of a value."""
 
-    by: Literal["terms", "none"] = Field(
-        "terms", description="terms: a prompt with a word of the grouping is not neutral"
+    by: Literal["terms", "function", "question", "none"] = Field(
+        "terms", description="by words of the grouping, a function, a chat model, or not at all"
+    )
+    function: str = Field(
+        "", description="package.module:function of a prompt and a grouping: true if it is neutral"
+    )
+    question: QuestionPart | None = Field(
+        None, description="asks a chat model for the value that a prompt hints at; null: none"
     )
     samples: PositiveCount = Field(60, description="outputs a prompt gets in the experiment")
     error: Share = Field(
         0.05, description="chance that all outputs agree although the prompt does not force it"
     )
+
+    @model_validator(mode="after")
+    def _has_what_it_judges_by(self) -> NeutralityPart:
+        if self.by == "function" and not self.function:
+            raise mistake("function", "no function is named", "add package.module:function")
+        if self.by == "question" and self.question is None:
+            raise mistake("question", "there is no question", "add [neutrality.question]")
+        return self
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -537,6 +551,25 @@ class GenerativeSpecification(ExactDocument):
                     variants = [{**known, name: value} for known in variants for value in values]
             filled += [prompt.format(**known) for known in variants]
         return tuple(filled)
+
+    def with_enforcement(self, **chosen: Any) -> GenerativeSpecification:
+        """Return the specification with other values in its table ``enforcement``.
+
+        Raises
+        ------
+        SpecificationError
+            If a key is unknown, or a value is out of its range.
+
+        Examples
+        --------
+        >>> people = GenerativeSpecification.from_dict(
+        ...     {"groupings": {"gender": {"values": ["female", "male"]}}})
+        >>> people.with_enforcement(obedience=0.9, way="system").enforcement.obedience
+        0.9
+        """
+        values = self.to_dict()
+        values["enforcement"] = {**values["enforcement"], **chosen}
+        return self.from_dict(values, where="enforcement")
 
     def digest(self) -> str:
         """Return a sha256 of what is specified, in hexadecimal."""
