@@ -310,6 +310,17 @@ class Enforcer:
         groupings = {self._requirements[name].grouping for name in ticket.requirements}
         return {grouping: self._readers[grouping].read(output).label for grouping in groupings}
 
+    def wrap(self, client: Any, *, tenant: str = "") -> Any:
+        """Return a client of the package openai whose calls go through this enforcer.
+
+        See Also
+        --------
+        testsgd.generative.openai_client.wrap : What it does, and what it leaves alone.
+        """
+        from testsgd.generative.openai_client import wrap
+
+        return wrap(client, self, tenant=tenant)
+
     def status(self) -> tuple[SequenceStatus, ...]:
         """Return where every sequence stands, one for each tenant and requirement."""
         found = []
