@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
 from openai_upstream import FEMALE, MALE, SPECIFICATION, Upstream, upstream
+
 from testsgd.generative import Enforcer
 
 openai = pytest.importorskip("openai")
@@ -108,7 +108,7 @@ def test_the_third_request_asks_for_the_missing_value(
     enforcer = Enforcer(SPECIFICATION, classify=classify)
     texts = asking(model, enforcer, endpoint, stream=stream)
     assert texts == [FEMALE, FEMALE, MALE]
-    assert [PROMPT == prompt for prompt in model.prompts] == [True, True, False]
+    assert [prompt == PROMPT for prompt in model.prompts] == [True, True, False]
     assert state(enforcer).counts == (2, 1)
     assert state(enforcer).misses == (0, 0)
 
