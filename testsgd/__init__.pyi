@@ -15,6 +15,7 @@ from .data import load_table as load_table
 from .data import load_terms as load_terms
 from .data import load_texts as load_texts
 from .errors import TestSGDError as TestSGDError
+from .generative import Enforcer as Enforcer
 from .generative import GenerativeResult as GenerativeResult
 from .generative import GenerativeSpecification as GenerativeSpecification
 from .generative import assess_generative as assess_generative

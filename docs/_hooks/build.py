@@ -23,6 +23,7 @@ from testsgd.auditing import AuditSummary
 from testsgd.certification import CertificationSummary
 from testsgd.data import specification_schema
 from testsgd.data.text.terms import TermsDocument
+from testsgd.generative import GenerativeSummary
 from testsgd.mitigation import MitigationSummary
 from testsgd.monitoring import MonitoringSummary
 from testsgd.report.kinds import read_result, result_classes
@@ -64,6 +65,9 @@ _PARTS = {
     ),
     "monitoring-keys": lambda: schema_tables.reference(
         MonitoringSummary.model_json_schema(by_alias=True), schema_tables.MONITORING
+    ),
+    "generative-keys": lambda: schema_tables.reference(
+        GenerativeSummary.model_json_schema(by_alias=True), schema_tables.GENERATIVE
     ),
     "mitigation-keys": lambda: schema_tables.reference(
         MitigationSummary.model_json_schema(by_alias=True), schema_tables.MITIGATION

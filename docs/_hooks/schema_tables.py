@@ -133,6 +133,18 @@ MONITORING = {
     "MonitorSettings": "`settings`",
 }
 
+GENERATIVE = {
+    "": "The document",
+    "GenerativeVerdict": "`verdict`",
+    "SequenceSummary": "`sequences[]` and `before[]`",
+    "ValueSummary": "`sequences[].values[]`",
+    "ConditionSummary": "`conditions[]` of a sequence or of combinations",
+    "CoverageSummary": "`coverage`",
+    "CurvePoint": "`coverage.curve[]`",
+    "MissingSummary": "`coverage.missing[]`",
+    "GenerativeSettings": "`settings`",
+}
+
 CERTIFICATION = {
     "": "The document",
     "CertificationVerdict": "`verdict`",

@@ -178,7 +178,7 @@ def documented_commands() -> list[str]:
 def test_documented_commands_exist(command: str) -> None:
     """Ask each command for its help: the names of commands are checked, nothing is run."""
     words = shlex.split(command)[1:]
-    names = words[: 2 if words[0] in {"data", "monitor", "shield"} else 1]
+    names = words[: 2 if words[0] in {"data", "generative", "monitor", "shield"} else 1]
     finished = subprocess.run(
         [sys.executable, "-m", "testsgd", *names, "--help"],
         capture_output=True,

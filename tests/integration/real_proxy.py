@@ -175,6 +175,6 @@ def ask(url: str, endpoint: str, prompt: str, *, stream: bool = False) -> str:
     for line in answer.splitlines():
         if line.startswith("data: {"):
             for choice in json.loads(line[6:])["choices"]:
-                got = choice["delta"].get("content") if endpoint == "chat" else choice["text"]
+                got = choice["delta"].get("content") if endpoint == "chat" else choice.get("text")
                 text += got or ""
     return text

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from testsgd._files import write_text
 from testsgd.cli import console, options
+from testsgd.errors import ParameterError
 
 if TYPE_CHECKING:
-    from testsgd.generative import GenerativeResult
+    from testsgd.generative import GenerativeResult, GenerativeSpecification, Output
+    from testsgd.generative.upstream import Upstream
 
 SpecificationOption = Annotated[
     Path,
     typer.Option(
         "--spec", help="The TOML file that says which groups there are and what must hold."
     ),
+]
+
+UpstreamOption = Annotated[
+    str,
+    typer.Option(help="Address of the model, with the interface of OpenAI, up to /v1."),
 ]
 
 BeforeOption = Annotated[
@@ -57,6 +66,187 @@ def assess(
     return _finish(assess_generative(outputs, spec, before=before), out, wanted, quiet=quiet)
 
 
+def ask(
+    spec: SpecificationOption,
+    upstream: UpstreamOption,
+    number: Annotated[
+        int,
+        typer.Option(
+            "-n", "--number", min=1, help="Outputs that are asked for; prompts take turns."
+        ),
+    ] = 200,
+    out: Annotated[Path, typer.Option(help="Folder for the outputs and the reports.")] = Path(
+        "outputs"
+    ),
+    before: BeforeOption = None,
+    seed: Annotated[
+        int, typer.Option(help="Sent with the first output; each further has the next.")
+    ] = 0,
+    formats: options.FormatOption = "html,md,json",
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
+) -> int:
+    """Ask a model for outputs to the prompts of a specification, and assess them.
+
+    The outputs are written to outputs.jsonl as they come, pictures as files beside it; started
+    again, what is there is kept and the rest is asked for. Exit codes: as of assess.
+    """
+    from testsgd.generative import GenerativeResult, GenerativeSpecification, assess_generative
+    from testsgd.generative.upstream import Upstream
+
+    specification = GenerativeSpecification.read(spec)
+    wanted = options.listed(formats)
+    GenerativeResult.check_formats(wanted)
+    console.check_writable(out)
+    out.mkdir(parents=True, exist_ok=True)
+    log = out / "outputs.jsonl"
+    with (
+        Upstream(upstream, specification.upstream) as model,
+        console.progress_bar(quiet) as progress,
+    ):
+        _ask_for_outputs(specification, model, number, log=log, seed=seed, progress=progress)
+    result = assess_generative(log, specification, before=before)
+    return _finish(result, out, wanted, quiet=quiet)
+
+
+def _ask_for_outputs(
+    specification: GenerativeSpecification,
+    model: Upstream,
+    number: int,
+    *,
+    log: Path,
+    seed: int,
+    progress: Any,
+) -> None:
+    """Add outputs to a log until it has as many as are wanted."""
+    from testsgd.generative import ModelRequest
+    from testsgd.generative.outputs import read_log
+
+    prompts = specification.filled_prompts()
+    if not prompts:
+        what = "the specification has no prompts"
+        raise ParameterError(what, where="prompts", remedy="add prompts = [...] to it")
+    known = read_log(log) if log.exists() else []
+    with log.open("a", encoding="utf-8", newline="\n") as file:
+        for index in range(len(known), number):
+            prompt = prompts[index % len(prompts)]
+            output, asked = model.ask(ModelRequest(prompt), seed=seed + index)
+            record: dict[str, Any] = {"prompt": prompt, "output": _kept(output, log, index)}
+            if asked:
+                record["asked"] = json.loads(asked) if asked.startswith("{") else asked
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            file.flush()
+            if progress is not None:
+                progress("asking", index + 1, number)
+
+
+def _kept(output: Output, log: Path, index: int) -> str:
+    """Return a text as it is, and of a picture the name of the file that it is written to."""
+    if isinstance(output, str):
+        return output
+    picture = log.with_name(f"output-{index + 1:05}.png")
+    picture.write_bytes(output)
+    return str(picture)
+
+
+def calibrate(
+    spec: SpecificationOption,
+    upstream: UpstreamOption,
+    number: Annotated[
+        int,
+        typer.Option("-n", "--number", min=1, help="Outputs for each way, requirement and value."),
+    ] = 20,
+    ways: Annotated[
+        str,
+        typer.Option(help="Ways to try, with commas. (default: all that the specification has)"),
+    ] = "",
+    seed: Annotated[
+        int, typer.Option(help="Sent with the first output; each further has the next.")
+    ] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="A JSON file for the counts. (default: none is written)")
+    ] = None,
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
+) -> int:
+    """Measure how well a model obeys each way of asking, and print what to write down.
+
+    Printed are the counts, and the lines of the table enforcement with the best way and the
+    obedience that the look-ahead can count on. Exit codes: 0 done, 2 bad input.
+    """
+    from testsgd.generative import GenerativeSpecification
+    from testsgd.generative.calibration import calibrate as measure
+    from testsgd.generative.specification import WAYS
+    from testsgd.generative.upstream import Upstream
+
+    specification = GenerativeSpecification.read(spec)
+    chosen = options.listed(ways)
+    for name in chosen:
+        if name not in WAYS:
+            what = f"there is no way {name!r}"
+            raise ParameterError(what, where="--ways", remedy=f"choose among {', '.join(WAYS)}")
+    with (
+        Upstream(upstream, specification.upstream) as model,
+        console.progress_bar(quiet) as progress,
+    ):
+        found = measure(
+            specification,
+            lambda request, number: model.ask(request, seed=number)[0],
+            tries=number,
+            ways=[way for way in WAYS if way in chosen],
+            seed=seed,
+            progress=progress,
+        )
+    if out is not None:
+        write_text(out, json.dumps(found.to_dict(), indent=1) + "\n")
+    if not quiet:
+        columns = [
+            console.Column("way"),
+            console.Column("requirement"),
+            console.Column("value"),
+            console.Column("obeyed", numeric=True),
+            console.Column("interval", numeric=True),
+        ]
+        rows = []
+        for one in found.counts:
+            low, high = one.interval(found.confidence)
+            obeyed = f"{one.obeyed} of {one.tries}"
+            ends = f"{low:.0%} to {high:.0%}"
+            rows.append([one.way, one.requirement, one.value, obeyed, ends])
+        console.print_table("How often the model obeyed", columns, rows)
+        console.print_line("[enforcement]")
+        console.print_line(f'way = "{found.ways[0]}"')
+        console.print_line(f"obedience = {found.obedience:.3f}")
+    return console.DONE
+
+
+def journal(
+    spec: SpecificationOption,
+    state: Annotated[str, typer.Option(help="The state of the enforcer: a file or a URL.")],
+    requirement: Annotated[
+        str | None, typer.Option(help="Only the outputs of this requirement. (default: all)")
+    ] = None,
+    tenant: Annotated[
+        str | None, typer.Option(help="Only those of this tenant. (default: all)")
+    ] = None,
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
+) -> int:
+    """Print what an enforcer counted, a JSON object a line, which assess can read."""
+    from testsgd.generative import Enforcer
+
+    enforcer = Enforcer(spec, state=state)
+    try:
+        for line in enforcer.journal():
+            record = json.loads(line)
+            fits = requirement in (None, record["requirement"])
+            if fits and tenant in (None, record["tenant"]):
+                console.print_line(line)
+    finally:
+        enforcer.close()
+    return console.DONE
+
+
 def _finish(result: GenerativeResult, out: Path | None, formats: list[str], *, quiet: bool) -> int:
     """Write the reports, print the verdict, and return the exit code."""
     written = [] if out is None else result.write(out, formats)
@@ -75,3 +265,6 @@ def _group() -> None:
 
 
 app.command("assess")(assess)
+app.command("ask")(ask)
+app.command("calibrate")(calibrate)
+app.command("journal")(journal)

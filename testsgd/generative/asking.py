@@ -18,6 +18,8 @@ from testsgd.errors import SpecificationError
 from testsgd.generative.specification import Way
 
 Message = Mapping[str, Any]
+# In place of a noun, if a text has none of those that are known.
+_PERSON = "person"
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,9 @@ def ask_for(
     wanted : sequence of ValueRequest
         The values, one for each grouping at most.
     nouns : sequence of str
-        Words that the way ``rewrite`` may put a word before, the first that the text has; without
-        one of them in the text, the sentence of `rewrite` is added after it.
+        Words that stand for ``{noun}`` in what is added: the first that the text has, else
+        "person". The way ``rewrite`` puts its words in the place of that noun; without one in the
+        text it puts them behind the text.
 
     Returns
     -------
@@ -135,12 +138,15 @@ def ask_for(
             change = partial(_rewritten, template=one.text, nouns=nouns)
             request = _with_text(request, change)
         elif one.way == "system" and request.messages:
-            system = {"role": "system", "content": one.text}
+            sentence = one.text.replace("{noun}", _first_noun(request.text, nouns))
+            system = {"role": "system", "content": sentence}
             request = replace(request, messages=(system, *request.messages))
         elif one.way == "sentence_after":
-            request = _with_text(request, partial(_added_after, sentence=one.text))
+            sentence = one.text.replace("{noun}", _first_noun(request.text, nouns))
+            request = _with_text(request, partial(_added_after, sentence=sentence))
         else:
-            request = _with_text(request, partial(_added_before, sentence=one.text))
+            sentence = one.text.replace("{noun}", _first_noun(request.text, nouns))
+            request = _with_text(request, partial(_added_before, sentence=sentence))
     return EditedRequest(request, prefix)
 
 
@@ -197,12 +203,24 @@ def _with_bias(request: ModelRequest, wanted: ValueRequest) -> ModelRequest:
 
 def _rewritten(text: str, *, template: str, nouns: Sequence[str]) -> str:
     """Put the words of a template where the first noun of a text stands, or behind the text."""
+    found = _find_noun(text, nouns)
+    if found is None:
+        return f"{text} ({template.replace('{noun}', _PERSON)})"
+    start, stop = found.span()
+    return text[:start] + template.replace("{noun}", found[0]) + text[stop:]
+
+
+def _first_noun(text: str, nouns: Sequence[str]) -> str:
+    found = _find_noun(text, nouns)
+    return _PERSON if found is None else found[0]
+
+
+def _find_noun(text: str, nouns: Sequence[str]) -> re.Match[str] | None:
     for noun in nouns:
         found = re.search(rf"\b{re.escape(noun)}\b", text, flags=re.IGNORECASE)
         if found is not None:
-            start, stop = found.span()
-            return text[:start] + template.replace("{noun}", found[0]) + text[stop:]
-    return f"{text} ({template.replace('{noun}', 'person')})"
+            return found
+    return None
 
 
 def _added_after(text: str, *, sentence: str) -> str:

@@ -22,6 +22,7 @@ def assess_generative(
     *,
     classify: Mapping[str, Classifier] | None = None,
     before: GenerativeResult | str | Path | None = None,
+    keep_sequence: bool = True,
 ) -> GenerativeResult:
     """Assess the conditional fairness of outputs of a generative model.
 
@@ -38,6 +39,8 @@ def assess_generative(
         For a grouping a function from an output to the name or number of its value, or None.
     before : GenerativeResult, str or path-like, optional
         An earlier result, which the report shows beside this one.
+    keep_sequence : bool
+        Whether the result has the values of single outputs, which drawings of waiting times need.
 
     Returns
     -------
@@ -74,5 +77,6 @@ def assess_generative(
         outcome,
         specified,
         before=earlier.summary.sequences if isinstance(earlier, GenerativeResult) else (),
+        keep_sequence=keep_sequence,
     )
     return GenerativeResult(summary)

@@ -1,62 +1,137 @@
-"""Combinations of values of several groupings: which appear, and how many outputs are missing.
+"""Combinations of several groupings' values: which have appeared, and what is left to appear.
 
-Full intersectional fairness asks for every combination of all groupings, which are too many. The
-combinations of every k groupings are few, as in combinatorial testing (paper, Definitions 8 and 9).
+That every combination of all groupings appears takes exponentially many outputs. Testing of
+software asks for less: that for any k of the groupings all combinations of their values appear
+(k-way coverage). With k = 2 that is the paper's all-paired fairness.
+
+See Cheng, Wu, Zhao, Bensalem and Ruess, Runtime Monitoring and Enforcement of Conditional Fairness
+in Generative AIs: Definitions 8 and 9, Figure 3; Nie and Leung, A survey of combinatorial testing,
+ACM Computing Surveys 43, 2011.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import prod
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from testsgd.errors import ParameterError
+from testsgd.errors import DataError, ParameterError
 
 Integers = NDArray[np.int64]
-Subset = tuple[int, ...]
-Values = tuple[int, ...]
+Booleans = NDArray[np.bool_]
 
-# A plan of further outputs is only made for so many combinations that are missing.
-_MOST_PLANNED = 20_000
-# Tables of more combinations would fill the memory.
-_MOST_COMBINATIONS = 20_000_000
+# Each combination takes eight bytes.
+MOST_COMBINATIONS = 20_000_000
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Values of some groupings.
+
+    Parameters
+    ----------
+    groupings : tuple of int
+        Columns of the groupings, from 0.
+    values : tuple of int
+        A value of each, from 1.
+
+    Examples
+    --------
+    >>> Combination(groupings=(0, 2), values=(1, 3)).values
+    (1, 3)
+    """
+
+    groupings: tuple[int, ...]
+    values: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Which combinations of the values of k groupings appear."""
-
-    combinations: int  # All that there are.
-    covered: int  # Those that appear.
-    curve: Integers  # How many had appeared after each output, shape (n,).
-    # Those that do not appear: the groupings, counted from 0, and the value of each, from 1.
-    missing: tuple[tuple[Subset, Values], ...]
-    # At least so many further outputs are needed: the most combinations that any k groupings lack,
-    # for an output has one combination of these.
-    least_further: int
-    enough_further: int | None  # So many are enough; None if that was not computed.
-
-    @property
-    def share(self) -> float:
-        """The covered combinations as a share of all; the paper's coverage for k = 2."""
-        return self.covered / self.combinations
-
-
-def coverage(labels: ArrayLike, *, sizes: Sequence[int], strength: int = 2) -> Coverage:
-    """Find which combinations of the values of every k groupings appear.
+    """Which combinations have appeared in a sequence of outputs, and when first.
 
     Parameters
     ----------
-    labels : array_like of int, shape (n, K)
-        Value of each output for each grouping; 0: unrelated, which is in no combination.
-    sizes : sequence of int, length K
-        The number of values of each grouping.
+    sizes : tuple of int
+        Number of values of each grouping.
     strength : int
-        How many groupings a combination joins, k.
+        How many groupings a combination is of (k).
+    outputs : int
+        Length of the sequence.
+    subsets : tuple of tuple of int
+        The choices of k groupings, in the order of their columns.
+    first : tuple of numpy.ndarray of int64
+        For each choice the position at which a combination first appeared, from 1, and 0 where it
+        never did; its shape is that of the sizes of the groupings, value 1 at index 0.
+
+    Examples
+    --------
+    >>> found = combination_coverage([[1, 1], [2, 1]], sizes=[2, 2], strength=2)
+    >>> found.first[0].tolist()
+    [[1, 0], [2, 0]]
+    """
+
+    sizes: tuple[int, ...]
+    strength: int
+    outputs: int
+    subsets: tuple[tuple[int, ...], ...]
+    first: tuple[Integers, ...]
+
+    @property
+    def total(self) -> int:
+        """Number of all combinations: over all choices, the product of the sizes."""
+        return sum(appeared.size for appeared in self.first)
+
+    @property
+    def covered(self) -> int:
+        """Number of combinations that have appeared."""
+        return sum(int(np.count_nonzero(appeared)) for appeared in self.first)
+
+    @property
+    def share(self) -> float:
+        """Share of all combinations that have appeared, as the paper's Figure 3 has it."""
+        return self.covered / self.total
+
+    @property
+    def holds(self) -> bool:
+        """Whether every combination has appeared."""
+        return self.covered == self.total
+
+    @property
+    def curve(self) -> Integers:
+        """Number of combinations that appeared in the first 1, 2, ... outputs; shape (outputs,)."""
+        new = np.zeros(self.outputs + 1, dtype=np.int64)
+        for appeared in self.first:
+            new += np.bincount(appeared.ravel(), minlength=self.outputs + 1)
+        return np.cumsum(new[1:])
+
+    def missing(self, *, limit: int | None = None) -> list[Combination]:
+        """Return the combinations that never appeared, choice by choice, up to a limit."""
+        left = self.total if limit is None else limit
+        found: list[Combination] = []
+        for groupings, appeared in zip(self.subsets, self.first, strict=True):
+            absent = np.argwhere(appeared == 0)[: left - len(found)]
+            found.extend(Combination(groupings, tuple(values)) for values in (absent + 1).tolist())
+        return found
+
+
+def combination_coverage(labels: ArrayLike, *, sizes: ArrayLike, strength: int = 2) -> Coverage:
+    """Compute which combinations of k groupings' values have appeared, and when first.
+
+    An output counts for a choice of groupings only if none of them is 0 there; it may count for
+    other choices. How much is covered depends on the declared sizes: a value that is declared and
+    never appears takes all its combinations out of reach.
+
+    Parameters
+    ----------
+    labels : array_like of int, shape (outputs, K)
+        Labels of K groupings, from 0 (unrelated) to their sizes, after removal by the condition.
+    sizes : array_like of int, shape (K,)
+        Number of values of each grouping, at least 1.
+    strength : int, default 2
+        How many groupings a combination is of (k), from 1 to K.
 
     Returns
     -------
@@ -65,108 +140,191 @@ def coverage(labels: ArrayLike, *, sizes: Sequence[int], strength: int = 2) -> C
     Raises
     ------
     ParameterError
-        If `strength` is not between 1 and K, or there are too many combinations.
+        If a size or the strength is out of range, or there are too many combinations.
+    DataError
+        If the labels are no such table.
 
     References
     ----------
-    Cheng, Wu, Zhao, Bensalem and Ruess, Runtime Monitoring and Enforcement of Conditional Fairness
-    in Generative AIs, Definitions 8 and 9; the curve is that of Figure 3.
+    Definition 9 of the paper for k = 2, Definition 8 for two groupings.
 
     Examples
     --------
-    >>> found = coverage([[1, 1], [2, 1], [2, 1]], sizes=(2, 2))
-    >>> found.share, found.curve.tolist(), found.missing
-    (0.5, [1, 2, 2], (((0, 1), (1, 2)), ((0, 1), (2, 2))))
-    >>> found.least_further, found.enough_further
-    (2, 2)
+    >>> found = combination_coverage([[1, 1, 2], [2, 1, 0], [1, 2, 2]], sizes=[2, 2, 2], strength=2)
+    >>> found.total, found.curve.tolist()
+    (12, [3, 4, 6])
+    >>> found.missing(limit=1)
+    [Combination(groupings=(0, 1), values=(2, 2))]
     """
-    matrix = np.asarray(labels, dtype=np.int64).reshape(-1, len(sizes))
-    if not 1 <= strength <= len(sizes):
-        raise ParameterError(
-            f"{strength} is not between 1 and {len(sizes)}",
-            where="strength",
-            remedy="join at most as many groupings as there are",
-        )
-    subsets = tuple(itertools.combinations(range(len(sizes)), strength))
-    each = [math.prod(sizes[index] for index in subset) for subset in subsets]
-    if sum(each) > _MOST_COMBINATIONS:
-        raise ParameterError(
-            f"there are {sum(each):,} combinations",
-            where="strength",
-            remedy="join fewer groupings, or leave some out",
-        )
-    rises = np.zeros(len(matrix), dtype=np.int64)
-    missing: list[tuple[Subset, Values]] = []
-    most_missing = 0
-    for subset, number in zip(subsets, each, strict=True):
-        shape = tuple(sizes[index] for index in subset)
-        rows, codes = _codes(matrix, subset, shape)
-        seen, first = np.unique(codes, return_index=True)
-        np.add.at(rises, rows[first], 1)
-        absent = np.setdiff1d(np.arange(number), seen, assume_unique=True)
-        most_missing = max(most_missing, len(absent))
-        values = np.stack(np.unravel_index(absent, shape), axis=1) + 1
-        missing += [(subset, tuple(row)) for row in values.tolist()]
-    curve = np.cumsum(rises)
-    enough = None
-    if len(missing) <= _MOST_PLANNED:
-        enough = len(further_outputs(missing, sizes=sizes))
-    return Coverage(
-        combinations=sum(each),
-        covered=sum(each) - len(missing),
-        curve=curve,
-        missing=tuple(missing),
-        least_further=most_missing,
-        enough_further=enough,
-    )
+    shape = _checked_sizes(sizes, strength)
+    table = _checked_table(labels, shape)
+    subsets = tuple(combinations(range(len(shape)), strength))
+    _check_number(shape, subsets)
+    first = tuple(_first_appearances(table, groupings, shape) for groupings in subsets)
+    return Coverage(shape, strength, len(table), subsets, first)
 
 
-def _codes(matrix: Integers, subset: Subset, shape: tuple[int, ...]) -> tuple[Integers, Integers]:
-    """Return the outputs that have all values of some groupings, and a number for each."""
-    columns = matrix[:, subset]
-    rows = np.flatnonzero((columns != 0).all(axis=1))
-    codes = np.ravel_multi_index(tuple((columns[rows] - 1).T), shape)
-    return rows, np.asarray(codes, dtype=np.int64)
+def outputs_needed_at_least(found: Coverage) -> int:
+    """Compute a number of further outputs below which the rest cannot be covered.
 
-
-def further_outputs(
-    missing: Sequence[tuple[Subset, Values]], *, sizes: Sequence[int]
-) -> list[Values]:
-    """Return outputs that cover all missing combinations, made one by one.
-
-    Each begins with a missing combination, and takes in as many others as agree with it. There may
-    be shorter plans.
+    One output has one combination of each choice of groupings. So the largest number of
+    combinations that one choice misses is needed; more may be. An upper limit is the length of
+    :func:`covering_plan`.
 
     Parameters
     ----------
-    missing : sequence of (groupings, values)
-        Combinations: groupings counted from 0, and the value of each, counted from 1.
-    sizes : sequence of int
-        The number of values of each grouping.
+    found : Coverage
+        What has appeared.
 
     Returns
     -------
-    list of tuple of int
-        A value of every grouping for each output.
+    int
+        0 if and only if nothing is missing.
 
     Examples
     --------
-    >>> further_outputs([((0, 1), (1, 2)), ((1, 2), (2, 1))], sizes=(2, 2, 2))
-    [(1, 2, 1)]
+    >>> outputs_needed_at_least(combination_coverage([[1, 1, 1]], sizes=[2, 2, 3], strength=2))
+    5
     """
-    left = list(missing)
-    plan = []
-    while left:
-        chosen: dict[int, int] = {}
-        kept = []
-        for subset, values in left:
-            if all(
-                chosen.get(index, value) == value
-                for index, value in zip(subset, values, strict=True)
-            ):
-                chosen.update(zip(subset, values, strict=True))
-            else:
-                kept.append((subset, values))
-        plan.append(tuple(chosen.get(index, 1) for index in range(len(sizes))))
-        left = kept
-    return plan
+    return max(int(np.count_nonzero(appeared == 0)) for appeared in found.first)
+
+
+def covering_plan(found: Coverage) -> Integers:
+    """Compute outputs that would cover everything that is missing, by a greedy rule.
+
+    Each planned output takes a missing combination of the choice that misses most. The other
+    groupings follow one by one, those with most values first; each gets the value that completes
+    most missing combinations, and of those the one that most missing combinations still need. So
+    each planned output covers something, and the plan is at least as long as the shortest. It may
+    be longer: finding the shortest is hard.
+
+    Parameters
+    ----------
+    found : Coverage
+        What has appeared.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (planned, K)
+        A value from 1 of each grouping, one row a planned output; no rows if nothing is missing.
+
+    References
+    ----------
+    Cohen, Dalal, Fredman and Patton, The AETG system, IEEE Transactions on Software Engineering
+    23, 1997, build test suites one row at a time in this manner; theirs draws at random.
+
+    Examples
+    --------
+    >>> covering_plan(combination_coverage([[1, 1], [2, 2]], sizes=[2, 2], strength=2)).tolist()
+    [[1, 2], [2, 1]]
+    """
+    missing = [appeared == 0 for appeared in found.first]
+    left = [int(np.count_nonzero(absent)) for absent in missing]
+    rows: list[list[int]] = []
+    while any(left):
+        values = _greedy_row(found, missing, int(np.argmax(left)))
+        for number, groupings in enumerate(found.subsets):
+            place = tuple(values[grouping] for grouping in groupings)
+            left[number] -= int(missing[number][place])
+            missing[number][place] = False
+        rows.append([value + 1 for value in values])
+    return np.array(rows, dtype=np.int64).reshape(-1, len(found.sizes))
+
+
+def _greedy_row(found: Coverage, missing: list[Booleans], seed: int) -> list[int]:
+    """Return one row, values from 0, that has a missing combination of the choice `seed`."""
+    chosen: dict[int, int] = {}
+    place = np.unravel_index(int(np.argmax(missing[seed])), missing[seed].shape)
+    for grouping, value in zip(found.subsets[seed], place, strict=True):
+        chosen[grouping] = int(value)
+    rest = [grouping for grouping in range(len(found.sizes)) if grouping not in chosen]
+    for grouping in sorted(rest, key=lambda one: -found.sizes[one]):
+        chosen[grouping] = _greedy_value(found, missing, grouping, chosen)
+    return [chosen[grouping] for grouping in range(len(found.sizes))]
+
+
+def _greedy_value(
+    found: Coverage, missing: list[Booleans], grouping: int, chosen: dict[int, int]
+) -> int:
+    """Return the value that completes most missing combinations, then the one most needed."""
+    completed = np.zeros(found.sizes[grouping], dtype=np.int64)
+    needed = np.zeros(found.sizes[grouping], dtype=np.int64)
+    for groupings, absent in zip(found.subsets, missing, strict=True):
+        if grouping not in groupings:
+            continue
+        # The chosen groupings' axes are fixed; all others but this one's are counted over.
+        fixed = tuple(chosen.get(member, slice(None)) for member in groupings)
+        open_members = [member for member in groupings if member not in chosen]
+        others = tuple(axis for axis, member in enumerate(open_members) if member != grouping)
+        counts = np.count_nonzero(absent[fixed], axis=others)
+        needed += counts
+        if not others:
+            completed += counts
+    # The last key is the first to sort by; of equal ones the lowest value.
+    return int(np.lexsort((-needed, -completed))[0])
+
+
+def _first_appearances(
+    table: Integers, groupings: tuple[int, ...], sizes: tuple[int, ...]
+) -> Integers:
+    """Compute the position at which each combination of some groupings first appeared."""
+    shape = tuple(sizes[grouping] for grouping in groupings)
+    columns = table[:, list(groupings)]
+    known = np.flatnonzero((columns > 0).all(axis=1))
+    codes = np.ravel_multi_index(tuple(columns[known].T - 1), shape)
+    first = np.zeros(prod(shape), dtype=np.int64)
+    # Of several assignments to one place the last stays: backwards, that is the earliest output.
+    first[codes[::-1]] = known[::-1] + 1
+    return first.reshape(shape)
+
+
+def _checked_sizes(sizes: ArrayLike, strength: int) -> tuple[int, ...]:
+    """Return the sizes of the groupings, if they and the strength are in range."""
+    row = np.asarray(sizes)
+    if row.ndim != 1 or row.size == 0 or not np.issubdtype(row.dtype, np.integer) or row.min() < 1:
+        raise ParameterError(
+            f"the numbers of values are {row.tolist()}",
+            remedy="give one whole number of at least 1 for each grouping",
+        )
+    if not 1 <= strength <= len(row):
+        raise ParameterError(
+            f"the strength is {strength} and there are {len(row)} groupings",
+            remedy=f"give a strength from 1 to {len(row)}",
+        )
+    return tuple(int(size) for size in row)
+
+
+def _checked_table(labels: ArrayLike, sizes: tuple[int, ...]) -> Integers:
+    """Return the labels as a table, all of them from 0 to the sizes."""
+    table = np.asarray(labels)
+    if table.size == 0:
+        return np.zeros((0, len(sizes)), dtype=np.int64)
+    if table.ndim != 2 or not np.issubdtype(table.dtype, np.integer):
+        raise DataError(
+            f"labels of the type {table.dtype} and the shape {table.shape}",
+            remedy="give a table of whole numbers, one row an output and one column a grouping",
+        )
+    if table.shape[1] != len(sizes):
+        raise DataError(
+            f"the table has {table.shape[1]} columns for {len(sizes)} groupings",
+            remedy="give one column for each grouping",
+        )
+    wrong = (table < 0) | (table > np.array(sizes))
+    if wrong.any():
+        row, column = (int(index) for index in np.argwhere(wrong)[0])
+        raise DataError(
+            f"the label {int(table[row, column])} is none of the values 0 to {sizes[column]}",
+            where=f"output {row + 1}, grouping {column + 1}",
+            remedy="give the number of all values of each grouping",
+        )
+    return table.astype(np.int64)
+
+
+def _check_number(sizes: tuple[int, ...], subsets: tuple[tuple[int, ...], ...]) -> None:
+    """Raise an error if there are too many combinations to hold."""
+    total = sum(prod(sizes[grouping] for grouping in groupings) for groupings in subsets)
+    if total > MOST_COMBINATIONS:
+        raise ParameterError(
+            f"there are {total} combinations",
+            remedy=f"lower the strength or declare fewer values: at most {MOST_COMBINATIONS}",
+        )

@@ -11,7 +11,7 @@ import json
 import random
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -331,6 +331,14 @@ class Enforcer:
                 state = SequenceState.from_text(text)
                 found.append(SequenceStatus(tenant=tenant, requirement=required, state=state))
         return tuple(found)
+
+    def journal(self) -> Iterator[str]:
+        """Return a line of JSON for each output that was counted, in the order of the counting.
+
+        Together the lines of one requirement and tenant are a log that can be assessed.
+        """
+        for lines in self.store.journal():
+            yield from lines.splitlines()
 
     def close(self) -> None:
         """Close the state; the enforcer cannot be used any more."""

@@ -117,6 +117,17 @@ def labelled_outputs(
     )
 
 
+def read_log(path: Path) -> list[Any]:
+    """Return the objects of a file of JSON lines.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or a line is no JSON; names the line.
+    """
+    return _json_lines(_text_of(path), path)
+
+
 def _neutral(frame: pd.DataFrame, specification: GenerativeSpecification) -> dict[str, Flags]:
     """Return which prompts are neutral; each different prompt is judged once."""
     if PROMPT not in frame.columns:
@@ -259,16 +270,7 @@ def _read_file(path: Path) -> pd.DataFrame:
     if ending not in _ENDINGS:
         what = f"a file of the kind {ending!r} is not known" if ending else "the file has no ending"
         raise DataError(what, where=str(path), remedy=_REMEDY)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError as error:
-        raise DataError(
-            "there is no such file", where=str(path), remedy="check the path"
-        ) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(
-            "the file cannot be read as text", where=str(path), remedy=_REMEDY
-        ) from error
+    text = _text_of(path)
     if ending == ".csv":
         return _of_csv(path, text)
     if ending in _JSON_LINES:
@@ -282,6 +284,19 @@ def _read_file(path: Path) -> pd.DataFrame:
     if isinstance(content, list):
         return _of_rows(content, where=str(path))
     raise DataError("the file holds no list of outputs", where=str(path), remedy=_REMEDY)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise DataError(
+            "there is no such file", where=str(path), remedy="check the path"
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(
+            "the file cannot be read as text", where=str(path), remedy=_REMEDY
+        ) from error
 
 
 def _of_csv(path: Path, text: str) -> pd.DataFrame:

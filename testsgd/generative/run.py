@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.generative import coverage as combinations
 from testsgd.generative import sequences
+from testsgd.generative.coverage import (
+    combination_coverage,
+    covering_plan,
+    outputs_needed_at_least,
+)
 from testsgd.generative.outcome import (
     AssessmentOutcome,
     CoverageOutcome,
@@ -21,6 +25,8 @@ from testsgd.generative.specification import GenerativeSpecification, Requiremen
 
 # So many combinations that do not appear are named.
 _MOST_MISSING = 200
+# A plan of further outputs is only made for so many combinations that do not appear.
+_MOST_PLANNED = 5_000
 
 
 def assess(outputs: LabelledOutputs, specification: GenerativeSpecification) -> AssessmentOutcome:
@@ -138,7 +144,7 @@ def _values(
     # The intervals of all values hold together (Bonferroni).
     each = 1 - (1 - confidence) / number_of_values
     found = sequences.frequencies(labels, values=number_of_values, confidence=each)
-    smallest = sequences.smallest_betas(labels, values=number_of_values)
+    smallest = sequences.smallest_betas(labels, values=number_of_values).betas
     first = sequences.appears_eventually(labels, values=number_of_values).first
     repetition = None
     if requirement.betas:
@@ -149,8 +155,11 @@ def _values(
         missed_at = None
         kept = None
         if repetition is not None:
-            kept = bool(repetition.kept[index])
-            missed_at = int(repetition.missed_at[index]) or None
+            deadline = int(repetition.deadlines[index])
+            # A deadline behind the end has not passed yet; whether the sequence is long enough to
+            # judge is another matter.
+            missed_at = deadline if 0 < deadline <= len(labels) else None
+            kept = missed_at is None
         outcomes.append(
             ValueOutcome(
                 name=name,
@@ -158,8 +167,8 @@ def _values(
                 share=float(found.shares[index]) if len(labels) else None,
                 exact_low=float(found.exact_low[index]),
                 exact_high=float(found.exact_high[index]),
-                low=float(found.low[index]),
-                high=float(found.high[index]),
+                low=float(found.anytime_low[index]),
+                high=float(found.anytime_high[index]),
                 first=int(first[index]) or None,
                 smallest_beta=int(smallest[index]),
                 beta=requirement.betas[index] if requirement.betas else None,
@@ -204,26 +213,29 @@ def _coverage(
     fulfilled = _fulfilled(outputs, specification, condition)
     labels = np.column_stack([outputs.labels[name][fulfilled] for name in names])
     sizes = tuple(len(specification.groupings[name].values) for name in names)
-    found = combinations.coverage(labels, sizes=sizes, strength=wanted.strength)
+    found = combination_coverage(labels, sizes=sizes, strength=wanted.strength)
     missing = tuple(
         MissingCombination(
-            groupings=tuple(names[index] for index in subset),
+            groupings=tuple(names[index] for index in combination.groupings),
             values=tuple(
                 specification.groupings[names[index]].values[value - 1]
-                for index, value in zip(subset, values, strict=True)
+                for index, value in zip(combination.groupings, combination.values, strict=True)
             ),
         )
-        for subset, values in found.missing[:_MOST_MISSING]
+        for combination in found.missing(limit=_MOST_MISSING)
     )
+    planned = None
+    if found.total - found.covered <= _MOST_PLANNED:
+        planned = len(covering_plan(found))
     return CoverageOutcome(
         groupings=names,
         strength=wanted.strength,
         condition=condition,
         outputs=int(fulfilled.sum()),
-        combinations=found.combinations,
+        combinations=found.total,
         covered=found.covered,
         curve=found.curve,
         missing=missing,
-        least_further=found.least_further,
-        enough_further=found.enough_further,
+        least_further=outputs_needed_at_least(found),
+        enough_further=planned,
     )

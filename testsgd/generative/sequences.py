@@ -1,263 +1,568 @@
-"""Fairness of finite sequences of labels: which values appear, how often, and how far apart.
+"""Fairness of one sequence of outputs: which values appear, how soon, how far apart, how often.
 
-A label is the number of a value, from 1 to CG, or 0 for an output that is unrelated. Positions are
-counted from 1, as in the paper.
+A sequence is an array of labels, one an output, in the order in which the outputs came. The label
+0 is "unrelated", and 1 to CG are the values of a concept grouping. :func:`related` selects the
+outputs that a conditional requirement is about; the other functions work on the labels that are
+left, in which there is no 0. Positions are counted from 1, as in the paper.
+
+See Cheng, Wu, Zhao, Bensalem and Ruess, Runtime Monitoring and Enforcement of Conditional Fairness
+in Generative AIs: Definitions 2 to 5 and 10, Equations 1 to 5 and 9, Lemma 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from testsgd.scoring import clopper_pearson, confidence_sequence
+from testsgd.errors import DataError, ParameterError
+from testsgd.scoring.population import clopper_pearson
+from testsgd.scoring.sequences import confidence_sequence
 
 Integers = NDArray[np.int64]
+Indices = NDArray[np.intp]
+Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 # Outputs after which the interval that holds at any time is narrowest: sequences are short.
 _TUNED_FOR = 200.0
 
 
-def removal(labels: ArrayLike, removed: ArrayLike) -> Integers:
-    """Return which outputs stay when those with some labels are removed (Definition 3).
+def removal(labels: ArrayLike, drop: Collection[int]) -> Indices:
+    """Return the indices of the outputs that are left when some labels are removed.
 
     Parameters
     ----------
-    labels : array_like of int, shape (n,)
-        Label of each output.
-    removed : array_like of int
-        The labels that are removed.
+    labels : array_like of int, shape (outputs,)
+        Labels of one grouping.
+    drop : collection of int
+        Labels to remove.
 
     Returns
     -------
-    numpy.ndarray of int64, shape (m,)
-        Indices of the outputs that stay, counted from 0, ascending.
+    numpy.ndarray of intp, shape (kept,)
+        Indices from 0, in order.
+
+    Raises
+    ------
+    DataError
+        If the labels are not whole numbers in one row.
+
+    References
+    ----------
+    Definition 3 of the paper.
 
     Examples
     --------
-    >>> removal([2, 0, 1, 0], [0]).tolist()
-    [0, 2]
+    >>> removal([2, 0, 1, 2], {0}).tolist()
+    [0, 2, 3]
     """
-    return np.flatnonzero(~np.isin(np.asarray(labels), np.asarray(removed)))
+    row = _whole_numbers(labels)
+    return np.flatnonzero(~np.isin(row, np.asarray(sorted(drop), dtype=np.int64)))
+
+
+def related(condition_labels: ArrayLike | None, value: int, grouping_labels: ArrayLike) -> Indices:
+    """Return the indices of the outputs that a conditional requirement is about.
+
+    Parameters
+    ----------
+    condition_labels : array_like of int, shape (outputs,), or None
+        Labels of the grouping that is the condition; None if there is no condition.
+    value : int
+        Label that the condition must have; not looked at without condition.
+    grouping_labels : array_like of int, shape (outputs,)
+        Labels of the grouping that is to be fair.
+
+    Returns
+    -------
+    numpy.ndarray of intp, shape (kept,)
+        Indices from 0, in order: the condition has the value, and the grouping is not 0.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers in one row, or the rows differ in length.
+
+    References
+    ----------
+    Equation 1 of the paper.
+
+    Examples
+    --------
+    Outputs of poor people (2) whose gender could be recognised:
+
+    >>> related([2, 2, 1, 2], 2, [2, 0, 1, 1]).tolist()
+    [0, 3]
+    """
+    grouping = _whole_numbers(grouping_labels)
+    if condition_labels is None:
+        return np.flatnonzero(grouping != 0)
+    condition = _whole_numbers(condition_labels)
+    if len(condition) != len(grouping):
+        raise DataError(
+            f"the condition has {len(condition)} labels and the grouping {len(grouping)}",
+            remedy="give one label of each for every output",
+        )
+    return np.flatnonzero((condition == value) & (grouping != 0))
 
 
 @dataclass(frozen=True)
-class Appearance:
-    """Which values appear in a sequence (Definition 4, on a finite sequence)."""
+class Appearances:
+    """Which values appear in a sequence, and when first.
 
-    first: Integers  # Position of the first output of each value, from 1; 0: never. Shape (CG,).
+    Parameters
+    ----------
+    appear : numpy.ndarray of bool, shape (CG,)
+        Whether the values 1 to CG appear.
+    first : numpy.ndarray of int64, shape (CG,)
+        Position of the first appearance, from 1; 0 for a value that does not appear.
 
-    @property
-    def appeared(self) -> Flags:
-        """Which values appear, shape (CG,)."""
-        return self.first > 0
+    Examples
+    --------
+    >>> appears_eventually([2, 2, 1], values=3).missing
+    [3]
+    """
+
+    appear: Booleans
+    first: Integers
 
     @property
     def holds(self) -> bool:
-        """Whether every value appears."""
-        return bool(self.appeared.all())
+        """Whether every value appears: fairness with eventual appearance, Equation 2."""
+        return bool(self.appear.all())
+
+    @property
+    def missing(self) -> list[int]:
+        """Values that do not appear."""
+        return [int(value) for value in np.flatnonzero(~self.appear) + 1]
 
 
-def appears_eventually(labels: ArrayLike, *, values: int) -> Appearance:
-    """Return which values appear in a sequence, and where first (Definition 4).
-
-    Parameters
-    ----------
-    labels : array_like of int, shape (n,)
-        Labels from 1 to `values`, without unrelated outputs.
-    values : int
-        The number of values, CG.
-
-    Returns
-    -------
-    Appearance
-
-    Examples
-    --------
-    >>> found = appears_eventually([2, 2, 1], values=3)
-    >>> found.first.tolist(), found.holds
-    ([3, 1, 0], False)
-    """
-    found, first = np.unique(np.asarray(labels), return_index=True)
-    positions = np.zeros(values, dtype=np.int64)
-    positions[found - 1] = first + 1
-    return Appearance(positions)
-
-
-def smallest_betas(labels: ArrayLike, *, values: int) -> Integers:
-    """Return within how many outputs each value comes, and comes again, at the smallest.
-
-    That is the smallest beta of a value for which the sequence has beta-bounded repeated appearance
-    (Definition 10), but for the condition that the sequence is longer than beta. It is the largest
-    of the position of the first appearance, of the distances between appearances, and of the
-    distance from the last appearance to the position behind the end: the definition is optimistic
-    about what follows, so the value is taken to come with the next output.
+def appears_eventually(labels: ArrayLike, *, values: int) -> Appearances:
+    """Compute which values of a grouping appear in a finite sequence, and when first.
 
     Parameters
     ----------
-    labels : array_like of int, shape (n,)
-        Labels from 1 to `values`, without unrelated outputs.
+    labels : array_like of int, shape (outputs,)
+        Labels from 1 to `values`, after removal.
     values : int
-        The number of values, CG.
+        Number of values of the grouping (CG).
 
     Returns
     -------
-    numpy.ndarray of int64, shape (CG,)
-        n + 1 for a value that never appears: beyond the sequence.
+    Appearances
+
+    Raises
+    ------
+    ParameterError
+        If `values` is less than 1.
+    DataError
+        If a label is none of the values.
+
+    References
+    ----------
+    Definition 4 of the paper, on finite sequences as in its Section 4.3.
 
     Examples
     --------
-    >>> smallest_betas([1, 2, 2, 2, 1, 2, 2], values=2).tolist()
-    [4, 2]
+    >>> found = appears_eventually([2, 2, 1], values=2)
+    >>> found.holds, found.first.tolist()
+    (True, [3, 1])
     """
-    sequence = np.asarray(labels)
-    behind = len(sequence) + 1
-    smallest = np.full(values, behind, dtype=np.int64)
-    for value in range(1, values + 1):
-        positions = np.flatnonzero(sequence == value) + 1
-        smallest[value - 1] = np.diff(positions, prepend=0, append=behind).max()
-    return smallest
+    waits = _waits(labels, values)
+    appear = waits.first <= waits.length
+    return Appearances(appear, np.where(appear, waits.first, 0))
 
 
 @dataclass(frozen=True)
-class Repetition:
-    """Whether values come again within their number of outputs (Definition 10)."""
-
-    long_enough: bool  # The sequence is longer than every beta, condition (i).
-    kept: Flags  # Which values come as soon as they must, condition (ii); shape (CG,).
-    # Position by which a value should first have come, but did not; 0 if it is kept. Shape (CG,).
-    missed_at: Integers
-
-    @property
-    def holds(self) -> bool:
-        """Whether the sequence has beta-bounded repeated appearance."""
-        return self.long_enough and bool(self.kept.all())
-
-
-def bounded_repetition(labels: ArrayLike, *, betas: Sequence[int]) -> Repetition:
-    """Return whether each value comes, and comes again, within its number of outputs.
-
-    This is Definition 10. A value k must appear among the first beta_k outputs, and after an
-    appearance at position m again at m + beta_k at the latest, unless m + beta_k lies behind the
-    end. In equation (9) of the paper one prime is missing: all positions are those of the sequence
-    after removal.
+class BoundedRepetition:
+    """Whether every value of a sequence comes back soon enough, and where not.
 
     Parameters
     ----------
-    labels : array_like of int, shape (n,)
-        Labels from 1 on, without unrelated outputs.
-    betas : sequence of int, length CG
-        The number of outputs of each value.
-
-    Returns
-    -------
-    Repetition
+    betas : numpy.ndarray of int64, shape (CG,)
+        Bounds of the values.
+    length : int
+        Number of outputs.
+    value_holds : numpy.ndarray of bool, shape (CG,)
+        Whether a value fulfils Equation 9.
+    deadlines : numpy.ndarray of int64, shape (CG,)
+        Position of the first output by which a value should have appeared and had not; 0 where
+        the value holds. It is beyond the sequence if a value never appears and its bound is
+        larger than the length.
 
     Examples
     --------
-    >>> found = bounded_repetition([1, 2, 2, 2, 1, 2, 2], betas=(3, 3))
-    >>> found.kept.tolist(), found.missed_at.tolist(), found.long_enough
-    ([False, True], [4, 0], True)
-
-    A value that never came in a sequence that is too short to ask for it is not missed yet.
-
-    >>> bounded_repetition([2, 2], betas=(3, 3)).kept.tolist()
-    [True, True]
+    >>> result = bounded_repetition([1, 2, 1, 1, 1], betas=[2, 3])
+    >>> result.holds, result.value_holds.tolist(), result.deadlines.tolist()
+    (False, [True, False], [0, 5])
     """
-    sequence = np.asarray(labels)
-    missed_at = np.zeros(len(betas), dtype=np.int64)
-    for index, beta in enumerate(betas):
-        positions = np.flatnonzero(sequence == index + 1) + 1
-        # Position 0 stands before the start, as if the value had come there.
-        due = np.concatenate(([0], positions)) + beta
-        come = np.append(positions, len(sequence) + 1)
-        late = np.flatnonzero((come > due) & (due <= len(sequence)))
-        if len(late):
-            missed_at[index] = due[late[0]]
-    return Repetition(
-        long_enough=len(sequence) > max(betas), kept=missed_at == 0, missed_at=missed_at
-    )
+
+    betas: Integers
+    length: int
+    value_holds: Booleans
+    deadlines: Integers
+
+    @property
+    def long_enough(self) -> bool:
+        """Whether the sequence is longer than every bound: condition (i) of Definition 10."""
+        return bool(self.length > self.betas.max())
+
+    @property
+    def holds(self) -> bool:
+        """Whether both conditions of Definition 10 hold."""
+        return self.long_enough and bool(self.value_holds.all())
+
+
+def bounded_repetition(labels: ArrayLike, *, betas: ArrayLike) -> BoundedRepetition:
+    """Compute whether every value appears, and comes back, within its bound.
+
+    For a value with bound b in a sequence of length n:
+
+    - its first appearance is at a position of at most b;
+    - after an appearance at position m the next one is at a position of at most m + b, or
+      m + b is greater than n. An open end is judged in favour of the sequence, since it might go
+      on with the value; but if m + b equals n the last chance has passed, and it is violated.
+
+    Besides, n must be greater than every bound; that is in ``long_enough`` and does not change
+    what is said of the single values.
+
+    Parameters
+    ----------
+    labels : array_like of int, shape (outputs,)
+        Labels from 1 to CG, after removal.
+    betas : array_like of int, shape (CG,)
+        Bound of each value, at least 1.
+
+    Returns
+    -------
+    BoundedRepetition
+
+    Raises
+    ------
+    ParameterError
+        If a bound is less than 1 or no whole number.
+    DataError
+        If a label is none of the values.
+
+    Notes
+    -----
+    Equation 9 writes ``img`` without a prime once; the removed sequence is meant.
+
+    In temporal logic over finite traces, with W the weak next, the second condition is exactly
+    "always (value implies W value or WW value or ... or W^b value)". Together the conditions are
+    "always (value or W value or ... or W^(b-1) value)", which is "always, eventually within
+    b - 1 steps", provided that b is at most n. If b is greater than n that formula holds of any
+    sequence, while the first condition still wants an appearance; Definition 10 excludes such
+    bounds. With b steps in place of b - 1 the formula is weaker by one output: it is Equation 9
+    for the bound b + 1.
+
+    References
+    ----------
+    Definition 10 and Equation 9 of the paper.
+
+    Examples
+    --------
+    >>> bounded_repetition([1, 2, 1, 2, 1], betas=[2, 2]).holds
+    True
+    >>> bounded_repetition([1, 2, 1, 1, 1], betas=[4, 4]).holds
+    True
+    >>> bounded_repetition([1, 2, 1, 1, 1], betas=[4, 3]).holds
+    False
+    """
+    bounds = _checked_betas(betas)
+    waits = _waits(labels, len(bounds))
+    bound = bounds[waits.value - 1]
+    absent = waits.first > waits.length
+    # A value that never appears is late even if its bound is beyond the end.
+    late = np.flatnonzero((waits.wait > bound) | absent[waits.value - 1])
+    violated, first_late = np.unique(waits.value[late], return_index=True)
+    entry = late[first_late]
+    deadlines = np.zeros(len(bounds), dtype=np.int64)
+    deadlines[violated - 1] = waits.since[entry] + bound[entry]
+    return BoundedRepetition(bounds, waits.length, deadlines == 0, deadlines)
+
+
+@dataclass(frozen=True)
+class SmallestBetas:
+    """The smallest bounds that a sequence keeps.
+
+    Parameters
+    ----------
+    betas : numpy.ndarray of int64, shape (CG,)
+        Smallest bound of each value; the length plus 1, beyond the sequence, for a value that
+        never appears, which keeps no bound.
+    length : int
+        Number of outputs.
+
+    Examples
+    --------
+    >>> smallest_betas([1, 1, 1, 2], values=2).long_enough
+    False
+    """
+
+    betas: Integers
+    length: int
+
+    @property
+    def exist(self) -> Booleans:
+        """Whether a value keeps any bound: whether it appears; shape (CG,)."""
+        return self.betas <= self.length
+
+    @property
+    def long_enough(self) -> bool:
+        """Whether the sequence is longer than all these bounds: condition (i) of Definition 10.
+
+        Where it is not, no bounds make the sequence fair by Definition 10.
+        """
+        return bool(self.length > self.betas.max())
+
+
+def smallest_betas(labels: ArrayLike, *, values: int) -> SmallestBetas:
+    """Compute the smallest bound of each value for which Equation 9 holds.
+
+    It is the largest of the position of the first appearance, the distances between one appearance
+    and the next, and n - m + 1 for the last appearance at m of n outputs: the open end is judged
+    in favour of the sequence only if m plus the bound is greater than n. That is also the largest
+    distance if the value is taken to appear at the positions 0 and n + 1.
+
+    Parameters
+    ----------
+    labels : array_like of int, shape (outputs,)
+        Labels from 1 to `values`, after removal.
+    values : int
+        Number of values of the grouping (CG).
+
+    Returns
+    -------
+    SmallestBetas
+        The bounds, and whether the sequence is also longer than them.
+
+    Raises
+    ------
+    ParameterError
+        If `values` is less than 1.
+    DataError
+        If a label is none of the values.
+
+    References
+    ----------
+    Definition 10 and Equation 9 of the paper.
+
+    Examples
+    --------
+    The first value appears last at position 3 of 5, so its bound is at least 3.
+
+    >>> smallest_betas([1, 2, 1, 2, 2], values=3).betas.tolist()
+    [3, 2, 6]
+    """
+    waits = _waits(labels, values)
+    return SmallestBetas(np.maximum.reduceat(waits.wait, waits.starts), waits.length)
 
 
 @dataclass(frozen=True)
 class Frequencies:
-    """How often each value comes, with intervals; arrays of shape (CG,)."""
-
-    counts: Integers
-    shares: Floats  # Not a number without any output.
-    # Ends of the exact interval for this number of outputs (Clopper and Pearson).
-    exact_low: Floats
-    exact_high: Floats
-    # Ends of the interval that holds for every number of outputs at once.
-    low: Floats
-    high: Floats
-
-
-def frequencies(labels: ArrayLike, *, values: int, confidence: float) -> Frequencies:
-    """Compute how often each value comes, with an exact and an anytime-valid interval.
+    """How often each value appears, with intervals for the probability behind it.
 
     Parameters
     ----------
-    labels : array_like of int, shape (n,)
-        Labels from 1 to `values`, without unrelated outputs.
-    values : int
-        The number of values, CG.
+    counts : numpy.ndarray of int64, shape (CG,)
+        Number of outputs with the value.
+    shares : numpy.ndarray of float64, shape (CG,)
+        Share of the outputs, from 0 to 1; NaN if there are no outputs.
+    exact_low, exact_high : numpy.ndarray of float64, shape (CG,)
+        Clopper's and Pearson's interval, for a length that was fixed beforehand.
+    anytime_low, anytime_high : numpy.ndarray of float64, shape (CG,)
+        Interval that holds at all lengths at once, whatever ended the sequence.
     confidence : float
-        Of the interval of each value alone, if outputs are independent and shares do not change.
+        Confidence of each interval.
+
+    Examples
+    --------
+    >>> frequencies([1, 1, 2], values=2, confidence=0.95).counts.tolist()
+    [2, 1]
+    """
+
+    counts: Integers
+    shares: Floats
+    exact_low: Floats
+    exact_high: Floats
+    anytime_low: Floats
+    anytime_high: Floats
+    confidence: float
+
+
+def frequencies(labels: ArrayLike, *, values: int, confidence: float = 0.95) -> Frequencies:
+    """Compute the share of each value, with exact and anytime-valid intervals.
+
+    The intervals take the outputs to be independent draws from one distribution. Each is for its
+    value alone; for all values at once ask for ``1 - (1 - confidence) / values``.
+
+    Parameters
+    ----------
+    labels : array_like of int, shape (outputs,)
+        Labels from 1 to `values`, after removal.
+    values : int
+        Number of values of the grouping (CG).
+    confidence : float, default 0.95
+        Confidence of each two-sided interval, between 0 and 1.
 
     Returns
     -------
     Frequencies
 
+    Raises
+    ------
+    ParameterError
+        If `values` is less than 1 or the confidence not between 0 and 1.
+    DataError
+        If a label is none of the values.
+
+    References
+    ----------
+    Equation 4 of the paper, of which a share is the finite form.
+
     Examples
     --------
-    >>> found = frequencies([1, 2, 2, 2], values=2, confidence=0.95)
+    >>> found = frequencies([2, 2, 1, 2], values=2, confidence=0.95)
     >>> found.shares.tolist(), found.exact_low.round(3).tolist()
     ([0.25, 0.75], [0.006, 0.194])
     """
-    sequence = np.asarray(labels, dtype=np.int64)
-    counts = np.bincount(sequence, minlength=values + 1)[1:]
-    number = len(sequence)
-    shares = counts / number if number else np.full(values, np.nan)
-    exact_low, exact_high = clopper_pearson(counts, np.full(values, number), 1 - confidence)
-    low, high = confidence_sequence(
-        counts, np.full(values, number), confidence, tuned_for=_TUNED_FOR
+    if not 0 < confidence < 1:
+        raise ParameterError(
+            f"the confidence is {confidence}", remedy="give a number between 0 and 1"
+        )
+    row = _values(labels, values)
+    counts = np.bincount(row, minlength=values + 1)[1:].astype(np.int64)
+    shares = np.full(values, np.nan) if len(row) == 0 else counts / len(row)
+    exact_low, exact_high = clopper_pearson(counts, len(row), 1 - confidence)
+    anytime_low, anytime_high = confidence_sequence(
+        counts, len(row), confidence, tuned_for=_TUNED_FOR
     )
-    return Frequencies(counts, shares, exact_low, exact_high, low, high)
+    return Frequencies(counts, shares, exact_low, exact_high, anytime_low, anytime_high, confidence)
 
 
-def frequency_bound(betas: Sequence[int]) -> float:
-    """Compute how far two values' shares can be apart in the long run, at most (Lemma 1).
+def frequency_bound(betas: ArrayLike) -> float:
+    """Compute how far the shares of two values may differ in a sequence that keeps its bounds.
 
-    A value that comes again within beta outputs has a share of at least 1 / beta in the limit, so
-    at most what the others leave is the share of one. For equal betas that is 1 - CG / beta, as in
-    Lemma 1; of unequal ones it is the largest such difference of two values. The shares of a finite
-    sequence may be a little farther apart.
+    In the limit a value with bound b has a share of at least 1 / b, and at most what the least
+    shares of the others leave. So the share of x exceeds that of y by at most 1, minus the sum of
+    1 / b over all values but x, minus 1 / b of y. The largest such difference is returned, kept
+    between 0 and 1; with equal bounds it is 1 - CG / b, the paper's lemma.
+
+    It is about the limit of infinite sequences (Definition 5). In a finite sequence of n outputs a
+    value with bound b appears at least floor(n / b) times, so that shares may differ by more:
+    add at most CG / n. If the sum of 1 / b over all values is greater than 1, no infinite sequence
+    keeps the bounds.
 
     Parameters
     ----------
-    betas : sequence of int, length CG
-        The number of outputs of each value.
+    betas : array_like of int, shape (CG,)
+        Bound of each value, at least 1.
 
     Returns
     -------
     float
-        Between 0 and 1.
+        From 0 to 1; 0 if there is one value only.
+
+    Raises
+    ------
+    ParameterError
+        If a bound is less than 1 or no whole number.
+
+    Notes
+    -----
+    The lemma is stated for the values from 0; it is true of the values from 1, which are those that
+    removal leaves and its proof is about.
+
+    References
+    ----------
+    Lemma 1 of the paper; its extension to unequal bounds is ours.
 
     Examples
     --------
-    >>> frequency_bound((4, 4)), frequency_bound((2, 2)), round(frequency_bound((3, 6)), 3)
-    (0.5, 0.0, 0.667)
+    >>> frequency_bound([4, 4])
+    0.5
+    >>> frequency_bound([2, 10])
+    0.8
     """
-    least = [1 / beta for beta in betas]
-    total = sum(least)
-    largest = 0.0
-    for above, most in enumerate(least):
-        for below, few in enumerate(least):
-            if above != below:
-                largest = max(largest, 1 - (total - most) - few)
-    return min(largest, 1.0)
+    least = 1 / _checked_betas(betas)
+    if len(least) == 1:
+        return 0.0
+    difference = 1 - least.sum() + least.max() - least.min()
+    return float(np.clip(difference, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class _Waits:
+    """How long each value was waited for, value by value and in order of time.
+
+    The last entry of each value is the open end, as if the value came after the last output.
+    """
+
+    # Value of each entry, where the wait began (0 is before the first output), and how long it was.
+    value: Integers
+    since: Integers
+    wait: Integers
+    # Index of each value's first entry, and the position of its first appearance; shape (CG,).
+    starts: Indices
+    first: Integers
+    length: int
+
+
+def _waits(labels: ArrayLike, values: int) -> _Waits:
+    """Compute all waits by one sort, in which labels of one byte take a time linear in them."""
+    row = _values(labels, values)
+    length = len(row)
+    extended = np.concatenate([row, np.arange(1, values + 1)])
+    narrow = extended.astype(np.min_scalar_type(values))
+    order = np.argsort(narrow, kind="stable")
+    value = extended[order]
+    until = np.minimum(order + 1, length + 1).astype(np.int64)
+    starts = np.searchsorted(value, np.arange(1, values + 1))
+    since = np.zeros_like(until)
+    since[1:] = until[:-1]
+    since[starts] = 0
+    return _Waits(value, since, until - since, starts, until[starts], length)
+
+
+def _values(labels: ArrayLike, values: int) -> Integers:
+    """Return the labels as an array, all of them from 1 to the number of values."""
+    if values < 1:
+        raise ParameterError(f"the number of values is {values}", remedy="give at least 1")
+    row = _whole_numbers(labels)
+    if len(row) and (row.min() < 1 or row.max() > values):
+        index = int(np.flatnonzero((row < 1) | (row > values))[0])
+        raise DataError(
+            f"the label {int(row[index])} is none of the values 1 to {values}",
+            where=f"output {index + 1}",
+            remedy="remove unrelated outputs (label 0) first, and give the number of all values",
+            label=int(row[index]),
+            position=index + 1,
+        )
+    return row
+
+
+def _whole_numbers(labels: ArrayLike) -> Integers:
+    """Return labels as one row of whole numbers."""
+    row = np.asarray(labels)
+    if row.size == 0 and row.ndim == 1:
+        return np.zeros(0, dtype=np.int64)
+    if row.ndim != 1 or not np.issubdtype(row.dtype, np.integer):
+        raise DataError(
+            f"labels of the type {row.dtype} and the shape {row.shape}",
+            remedy="give one row of whole numbers, 0 for unrelated",
+        )
+    return row.astype(np.int64)
+
+
+def _checked_betas(betas: ArrayLike) -> Integers:
+    """Return bounds as one row of whole numbers of at least 1."""
+    row = np.asarray(betas)
+    if row.ndim != 1 or row.size == 0 or not np.issubdtype(row.dtype, np.integer) or row.min() < 1:
+        raise ParameterError(
+            f"the bounds are {row.tolist()}",
+            remedy="give one whole number of at least 1 for each value",
+        )
+    return row.astype(np.int64)

@@ -55,6 +55,15 @@ _MOST_VALUES = 64
 Beta = Annotated[int, Field(strict=True, ge=1, le=1_000_000), BeforeValidator(plain_number)]
 
 
+def _plain(value: Any) -> Any:
+    """Return what stands in TOML with its decimals as JSON knows numbers."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return plain_number(value)
+
+
 class QuestionPart(Part):
     """A question to a chat model that reads the value of a grouping from an output."""
 
@@ -143,6 +152,7 @@ class RequirementPart(Part):
 
     grouping: str = Field(description="the grouping")
     when: dict[str, str] = Field({}, description="condition: groupings with the value they have")
+    each: str = Field("", description="a grouping: the same is required under each of its values")
     beta: Beta | None = Field(
         None, description="outputs within which every value must come, and come again"
     )
@@ -191,7 +201,9 @@ class UpstreamPart(Part):
 
     endpoint: Endpoint = Field("chat", description="completions, chat or images")
     model: str = Field("", description="name of the model")
-    parameters: dict[str, Any] = Field({}, description="further keys of each request")
+    parameters: Annotated[dict[str, Any], BeforeValidator(_plain)] = Field(
+        {}, description="further keys of each request"
+    )
     timeout: Positive = Field(120.0, description="seconds to wait for an answer")
 
 
@@ -295,9 +307,14 @@ class GenerativeSpecification(ExactDocument):
             key = ("requirements", index)
             self._check_grouping((*key, "grouping"), requirement.grouping)
             self._check_condition((*key, "when"), requirement.when)
-            if requirement.grouping in requirement.when:
+            if requirement.each:
+                self._check_grouping((*key, "each"), requirement.each)
+            if requirement.each in requirement.when:
+                what = f"the condition names {requirement.each!r} already"
+                raise mistake((*key, "each"), what)
+            if requirement.grouping in (*requirement.when, requirement.each):
                 what = "the condition names the grouping that must be fair"
-                raise mistake((*key, "when", requirement.grouping), what)
+                raise mistake((*key, "grouping"), what)
             values = self.groupings[requirement.grouping].values
             for name in requirement.betas:
                 if name not in values:
@@ -368,20 +385,34 @@ class GenerativeSpecification(ExactDocument):
         """The requirements with a name and all betas; without any, one for each free grouping."""
         if not self.requirements:
             return tuple(
-                Requirement(name=name, grouping=name, values=self.groupings[name].values)
+                Requirement(
+                    name=name.replace("_", " "), grouping=name, values=self.groupings[name].values
+                )
                 for name in self.free_groupings
             )
-        return tuple(self._filled(part) for part in self.requirements)
+        return tuple(
+            self._filled(part, condition)
+            for part in self.requirements
+            for condition in self._conditions(part)
+        )
 
-    def _filled(self, part: RequirementPart) -> Requirement:
+    def _conditions(self, part: RequirementPart) -> list[tuple[tuple[str, str], ...]]:
+        """Return the conditions of a requirement, one for each value of ``each``."""
+        given = tuple(part.when.items())
+        if not part.each:
+            return [given]
+        return [(*given, (part.each, value)) for value in self.groupings[part.each].values]
+
+    def _filled(self, part: RequirementPart, condition: tuple[tuple[str, str], ...]) -> Requirement:
         values = self.groupings[part.grouping].values
         betas: tuple[int, ...] = ()
         if part.beta is not None:
             betas = (part.beta,) * len(values)
         elif part.betas:
             betas = tuple(part.betas[value] for value in values)
-        condition = tuple(part.when.items())
-        name = part.name or part.grouping + condition_text(condition)
+        name = part.name or part.grouping.replace("_", " ")
+        if not part.name or part.each:
+            name += condition_text(condition)
         return Requirement(
             name=name, grouping=part.grouping, values=values, condition=condition, betas=betas
         )
@@ -389,7 +420,7 @@ class GenerativeSpecification(ExactDocument):
     @property
     def free_groupings(self) -> tuple[str, ...]:
         """Groupings that no condition names and that outputs have, in their order."""
-        conditions = {name for part in self.requirements for name in part.when}
+        conditions = {name for part in self.requirements for name in (*part.when, part.each)}
         conditions.update(self.coverage.when)
         return tuple(
             name

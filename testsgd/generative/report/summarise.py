@@ -26,10 +26,12 @@ def summarise_assessment(
     specification: GenerativeSpecification,
     *,
     before: Sequence[documents.SequenceSummary] = (),
+    keep_sequence: bool = True,
 ) -> GenerativeSummary:
     """Write an assessment as one document.
 
     `before`: the sequences of an earlier assessment, which the report shows beside these.
+    `keep_sequence`: whether the values of single outputs are in the document.
     """
     settings = documents.GenerativeSettings(
         confidence=specification.confidence,
@@ -45,7 +47,10 @@ def summarise_assessment(
         "name": specification.name,
         "digest": specification.digest(),
         "settings": settings,
-        "sequences": [_sequence(sequence) for sequence in outcome.sequences],
+        "sequences": [
+            _sequence(sequence, most=MOST_DRAWN if keep_sequence else 0)
+            for sequence in outcome.sequences
+        ],
         "before": list(before),
         "coverage": coverage,
         "outputs": outcome.outputs,
@@ -58,10 +63,11 @@ def summarise_assessment(
     return GenerativeSummary(**found, verdict=verdict)
 
 
-def _sequence(sequence: SequenceOutcome) -> documents.SequenceSummary:
+def _sequence(sequence: SequenceOutcome, *, most: int) -> documents.SequenceSummary:
     requirement = sequence.requirement
     signs = np.where(sequence.asked, -1, 1)
-    drawn = (sequence.labels * signs)[-MOST_DRAWN:]
+    signed = sequence.labels * signs
+    drawn = signed[max(len(signed) - most, 0) :] if most else signed[:0]
     return documents.SequenceSummary.of(
         sequence,
         name=requirement.name,

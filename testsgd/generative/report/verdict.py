@@ -87,7 +87,7 @@ def _headline(
         which = "The requirement is" if len(judged) == 1 else f"All {len(judged)} requirements are"
         return f"{which} kept: every value came, and came again, as soon as was asked for."
     first = max(judged, key=lambda sequence: sequence.difference or 0.0)
-    return f"{capital(first.name)}: {shares_text(first)}; nothing is asked for."
+    return f"{capital(first.name)}: {shares_text(first)}; no number of outputs is asked for."
 
 
 def capital_if(text: str, wanted: bool) -> str:

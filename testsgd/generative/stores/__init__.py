@@ -1,4 +1,8 @@
-"""Where the state of an enforcer is kept: in memory, in a SQLite file, on a server."""
+"""Where an enforcer keeps its state: in memory, a file of SQLite, Redis or PostgreSQL.
+
+Every store keeps one small text a key, changes several keys at once or none of them, and has a
+journal of lines that are added in the same transactions.
+"""
 
 import lazy_loader
 

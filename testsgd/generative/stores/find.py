@@ -1,4 +1,4 @@
-"""Which store a user means: a file, the URL of a server, or memory."""
+"""The store that a user names: by an address, by a file, or none."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from pathlib import Path
 
 from testsgd.errors import ParameterError
 from testsgd.generative.stores.memory import MemoryStore
+from testsgd.generative.stores.postgresql import PostgreSQLStore
 from testsgd.generative.stores.protocol import Store
+from testsgd.generative.stores.redis import RedisStore
 from testsgd.generative.stores.sqlite import SQLiteStore
 
-_URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.ASCII | re.IGNORECASE)
+# Two letters at least: one is a drive of Windows.
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 
 
 def open_store(state: str | Path | Store | None) -> Store:
-    """Return the store that a user names.
+    """Return the store that is named.
 
     Parameters
     ----------
-    state : path-like, URL, Store or None
-        A SQLite file; the URL of a Redis or PostgreSQL server; a store; None for memory.
+    state : str, Path, Store or None
+        None is memory; ``redis://`` and ``rediss://`` are Redis, ``postgresql://`` and
+        ``postgres://`` are PostgreSQL; any other text, and a `Path`, is a file of SQLite. A store
+        is returned as it is.
 
     Returns
     -------
@@ -28,24 +33,42 @@ def open_store(state: str | Path | Store | None) -> Store:
     Raises
     ------
     ParameterError
-        If the URL is of an unknown kind.
+        If the address is of another kind.
     StateError
         If the store cannot be opened.
+    MissingExtraError
+        If the package for it is not installed.
 
     Examples
     --------
-    >>> type(open_store(None)).__name__
-    'MemoryStore'
+    >>> store = open_store(None)
+    >>> store.read()
+    {}
+    >>> open_store(store) is store
+    True
     """
     if state is None:
         return MemoryStore()
-    if not isinstance(state, str | Path):
-        return state
-    found = _URL.match(str(state))
-    if found is None:
+    if isinstance(state, Path):
         return SQLiteStore(state)
+    if not isinstance(state, str):
+        if isinstance(state, Store):
+            return state
+        raise ParameterError(
+            f"the state is of type {type(state).__name__}", remedy="give a path or an address"
+        )
+    if not state.strip():
+        raise ParameterError("the state is an empty text", remedy="give a path or an address")
+    match = _SCHEME.match(state)
+    if match is None:
+        return SQLiteStore(state)
+    scheme = match.group(1)
+    if state.startswith(("redis://", "rediss://")):
+        return RedisStore(state)
+    if state.startswith(("postgresql://", "postgres://")):
+        return PostgreSQLStore(state)
+    # The rest of the address may have a password in it.
     raise ParameterError(
-        f"a state of the kind {found[1]!r} is not known",
-        where="state",
-        remedy="give a file",
+        f"the state is at an address that begins with {scheme}:/",
+        remedy="give redis://, rediss://, postgresql://, postgres:// or the path of a file",
     )

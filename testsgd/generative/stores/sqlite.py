@@ -1,233 +1,271 @@
-"""States in a SQLite file, which several processes may share.
-
-Threads that arrive while others are being written wait for one transaction that has all of them, so
-the disc is waited for once for many (group commit).
-"""
+"""A state in a file of SQLite, for all processes of one machine."""
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
+import struct
 import threading
+import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
-from testsgd.errors import StateError
-from testsgd.generative.stores.protocol import Change
+from testsgd.errors import ParameterError, StateError
+from testsgd.generative.stores.combining import Combiner
+from testsgd.generative.stores.protocol import Change, evaluate, sorted_keys
 
-Durability: TypeAlias = Literal["full", "normal"]
-
-# "tsgd" in ASCII: told from the files of other programs by it.
-_APPLICATION = 0x74736764
-_VERSION = 1
-# So long another process may write before it is given up, in seconds.
-_PATIENCE = 30.0
-_SYNCHRONOUS = {"full": "FULL", "normal": "NORMAL"}
-_TABLES = (
+VERSION = 1
+# In the header of the file: it says whose file it is ("tSGE").
+APPLICATION_ID = 0x74534745
+_SCHEMA = (
     "CREATE TABLE state (key TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE journal (number INTEGER PRIMARY KEY, line TEXT NOT NULL)",
-    f"PRAGMA application_id = {_APPLICATION}",
-    f"PRAGMA user_version = {_VERSION}",
+    "CREATE TABLE journal (id INTEGER PRIMARY KEY, line TEXT NOT NULL)",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {VERSION}",
 )
-
-_Waiting = tuple[Sequence[Change], "Future[list[Any]]"]
+_SYNCHRONOUS = {"full": "FULL", "normal": "NORMAL"}
+# How long another process may keep the file locked.
+_PATIENCE_SECONDS = 30.0
+_PAGE_LINES = 1000
+_HEADER_BYTES = 100
+# Device and inode of the files that were recognised. They are not opened again by hand: closing
+# such a file would drop the locks that SQLite holds on it in this process.
+_RECOGNISED: set[tuple[int, int]] = set()
 
 
 class SQLiteStore:
-    """Keep states in a SQLite file; several threads and several processes may use it.
+    """Keeps the state in a file, for several threads and several processes of one machine.
+
+    Updates of threads that come while a transaction is written are written together in the next.
 
     Parameters
     ----------
-    path : path-like
-        The file; it is made if it is not there.
+    path : str or Path
+        Made, with its folder, if it is not there. It must be on a disc of the machine itself. Two
+        more files are beside it while it is open, with ``-wal`` and ``-shm`` after the name; they
+        belong to it.
     durable : {"full", "normal"}
-        With ``"full"`` what an update returned is on the disc, and survives a power failure. With
-        ``"normal"`` it survives a process that is killed; after a power failure the last updates
-        may be gone, all of them after some moment.
+        With "full" an update returns once it is on the disc (fsync), so it survives a loss of
+        power. With "normal" it returns once the operating system has it: it survives a process
+        that is killed, but the last updates can be lost with the power. In both cases the file
+        stays whole.
 
     Raises
     ------
     StateError
-        If the file is of another program, cannot be opened, or has another version. It is then left
-        as it is.
+        If the file is another program's, of another version, broken, or cannot be written. It is
+        left as it is.
+    ParameterError
+        If `durable` is another word.
 
     Examples
     --------
     >>> import tempfile
-    >>> from testsgd.generative.stores import Written
+    >>> from testsgd.generative.stores import Change, Written
     >>> folder = tempfile.TemporaryDirectory()
-    >>> store = SQLiteStore(Path(folder.name) / "fair.sqlite")
-    >>> store.update([Change("a", lambda text: Written(text="1", line="one", answer=7))])
-    [7]
+    >>> store = SQLiteStore(Path(folder.name) / "state.db")
+    >>> store.update([Change("a", lambda text: Written(text="1", line="to 1", answer=text))])
+    [None]
     >>> store.read(), list(store.journal())
-    ({'a': '1'}, ['one'])
+    ({'a': '1'}, ['to 1'])
     >>> store.close()
     >>> folder.cleanup()
     """
 
-    def __init__(self, path: str | Path, *, durable: Durability = "full") -> None:
+    def __init__(self, path: str | Path, *, durable: Literal["full", "normal"] = "full") -> None:
+        if durable not in _SYNCHRONOUS:
+            raise ParameterError(f"durable is {durable!r}", remedy="give 'full' or 'normal'")
         self.path = Path(path)
-        self._turn = threading.Lock()
-        self._guard = threading.Lock()
-        self._queue: list[_Waiting] = []
-        self._connection = self._open(durable)
+        self.durable = durable
+        self._combiner = Combiner(self._commit)
+        # One connection writes, the other reads, so that a status page delays no update.
+        self._writing = threading.Lock()
+        self._reading = threading.Lock()
+        self._writer: sqlite3.Connection | None = None
+        self._reader: sqlite3.Connection | None = None
+        try:
+            with self._failing("opened"):
+                self._recognise()
+                self._writer = self._connect()
+                self._prepare(self._writer)
+                self._reader = self._connect()
+                status = self.path.stat()
+        except BaseException:
+            self.close()
+            raise
+        self._identity = (status.st_dev, status.st_ino)
+        _RECOGNISED.add(self._identity)
 
     def update(self, changes: Sequence[Change]) -> list[Any]:
-        """Apply changes, all or none, and return the answer of each."""
-        future: Future[list[Any]] = Future()
-        with self._guard:
-            self._queue.append((changes, future))
-        with self._turn:
-            # Whoever has the turn writes for all that wait; later there may be nothing left.
-            if not future.done():
-                with self._guard:
-                    waiting, self._queue = self._queue, []
-                self._write(waiting)
-        return future.result()
+        """Make all changes or none; see :meth:`Store.update`."""
+        return self._combiner.update(changes)
 
     def read(self) -> dict[str, str]:
-        """Return every key with its text."""
-        with self._turn, self._as_state_error("read"):
-            return dict(self._connection.execute("SELECT key, text FROM state ORDER BY key"))
+        """Return the text of every key."""
+        with self._failing("read"), self._reading:
+            return dict(self._usable(self._reader).execute("SELECT key, text FROM state"))
 
     def journal(self) -> Iterator[str]:
-        """Return the lines of the journal in their order."""
+        """Return the lines that updates added before, in order."""
+        last = self._rows("SELECT coalesce(max(id), 0) FROM journal")[0][0]
+        page = "SELECT id, line FROM journal WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"
         number = 0
-        while True:
-            with self._turn, self._as_state_error("read"):
-                rows = self._connection.execute(
-                    "SELECT number, line FROM journal WHERE number > ? ORDER BY number LIMIT 1000",
-                    (number,),
-                ).fetchall()
-            if not rows:
-                return
-            for number, line in rows:  # noqa: B007 - the last number is where to go on
+        # Page by page: a transaction that stays open would let the file beside grow.
+        while rows := self._rows(page, number, last, _PAGE_LINES):
+            for number, line in rows:  # noqa: B007  (the last one is where the next page begins)
                 yield line
 
     def close(self) -> None:
-        """Close the file."""
-        with self._turn:
-            self._connection.close()
+        """Close the file; an update that is being written is finished first."""
+        if not self._combiner.is_own:
+            return  # The locks are the other process's.
+        with self._writing, self._reading:
+            for connection in (self._reader, self._writer):
+                if connection is not None:
+                    with contextlib.suppress(sqlite3.Error):
+                        connection.close()
+            self._reader = self._writer = None
 
-    def _write(self, waiting: Sequence[_Waiting]) -> None:
-        """Write the changes of all that wait in one transaction."""
-        outcomes: list[tuple[Future[list[Any]], list[Any] | BaseException]] = []
-        try:
-            with self._as_state_error("written"):
-                self._connection.execute("BEGIN IMMEDIATE")
-                try:
-                    for changes, future in waiting:
-                        outcomes.append((future, self._apply(changes)))
-                    self._connection.execute("COMMIT")
-                except BaseException:
-                    if self._connection.in_transaction:
-                        self._connection.execute("ROLLBACK")
-                    raise
-        except BaseException as error:
-            for _, future in waiting:
-                future.set_exception(error)
-            if not isinstance(error, Exception):
-                raise
+    def _commit(self, updates: list[list[Change]]) -> list[list[Any] | Exception]:
+        """Write updates in one transaction; one that raises is left out."""
+        with self._failing("written"), self._writing:
+            connection = self._usable(self._writer)
+            self._check_in_place()
+            with _transaction(connection):
+                # Another process may have brought the file to a newer version meanwhile.
+                self._check_version(_number(connection, "PRAGMA user_version"))
+                texts: dict[str, str | None] = {}
+                for key in sorted_keys(updates):
+                    query = "SELECT text FROM state WHERE key = ?"
+                    row = connection.execute(query, (key,)).fetchone()
+                    texts[key] = None if row is None else row[0]
+                evaluated = evaluate(updates, texts)
+                connection.executemany(
+                    "INSERT INTO state (key, text) VALUES (?, ?)"
+                    " ON CONFLICT (key) DO UPDATE SET text = excluded.text",
+                    evaluated.texts.items(),
+                )
+                connection.executemany(
+                    "INSERT INTO journal (line) VALUES (?)", [(line,) for line in evaluated.lines]
+                )
+        return evaluated.outcomes
+
+    def _recognise(self) -> None:
+        """Make the folder, and refuse a file that is not a state, before SQLite touches it."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not self.path.exists():
             return
-        for future, outcome in outcomes:
-            if isinstance(outcome, BaseException):
-                future.set_exception(outcome)
-            else:
-                future.set_result(outcome)
+        status = self.path.stat()
+        if not self.path.is_file():
+            raise self._error("is no file")
+        if status.st_size == 0 or (status.st_dev, status.st_ino) in _RECOGNISED:
+            return
+        with self.path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+        if len(header) < _HEADER_BYTES or not header.startswith(b"SQLite format 3\0"):
+            raise self._error("is no database of SQLite")
+        # https://www.sqlite.org/fileformat2.html#the_database_header
+        version, application = struct.unpack(">60xI4xI28x", header)
+        if application != APPLICATION_ID:
+            raise self._error("is a database of another program")
+        self._check_version(version)
 
-    def _apply(self, changes: Sequence[Change]) -> list[Any] | BaseException:
-        """Apply the changes of one caller; an exception of a change undoes these alone."""
-        self._connection.execute("SAVEPOINT one")
-        try:
-            answers = [self._apply_one(change) for change in changes]
-        except sqlite3.Error:
-            raise
-        except Exception as error:
-            self._connection.execute("ROLLBACK TO one")
-            return error
-        finally:
-            if self._connection.in_transaction:
-                self._connection.execute("RELEASE one")
-        return answers
-
-    def _apply_one(self, change: Change) -> Any:
-        row = self._connection.execute(
-            "SELECT text FROM state WHERE key = ?", (change.key,)
-        ).fetchone()
-        written = change.apply(None if row is None else row[0])
-        if written.text is not None:
-            self._connection.execute(
-                "INSERT INTO state (key, text) VALUES (?, ?) "
-                "ON CONFLICT (key) DO UPDATE SET text = excluded.text",
-                (change.key, written.text),
-            )
-        if written.line is not None:
-            self._connection.executemany(
-                "INSERT INTO journal (line) VALUES (?)",
-                [(line,) for line in written.line.splitlines()],
-            )
-        return written.answer
-
-    def _open(self, durable: Durability) -> sqlite3.Connection:
-        """Open the file, or make it; a file of another program is not touched."""
-        self._check_content()
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(
-                self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
-            )
-        except (sqlite3.Error, OSError) as error:
-            raise self._error(f"the state cannot be opened ({error})") from error
-        try:
-            with self._as_state_error("opened"):
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[durable]}")
-                connection.execute("BEGIN IMMEDIATE")
-                self._prepare(connection)
-                connection.execute("COMMIT")
-        except BaseException:
-            connection.close()
-            raise
+    def _connect(self) -> sqlite3.Connection:
+        """Open a connection whose transactions begin where the code says so."""
+        connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode=rwc",
+            uri=True,
+            timeout=_PATIENCE_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[self.durable]}")
+        if self.durable == "full":
+            # On macOS fsync alone leaves data in the disc's own memory; elsewhere it is all.
+            connection.execute("PRAGMA fullfsync = ON")
         return connection
 
-    def _check_content(self) -> None:
-        """Refuse a file that is no SQLite file, before anything could be written to it."""
-        try:
-            if not self.path.exists():
-                return
-            if not self.path.is_file():
-                raise self._error("this is no file")
-            with self.path.open("rb") as stream:
-                head = stream.read(72)
-        except OSError as error:
-            raise self._error(f"the state cannot be opened ({error.strerror})") from error
-        if not head:
-            return
-        application = int.from_bytes(head[68:72], "big")
-        if not head.startswith(b"SQLite format 3\x00") or application != _APPLICATION:
-            raise self._error("this is no state of an enforcer")
-
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if application == 0 and tables == 0:
-            for statement in _TABLES:
-                connection.execute(statement)
-            return
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if application != _APPLICATION:
-            raise self._error("this is no state of an enforcer")
-        if version != _VERSION:
-            raise self._error(f"the state has version {version}, not {_VERSION}")
+        """Make the tables in an empty file, or check those that are there."""
+        # In SQLite's first journal mode, so that the header says at once whose file it is.
+        with _transaction(connection):
+            if _number(connection, "SELECT count(*) FROM sqlite_schema") == 0:
+                for statement in _SCHEMA:
+                    connection.execute(statement)
+            if _number(connection, "PRAGMA application_id") != APPLICATION_ID:
+                raise self._error("is a database of another program")
+            self._check_version(_number(connection, "PRAGMA user_version"))
+            connection.execute("SELECT key, text FROM state LIMIT 1").fetchall()
+            connection.execute("SELECT id, line FROM journal ORDER BY id DESC LIMIT 1").fetchall()
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+                break
+            except sqlite3.OperationalError:
+                # SQLite does not wait by itself here, if another process has the file just now.
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+        if mode != "wal":
+            raise self._error("is on a disc where SQLite cannot keep a write-ahead log")
+
+    def _rows(self, query: str, *values: int) -> list[Any]:
+        with self._failing("read"), self._reading:
+            return self._usable(self._reader).execute(query, values).fetchall()
+
+    def _usable(self, connection: sqlite3.Connection | None) -> sqlite3.Connection:
+        """Return the connection, if it is open and this process's own."""
+        if not self._combiner.is_own:
+            remedy = "open it in each process, after the fork"
+            raise self._error("was opened by another process", remedy)
+        if connection is None:
+            raise self._error("is closed", "open it again")
+        return connection
+
+    def _check_in_place(self) -> None:
+        """Refuse to write where the file was removed or replaced: it would be lost."""
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            status = None
+        if status is None or (status.st_dev, status.st_ino) != self._identity:
+            raise self._error("was removed or replaced while it was open", "open it again")
+
+    def _check_version(self, version: int) -> None:
+        if version > VERSION:
+            what = f"has version {version}, and this testsgd knows {VERSION}"
+            raise self._error(what, "install a newer testsgd")
+        if version < VERSION:
+            raise self._error(f"has version {version}, which never was", "choose another file")
 
     @contextlib.contextmanager
-    def _as_state_error(self, done: str) -> Iterator[None]:
+    def _failing(self, doing: str) -> Iterator[None]:
+        """Raise a :class:`StateError` for what SQLite or the system refuses."""
         try:
             yield
+        except OSError as error:
+            raise self._error(f"cannot be {doing} ({error.strerror})") from error
         except sqlite3.Error as error:
-            raise self._error(f"the state cannot be {done} ({error})") from error
+            raise self._error(f"cannot be {doing} ({error})") from error
 
-    def _error(self, what: str) -> StateError:
-        return StateError(what, where=str(self.path), remedy="choose another file with --state")
+    def _error(self, what: str, remedy: str = "choose another file") -> StateError:
+        return StateError(f"the state {what}", where=str(self.path), remedy=remedy)
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Lock the file for writing; commit what the block does, or undo it if the block raises."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        # A failed COMMIT can leave the transaction open; some failures have ended it already.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _number(connection: sqlite3.Connection, query: str) -> int:
+    return int(connection.execute(query).fetchone()[0])

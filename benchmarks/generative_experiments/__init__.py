@@ -1,0 +1,1 @@
+"""Experiments on conditional fairness of generative models."""

@@ -1,0 +1,169 @@
+"""A generative model that is asked over HTTP, by the interface that OpenAI's servers have."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from types import TracebackType
+from typing import Any, Self
+
+from testsgd.errors import MissingExtraError, ModelError
+from testsgd.generative.asking import ModelRequest
+from testsgd.generative.readers import Output
+from testsgd.generative.specification import Endpoint, UpstreamPart
+
+_PATHS: dict[Endpoint, str] = {
+    "completions": "/completions",
+    "chat": "/chat/completions",
+    "images": "/images/generations",
+}
+# Set by `testsgd generative serve`: the values that were asked for.
+ASKED_HEADER = "x-testsgd-asked"
+_SHOWN = 120
+
+
+class Upstream:
+    """Asks a model over HTTP, one output a request.
+
+    Parameters
+    ----------
+    url : str
+        Address of the interface, such as ``http://127.0.0.1:8080/v1``.
+    settings : UpstreamPart
+        Which endpoint, which model, further keys of each request.
+
+    Examples
+    --------
+    >>> from testsgd.generative.specification import UpstreamPart
+    >>> upstream = Upstream("http://127.0.0.1:1/v1", UpstreamPart(endpoint="completions"))
+    >>> upstream.body(ModelRequest("The nurse was tired, so"), seed=3)
+    {'prompt': 'The nurse was tired, so', 'seed': 3}
+    """
+
+    def __init__(self, url: str, settings: UpstreamPart) -> None:
+        self.url = url.rstrip("/")
+        self.settings = settings
+        self._client: Any = None
+
+    def body(self, request: ModelRequest, *, seed: int | None = None) -> dict[str, Any]:
+        """Return the JSON object that asks for an output."""
+        body: dict[str, Any] = {}
+        if self.settings.model:
+            body["model"] = self.settings.model
+        if self.settings.endpoint != "chat":
+            body["prompt"] = request.prompt
+        elif request.messages:
+            body["messages"] = [dict(message) for message in request.messages]
+        else:
+            body["messages"] = [{"role": "user", "content": request.prompt}]
+        if self.settings.endpoint == "images":
+            body["response_format"] = "b64_json"
+        body.update(self.settings.parameters)
+        if seed is not None:
+            body["seed"] = seed
+        body.update(request.parameters)
+        return body
+
+    def ask(self, request: ModelRequest, *, seed: int | None = None) -> tuple[Output, str]:
+        """Ask for one output.
+
+        Parameters
+        ----------
+        request : ModelRequest
+            A prompt, or the messages of a chat.
+        seed : int, optional
+            Makes the output repeatable, if the model heeds it.
+
+        Returns
+        -------
+        output : str or bytes
+            A text, or a picture.
+        asked : str
+            What an enforcer before the model asked for, as it says in a header; or empty.
+
+        Raises
+        ------
+        ModelError
+            If no usable answer comes.
+        MissingExtraError
+            If httpx is not installed.
+        """
+        client = self._opened()
+        import httpx
+
+        url = self.url + _PATHS[self.settings.endpoint]
+        try:
+            answer = client.post(url, json=self.body(request, seed=seed))
+        except httpx.TimeoutException as error:
+            what = f"no answer within {self.settings.timeout:g} s"
+            raise self._error(what, "raise upstream.timeout, or ask a faster model") from error
+        except httpx.HTTPError as error:
+            reason = str(error) or type(error).__name__
+            raise self._error(f"no answer ({reason})", "see whether it runs there") from error
+        if answer.status_code != 200:
+            seen = " ".join(answer.text.split())[:_SHOWN]
+            raise self._error(f"status {answer.status_code}: {seen}", "see what it says")
+        try:
+            output = output_of(answer.json(), self.settings.endpoint)
+        except (ValueError, LookupError, TypeError, binascii.Error) as error:
+            seen = " ".join(answer.text.split())[:_SHOWN]
+            what = f"the answer has no output: {seen!r}"
+            raise self._error(what, "choose another upstream.endpoint") from error
+        return output, answer.headers.get(ASKED_HEADER, "")
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _opened(self) -> Any:
+        if self._client is None:
+            try:
+                import httpx
+            except ImportError as error:
+                raise MissingExtraError(
+                    "httpx", extra="serve", purpose="asking a model over HTTP"
+                ) from error
+            self._client = httpx.Client(timeout=self.settings.timeout)
+        return self._client
+
+    def _error(self, what: str, remedy: str) -> ModelError:
+        return ModelError(what, where=self.url, remedy=remedy)
+
+
+def output_of(answer: Any, endpoint: Endpoint) -> Output:
+    """Return the output in the answer of an endpoint: a text, or the bytes of a picture.
+
+    Raises
+    ------
+    LookupError, TypeError, ValueError
+        If the answer has none.
+
+    Examples
+    --------
+    >>> output_of({"choices": [{"text": " she slept"}]}, "completions")
+    ' she slept'
+    >>> output_of({"choices": [{"message": {"content": "Yes"}}]}, "chat")
+    'Yes'
+    """
+    if endpoint == "images":
+        return base64.b64decode(answer["data"][0]["b64_json"], validate=True)
+    choice = answer["choices"][0]
+    text = choice["text"] if endpoint == "completions" else choice["message"]["content"]
+    if text is None:
+        return ""
+    if not isinstance(text, str):
+        raise TypeError("the output is no text")
+    return text
