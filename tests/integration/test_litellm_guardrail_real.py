@@ -41,8 +41,10 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
             yield url, model, enforcer
 
 
-@pytest.mark.parametrize("endpoint", ["chat", "completions"])
-@pytest.mark.parametrize("stream", [False, True])
+# LiteLLM does not show a guardrail the answer of a completion that streams.
+@pytest.mark.parametrize(
+    ("endpoint", "stream"), [("chat", False), ("chat", True), ("completions", False)]
+)
 def test_every_window_of_three_has_both(gateway: Any, endpoint: str, stream: bool) -> None:
     url, model, enforcer = gateway
     model.prompts.clear()

@@ -54,6 +54,14 @@ _ENDPOINTS: dict[str, Endpoint] = {
 }
 
 
+_HOOKS = (
+    "async_pre_call_hook",
+    "async_post_call_success_hook",
+    "async_post_call_streaming_iterator_hook",
+    "async_post_call_failure_hook",
+)
+
+
 class FairnessHook:
     """The hooks that LiteLLM calls around a model.
 
@@ -81,16 +89,9 @@ class FairnessHook:
     def __new__(cls, enforcer: Enforcer) -> FairnessHook:
         """Return a hook that is also one of LiteLLM's own class, which it insists on."""
         logger = _custom_logger()
-        joined = type(
-            cls.__name__,
-            (cls, logger),
-            # LiteLLM looks for this one in the class itself.
-            {
-                "async_post_call_streaming_iterator_hook": (
-                    cls.async_post_call_streaming_iterator_hook
-                )
-            },
-        )
+        # LiteLLM calls only hooks that stand in the class itself, not those that it inherits.
+        hooks = {name: getattr(cls, name) for name in _HOOKS}
+        joined = type(cls.__name__, (cls, logger), hooks)
         hook: FairnessHook = object.__new__(joined)
         return hook
 
