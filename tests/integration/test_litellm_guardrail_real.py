@@ -19,9 +19,11 @@ pytestmark = [
 PROMPT = "The nurse was tired, so"
 
 
-@pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    enforcer = Enforcer(SPECIFICATION)
+@pytest.fixture(scope="module", params=["chat", "completions"])
+def gateway(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Any]:
+    enforcer = Enforcer({**SPECIFICATION, "upstream": {"endpoint": request.param}})
     with upstream() as model, guardrail(enforcer) as address:
         config = base_config(model)
         config["guardrails"] = [
@@ -47,6 +49,8 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 )
 def test_every_window_of_three_has_both(gateway: Any, endpoint: str, stream: bool) -> None:
     url, model, enforcer = gateway
+    if endpoint == "completions" and enforcer.specification.upstream.endpoint == "chat":
+        pytest.skip("these may be pictures")
     model.prompts.clear()
     texts = [ask(url, endpoint, PROMPT, stream=stream) for _ in range(6)]
     added = [prompt != PROMPT for prompt in model.prompts]
@@ -57,3 +61,14 @@ def test_every_window_of_three_has_both(gateway: Any, endpoint: str, stream: boo
     assert status.state.slots == ()
     assert status.state.misses == (0, 0)
     assert status.tenant
+
+
+def test_pictures_pass_a_guardrail_for_chats_unchanged(gateway: Any) -> None:
+    url, model, enforcer = gateway
+    if enforcer.specification.upstream.endpoint != "chat":
+        pytest.skip("completions are enforced")
+    before = enforcer.status()
+    model.prompts.clear()
+    assert [ask(url, "images", PROMPT) for _ in range(4)] == [FEMALE] * 4
+    assert model.prompts == [PROMPT] * 4
+    assert enforcer.status() == before

@@ -1,8 +1,10 @@
 """An enforcer behind LiteLLM's Generic Guardrail API.
 
-The gateway sends the texts of a request before the model gets them, and those of the answer. Chats
-and completions are enforced. LiteLLM sends no pictures and drops what a guardrail makes of their
-prompt; they need the hook of :mod:`testsgd.generative.litellm`.
+The gateway sends the texts of a request before the model gets them, and those of the answer. It
+does not say whether a request without messages is a completion or a picture, so that completions
+are enforced only with ``upstream.endpoint = "completions"`` in the specification; otherwise chats
+are. Of completions that stream LiteLLM shows no answer, and of pictures neither the answer nor
+what became of the prompt; they need the hook of :mod:`testsgd.generative.litellm`.
 """
 
 from __future__ import annotations
@@ -46,7 +48,8 @@ class Guardrail:
     >>> guardrail = Guardrail(Enforcer({
     ...     "groupings": {"gender": {"values": ["female", "male"],
     ...                              "terms": {"female": ["she"], "male": ["he"]}}},
-    ...     "requirements": [{"grouping": "gender", "beta": 2}]}))
+    ...     "requirements": [{"grouping": "gender", "beta": 2}],
+    ...     "upstream": {"endpoint": "completions"}}))
     >>> for text in ("she slept.", "she ate."):
     ...     call = {"litellm_call_id": text, "request_data": {}}
     ...     begun = guardrail.answer({**call, "input_type": "request", "texts": ["The nurse"]})
@@ -109,7 +112,7 @@ class Guardrail:
     ) -> dict[str, Any]:
         if messages:
             request = ModelRequest(messages=tuple(messages))
-        elif len(texts) == 1:
+        elif len(texts) == 1 and self._enforcer.specification.upstream.endpoint == "completions":
             request = ModelRequest(texts[0])
         else:
             return _NONE
