@@ -53,6 +53,8 @@ def upstream() -> Iterator[Upstream]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # One packet: the kernel would wait between two.
+        disable_nagle_algorithm = True
 
         def log_message(self, *_: object) -> None:
             pass

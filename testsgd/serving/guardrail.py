@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 PATH = "/beta/litellm_basic_guardrail_api"
 # A chat with its history.
 MOST_BYTES = 16_777_216
+# The first is no text, and what is put before a text is lost where the answer streams.
+_NOT_PASSED_ON = ("logit_bias", "prefix")
 _NONE: dict[str, Any] = {"action": "NONE"}
 
 
@@ -60,9 +62,10 @@ class Guardrail:
 
     def __init__(self, enforcer: Enforcer) -> None:
         specification = enforcer.specification
-        if specification.enforcement.way == "logit_bias":
+        way = specification.enforcement.way
+        if way in _NOT_PASSED_ON:
             raise errors.ParameterError(
-                "LiteLLM's guardrail cannot change the logit_bias of a request",
+                f"LiteLLM's guardrail cannot ask by {way}",
                 where="enforcement.way",
                 remedy="ask in another way, or use testsgd.generative.litellm",
             )
@@ -98,14 +101,20 @@ class Guardrail:
         """
         kind = body.get("input_type")
         texts = body.get("texts") or []
-        if kind not in ("request", "response") or not _are_texts(texts):
-            raise errors.ParameterError("this is no request of LiteLLM's Generic Guardrail API")
         key = body.get("request_data") or {}
+        messages = body.get("structured_messages") or []
+        if (
+            kind not in ("request", "response")
+            or not _are(texts, str)
+            or not isinstance(key, Mapping)
+            or not _are(messages, Mapping)
+        ):
+            raise errors.ParameterError("this is no request of LiteLLM's Generic Guardrail API")
         tenant = str(key.get("user_api_key_team_id") or key.get("user_api_key_hash") or "")
         call = (tenant, str(body.get("litellm_call_id") or ""))
         if kind == "response":
             return self._finish(call, texts)
-        return self._begin(call, texts, body.get("structured_messages") or ())
+        return self._begin(call, texts, messages)
 
     def _begin(
         self, call: tuple[str, str], texts: list[str], messages: Sequence[Message]
@@ -141,12 +150,7 @@ class Guardrail:
             self._enforcer.give_back(ticket)
             return _NONE
         self._enforcer.finish(without_retries(self._enforcer, ticket), texts[0])
-        if not ticket.prefix:
-            return _NONE
-        return {
-            "action": "GUARDRAIL_INTERVENED",
-            "texts": [ticket.prefix + text for text in texts],
-        }
+        return _NONE
 
 
 def guardrail_app(enforcer: Enforcer) -> Starlette:
@@ -208,8 +212,8 @@ def guardrail_app(enforcer: Enforcer) -> Starlette:
     )
 
 
-def _are_texts(texts: object) -> bool:
-    return isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+def _are(parts: object, kind: type) -> bool:
+    return isinstance(parts, list) and all(isinstance(part, kind) for part in parts)
 
 
 def _texts(messages: Sequence[Message]) -> list[str]:
