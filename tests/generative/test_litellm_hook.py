@@ -49,11 +49,11 @@ def begin(hook: Any, call: str, *, key: Any = KEY, kind: str = "acompletion") ->
     return data
 
 
-def chat(text: str) -> Any:
+def chat(text: str | None) -> Any:
     return SimpleNamespace(choices=[SimpleNamespace(message=SimpleNamespace(content=text))])
 
 
-def finish(hook: Any, data: dict[str, Any], text: str = FEMALE, *, key: Any = KEY) -> Any:
+def finish(hook: Any, data: dict[str, Any], text: str | None = FEMALE, *, key: Any = KEY) -> Any:
     return asyncio.run(hook.async_post_call_success_hook(data, key, chat(text)))
 
 
@@ -98,6 +98,14 @@ def test_other_requests_pass(kind: str) -> None:
     enforcer = Enforcer(SPECIFICATION)
     assert begin(hook_of(enforcer), "a", kind=kind)["prompt"] == PROMPT
     assert enforcer.status() == ()
+
+
+@pytest.mark.usefixtures("_stub")
+def test_a_call_of_a_tool_is_unrelated() -> None:
+    enforcer = Enforcer(SPECIFICATION)
+    hook = hook_of(enforcer)
+    finish(hook, begin(hook, "a"), None)
+    assert (state(enforcer).unrelated, state(enforcer).slots) == (1, ())
 
 
 @pytest.mark.usefixtures("_stub")

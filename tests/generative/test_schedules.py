@@ -96,6 +96,17 @@ def test_printed_algorithm_misses_deadlines_where_the_corrected_one_misses_none(
     assert missed_states(FAILING, lambda c: next(iter(paper_look_ahead(c)), None), wasted=False)
 
 
+@pytest.mark.parametrize("pick", [0, -1])
+def test_printed_algorithm_misses_nothing_with_three_values(pick):
+    for betas in itertools.product(range(3, 8), repeat=3):
+
+        def decide(counters):
+            equal = paper_look_ahead(counters)
+            return equal[pick] if equal else None
+
+        assert missed_states(betas, decide, wasted=False) == []
+
+
 def test_trace_of_the_papers_figure():
     betas = (50, 50, 50, 50)
     schedule = Schedule(betas, look_ahead="paper")

@@ -96,13 +96,13 @@ def test_an_answer_of_another_team_does_not_finish_a_request() -> None:
     assert (status.state.outputs, len(status.state.slots)) == (0, 1)
 
 
-def test_an_answer_without_a_text_gives_the_ticket_back() -> None:
+def test_an_answer_without_a_text_is_unrelated() -> None:
     enforcer = Enforcer(SPECIFICATION)
     guardrail = Guardrail(enforcer)
     guardrail.answer(request_of("a", [{"role": "user", "content": PROMPT}]))
     guardrail.answer(response_of("a"))
     (status,) = enforcer.status()
-    assert (status.state.returned, status.state.slots) == (1, ())
+    assert (status.state.unrelated, status.state.slots) == (1, ())
 
 
 @pytest.mark.serve

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -256,6 +257,68 @@ def _finish(result: GenerativeResult, out: Path | None, formats: list[str], *, q
     return result.exit_code
 
 
+def serve(
+    spec: SpecificationOption,
+    upstream: Annotated[
+        str,
+        typer.Option(help="Address of the OpenAI-compatible server of the model, up to /v1."),
+    ],
+    state: Annotated[
+        str | None,
+        typer.Option(
+            help="A file that keeps where every sequence stands; if it is there, it goes on. "
+            "(default: memory, gone at the end)"
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; only this machine can reach the default.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen at; 0: any that is free.")] = 8080,
+    max_body: Annotated[
+        int, typer.Option(min=1, help="Most bytes of a request; a longer one is refused.")
+    ] = 1_048_576,
+    max_requests: Annotated[
+        int, typer.Option(min=1, help="Most requests at a time; further ones are refused.")
+    ] = 1000,
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
+) -> int:
+    """Stand before a model, and ask it for a group before its deadline passes.
+
+    Clients use this address in place of the model's: POST /v1/chat/completions, /v1/completions
+    and /v1/images/generations. A browser shows at / where every sequence stands; GET /state,
+    /metrics and /healthz are for programs. There is no check of who asks: put it behind something
+    that does if others can reach the address.
+
+    Exit codes: 0 interrupted, which is how it ends, 2 bad input.
+    """
+    from testsgd.generative import Enforcer
+    from testsgd.serving import serve_generative
+
+    def announce(address: str) -> None:
+        if not quiet:
+            console.print_line(f"Serving on {address}")
+            sys.stdout.flush()
+
+    enforcer = Enforcer(spec, state=state)
+    try:
+        serve_generative(
+            enforcer,
+            upstream=upstream,
+            host=host,
+            port=port,
+            announce=announce,
+            max_body=max_body,
+            max_requests=max_requests,
+        )
+    except KeyboardInterrupt:
+        # That is how it ends.
+        return console.DONE
+    finally:
+        enforcer.close()
+    return console.DONE
+
+
 app = typer.Typer(name="generative", no_args_is_help=True)
 
 
@@ -268,3 +331,4 @@ app.command("assess")(assess)
 app.command("ask")(ask)
 app.command("calibrate")(calibrate)
 app.command("journal")(journal)
+app.command("serve")(serve)

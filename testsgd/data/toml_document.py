@@ -70,6 +70,9 @@ def validated(kind: type[P], document: Any, *, text: str = "", where: str) -> P:
 
 def _mistake(item: Any, kind: type[Part], text: str) -> dict[str, Any]:
     location = (*item["loc"], *item.get("ctx", {}).get("key", ()))
+    if location[-1:] == ("[key]",):
+        # So pydantic marks that the name of a key is wrong, and not its value.
+        location = location[:-1]
     problem, remedy = _problem(item)
     if item["type"] == "missing" and isinstance(location[-1], int):
         location, problem, remedy = location[:-1], "the list is too short", "correct the value"

@@ -151,7 +151,7 @@ def ask_for(
 
 
 def _with_text(request: ModelRequest, change: Callable[[str], str]) -> ModelRequest:
-    """Return a request whose wanted text is changed."""
+    """Return a request whose prompt is changed, or the last message of the user."""
     if not request.messages:
         return replace(request, prompt=change(request.prompt))
     messages = list(request.messages)
@@ -159,10 +159,13 @@ def _with_text(request: ModelRequest, change: Callable[[str], str]) -> ModelRequ
         if messages[index].get("role") == "user":
             messages[index] = _with_message_text(messages[index], change)
             break
+    else:
+        messages.append({"role": "user", "content": change("").strip()})
     return replace(request, messages=tuple(messages))
 
 
 def _with_message_text(message: Message, change: Callable[[str], str]) -> Message:
+    """Return a message whose text is changed: of several parts, the last one that is a text."""
     content = message.get("content")
     if isinstance(content, str):
         return {**message, "content": change(content)}
@@ -171,6 +174,9 @@ def _with_message_text(message: Message, change: Callable[[str], str]) -> Messag
         if isinstance(parts[index], Mapping) and isinstance(parts[index].get("text"), str):
             parts[index] = {**parts[index], "text": change(parts[index]["text"])}
             break
+    else:
+        # There are only pictures, or nothing.
+        parts.append({"type": "text", "text": change("").strip()})
     return {**message, "content": parts}
 
 

@@ -13,13 +13,14 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from testsgd.errors import StateError
+from testsgd.errors import ParameterError, StateError
 from testsgd.generative.asking import EditedRequest, ModelRequest, ValueRequest, ask_for
 from testsgd.generative.neutrality import PromptJudge
-from testsgd.generative.readers import Classifier, Output, readers_of
+from testsgd.generative.readers import Classifier, Output, TermReader, readers_of
 from testsgd.generative.schedules import Schedule
 from testsgd.generative.sequence_state import (
     RETURNED,
@@ -28,7 +29,7 @@ from testsgd.generative.sequence_state import (
     Slot,
 )
 from testsgd.generative.specification import GenerativeSpecification, Requirement
-from testsgd.generative.stores import Change, Store, Written, open_store
+from testsgd.generative.stores import Change, MemoryStore, Store, Written, open_store
 
 _SEPARATOR = "\x1f"
 
@@ -185,6 +186,7 @@ class Enforcer:
                 obedience=enforcement.obedience,
                 tries=enforcement.tries,
                 miss_probability=enforcement.miss_probability,
+                where=f"requirement {name!r}",
             )
             for name, required in self._requirements.items()
         }
@@ -214,6 +216,8 @@ class Enforcer:
 
         Raises
         ------
+        ParameterError
+            If a ticket of that name is open already.
         StateError
             If the state cannot be read or written.
         """
@@ -231,15 +235,16 @@ class Enforcer:
             requirements=tuple(required.name for required in concerned),
         )
 
-    def finish(self, ticket: Ticket, output: Output) -> Finished:
+    def finish(self, ticket: Ticket, output: Output | None) -> Finished:
         """Take the output of a request; return whether it is delivered, or asked for again.
 
         Parameters
         ----------
         ticket : Ticket
             What :meth:`begin` gave, or ``again`` of what this method returned.
-        output : str or bytes
-            What the model wrote, without the prefix of the ticket, or a picture.
+        output : str, bytes or None
+            What the model wrote, without the prefix of the ticket, or a picture. None if there is
+            nothing to read, such as a call of a tool: it is unrelated, and not asked for again.
 
         Returns
         -------
@@ -254,6 +259,10 @@ class Enforcer:
         """
         if not ticket.is_counted:
             return Finished(labels={})
+        if output is None:
+            groupings = {self._requirements[name].grouping for name in ticket.requirements}
+            unread = dict.fromkeys(groupings, 0)
+            return Finished(labels=unread, missed=self._settle(ticket, unread))
         if isinstance(output, str):
             output = ticket.prefix + output
         labels = self.labels(ticket, output)
@@ -264,7 +273,11 @@ class Enforcer:
         return Finished(labels=labels, missed=missed)
 
     def give_back(self, ticket: Ticket) -> None:
-        """End a request without an output: the state is as if it had not begun."""
+        """End a request without an output: the sequences are as if it had not begun.
+
+        Requests that began in the meantime have counted on the value that it was asked for, so a
+        deadline of that value may then be missed.
+        """
         groupings = {self._requirements[name].grouping for name in ticket.requirements}
         self._settle(ticket, dict.fromkeys(groupings, RETURNED))
 
@@ -320,6 +333,20 @@ class Enforcer:
         from testsgd.generative.openai_client import wrap
 
         return wrap(client, self, tenant=tenant)
+
+    @property
+    def waits(self) -> bool:
+        """Whether a request may have to wait: for a disc, a server, or a function of the user."""
+        return not isinstance(self.store, MemoryStore) or not all(
+            isinstance(reader, TermReader) for reader in self._readers.values()
+        )
+
+    def prepare(self) -> None:
+        """Load what the first request would load, so that it need not wait for it."""
+        for name, reader in self._readers.items():
+            self._judge.is_neutral("", name)
+            if isinstance(reader, TermReader):
+                reader.read("")
 
     def status(self) -> tuple[SequenceStatus, ...]:
         """Return where every sequence stands, one for each tenant and requirement."""
@@ -386,32 +413,26 @@ class Enforcer:
             for sequence in sequences
         ]
         answers = self.store.update(changes)
+        # Of each grouping the most urgent value, with the requirement that needs it.
         chosen: dict[str, tuple[int, Requirement, int]] = {}
-        dropped: list[_Sequence] = []
         for sequence, (value, urgency) in zip(sequences, answers, strict=True):
-            if not value:
-                continue
             grouping = sequence.required.grouping
-            best = chosen.get(grouping)
-            if best is not None and best[0] <= urgency:
-                dropped.append(sequence)
-                continue
-            if best is not None:
-                dropped.append(_Sequence(required=best[1], tenant=tenant))
-            chosen[grouping] = (urgency, sequence.required, value)
-        if dropped:
-            # An output has one value: the other sequence must not count on it.
-            self.store.update(
-                [
-                    Change(
-                        sequence.key,
-                        _Changed(
-                            sequence=sequence, change=lambda state: state.with_asked(ticket, 0)
-                        ),
-                    )
-                    for sequence in dropped
-                ]
+            if value and (grouping not in chosen or urgency < chosen[grouping][0]):
+                chosen[grouping] = (urgency, sequence.required, value)
+        corrections = [
+            Change(
+                sequence.key,
+                _Changed(
+                    sequence=sequence,
+                    change=partial(_with_asked, ticket=ticket, value=wanted),
+                ),
             )
+            for sequence, (value, _) in zip(sequences, answers, strict=True)
+            if value != (wanted := chosen.get(sequence.required.grouping, (0, None, 0))[2])
+        ]
+        if corrections:
+            # An output has one value: all sequences of its grouping count on that, and no other.
+            self.store.update(corrections)
         return [(required, value) for _, required, value in chosen.values()]
 
     def _value_request(self, required: Requirement, number: int) -> ValueRequest:
@@ -507,6 +528,12 @@ class _Begun:
 
     def __call__(self, text: str | None) -> Written:
         state = self.sequence.read(text).with_expired(self.now, seconds=self.seconds)
+        if state.slot(self.ticket) is not None:
+            raise ParameterError(
+                f"the ticket {self.ticket!r} is open already",
+                where="ticket",
+                remedy="give each request a ticket of its own",
+            )
         state, outputs = state.counted()
         counters = state.pending_counters()
         index = self.schedule.decide(
@@ -547,6 +574,10 @@ class _Labelled:
         state, outputs = state.counted()
         lines = self.sequence.lines(outputs)
         return Written(text=state.to_text(), line=lines, answer=outputs)
+
+
+def _with_asked(state: SequenceState, *, ticket: str, value: int) -> SequenceState:
+    return state.with_asked(ticket, value)
 
 
 def _shares(state: SequenceState) -> tuple[float, ...]:

@@ -99,6 +99,7 @@ class FairnessHook:
         super().__init__()
         self._enforcer = enforcer
         self._tickets = OpenTickets()
+        enforcer.prepare()
 
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
@@ -152,7 +153,8 @@ class FairnessHook:
             ended = True
         finally:
             # A stream that was cut off is no output.
-            await asyncio.shield(self._finish(ticket, text.output if ended else None))
+            settled = self._finish(ticket, text.output) if ended else self._give_back(ticket)
+            await asyncio.shield(settled)
 
     async def async_post_call_failure_hook(
         self,
@@ -164,18 +166,22 @@ class FairnessHook:
         """Give the ticket of a request back that failed."""
         ticket = self._tickets.take(_call(request_data, _tenant(user_api_key_dict)))
         if ticket is not None:
-            await self._finish(ticket, None)
+            await self._give_back(ticket)
 
     async def _finish(self, ticket: Ticket, output: Output | None) -> None:
-        """Count an output, or give the ticket back without one; the client gets its answer."""
+        """Count an output; whatever goes wrong with it, the client gets its answer."""
+        final = without_retries(self._enforcer, ticket)
         try:
-            if output is None:
-                await asyncio.to_thread(self._enforcer.give_back, ticket)
-            else:
-                final = without_retries(self._enforcer, ticket)
-                await asyncio.to_thread(self._enforcer.finish, final, output)
+            await asyncio.to_thread(self._enforcer.finish, final, output)
         except TestSGDError as error:
             _log.warning("an output was not counted: %s", error)
+
+    async def _give_back(self, ticket: Ticket) -> None:
+        """End a request that has no output."""
+        try:
+            await asyncio.to_thread(self._enforcer.give_back, ticket)
+        except TestSGDError as error:
+            _log.warning("a ticket was not given back: %s", error)
 
 
 def _endpoint(response: Any, ticket: Ticket) -> Endpoint:

@@ -1,8 +1,8 @@
 """Neutral prompts: those that give no hint of the value that the output will have (Definition 6).
 
-A prompt is not neutral for a grouping if it has a word of one of its values, or one of the further
-words that the specification lists. An experiment judges a prompt by its outputs: one value in all
-of them is a hint, as far as chance allows.
+A prompt is not neutral for a grouping if it has a word of one of its values, the name of one, or
+one of the further words that the specification lists. An experiment judges a prompt by its
+outputs: one value in all of them is a hint, as far as chance allows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from testsgd.errors import ParameterError
 from testsgd.generative.readers import TermReader
 
 if TYPE_CHECKING:
-    from testsgd.generative.specification import GenerativeSpecification
+    from testsgd.generative.specification import GenerativeSpecification, GroupingPart
 
 Neutrality = Literal["neutral", "biased", "undecided"]
 
@@ -48,13 +48,24 @@ class PromptJudge:
         for name, grouping in specification.groupings.items():
             words = {value: grouping.words(value) for value in grouping.values}
             readers = [TermReader(name, words, first=True)]
-            if grouping.neutral_without:
-                readers.append(TermReader(name, {"hint": grouping.neutral_without}, first=True))
+            hints = (*grouping.neutral_without, *_own_names(grouping))
+            if hints:
+                readers.append(TermReader(name, {"hint": hints}, first=True))
             self._readers[name] = tuple(readers)
 
     def is_neutral(self, prompt: str, grouping: str) -> bool:
         """Return whether a prompt has no word that hints at a value of a grouping."""
         return all(reader.read(prompt).label == 0 for reader in self._readers.get(grouping, ()))
+
+
+def _own_names(grouping: GroupingPart) -> tuple[str, ...]:
+    """Return the names of values that can be looked for in a text."""
+    names = (value.replace("_", " ").casefold() for value in grouping.values)
+    return tuple(
+        name
+        for name in names
+        if all(any(letter.isalnum() for letter in part) for part in name.split())
+    )
 
 
 def judge_by_experiment(labels: ArrayLike, *, error: float = 0.05) -> Neutrality:

@@ -45,7 +45,8 @@ def wrap(client: Any, enforcer: Enforcer, *, tenant: str = "") -> Any:
     Notes
     -----
     Of several answers to one request the first is counted. A picture has to come in the answer
-    (``response_format="b64_json"``); one that has an address only is not counted.
+    (``response_format="b64_json"``); one that has an address only
+    is unrelated.
 
     Examples
     --------
@@ -139,8 +140,8 @@ class _Calls:
             answer = create(**edited_call(keywords, ticket, endpoint))
             if keywords.get("stream") is True:
                 return _Stream(answer, self._enforcer, ticket)
-            while (output := output_of(answer, endpoint)) is not None:
-                again = self._enforcer.finish(ticket, output).again
+            while True:
+                again = self._enforcer.finish(ticket, output_of(answer, endpoint)).again
                 if again is None:
                     put_before(answer, ticket.prefix, endpoint)
                     return answer
@@ -149,8 +150,6 @@ class _Calls:
         except BaseException:
             self._enforcer.give_back(ticket)
             raise
-        self._enforcer.give_back(ticket)
-        return answer
 
 
 class _AsyncCalls:
@@ -172,7 +171,8 @@ class _AsyncCalls:
             answer = await create(**edited_call(keywords, ticket, endpoint))
             if keywords.get("stream") is True:
                 return _AsyncStream(answer, self._enforcer, ticket)
-            while (output := output_of(answer, endpoint)) is not None:
+            while True:
+                output = output_of(answer, endpoint)
                 finished = await asyncio.to_thread(self._enforcer.finish, ticket, output)
                 if finished.again is None:
                     put_before(answer, ticket.prefix, endpoint)
@@ -182,8 +182,6 @@ class _AsyncCalls:
         except BaseException:
             await asyncio.shield(asyncio.to_thread(self._enforcer.give_back, ticket))
             raise
-        await asyncio.to_thread(self._enforcer.give_back, ticket)
-        return answer
 
 
 class _Judged:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from testsgd.data.cells import as_pandas
 from testsgd.errors import DataError, ParameterError
 from testsgd.generative.neutrality import PromptJudge
-from testsgd.generative.readers import Classifier, Reader, readers_of
+from testsgd.generative.readers import Classifier, FunctionReader, Reader, readers_of
 from testsgd.generative.specification import GenerativeSpecification
 
 Labels = NDArray[np.int32]
@@ -30,8 +31,14 @@ Flags = NDArray[np.bool_]
 PROMPT = "prompt"
 OUTPUT = "output"
 ASKED = "asked"
+# A log with both of these is the journal of an enforcer: a line for each output and requirement.
+REQUIREMENT = "requirement"
+TENANT = "tenant"
+TICKET = "ticket"
 # Names for an output without a value.
 UNRELATED = ("", "unrelated", "none", "null", "unknown")
+# So much of a wrong value is shown in an error message.
+_SHOWN = 60
 _JSON_LINES = (".jsonl", ".ndjson", ".log")
 _ENDINGS = (*_JSON_LINES, ".json", ".csv")
 _REMEDY = "give a .jsonl file with an object a line, a .json list of objects, or a .csv file"
@@ -58,6 +65,7 @@ class LabelledOutputs:
     neutral: Mapping[str, Flags]
     asked: Mapping[str, Labels]  # For each grouping the value that was asked for; 0: none.
     texts: tuple[str, ...] = ()  # The outputs themselves, if they are texts.
+    requirements: tuple[str, ...] = ()  # Of a journal the requirement that each line is about.
 
     def __len__(self) -> int:
         return self.number
@@ -75,7 +83,8 @@ def labelled_outputs(
     ----------
     source : path-like, data frame, mapping of columns, or sequence of texts or of mappings
         A log with the columns ``prompt``, ``output``, ``asked`` and those named like groupings, of
-        which those that are needed must be there. A sequence of texts is the column ``output``.
+        which those that are needed must be there. A sequence of texts is the column ``output``. The
+        journal of an enforcer has ``requirement`` and ``ticket`` besides.
     specification : GenerativeSpecification
         The groupings.
     classify : mapping of str to callable, optional
@@ -94,6 +103,8 @@ def labelled_outputs(
     """
     frame, where = _frame(source)
     readers = readers_of(specification, classify)
+    is_journal = REQUIREMENT in frame.columns and TICKET in frame.columns
+    _check_tenant(frame, where=where)
     labels: dict[str, Labels] = {}
     several = dict.fromkeys(specification.groupings, 0)
     unanswered = dict.fromkeys(specification.groupings, 0)
@@ -101,7 +112,13 @@ def labelled_outputs(
         if name in frame.columns:
             labels[name] = _numbers(frame[name], name, grouping.values, where=where)
             continue
+        if is_journal:
+            # No line is about a requirement that needs it.
+            labels[name] = np.zeros(len(frame), dtype=np.int32)
+            continue
         texts = _texts(frame, grouping.reads, name, where=where)
+        if not isinstance(readers[name], FunctionReader):
+            _check_texts(texts, name, where=where)
         labels[name], several[name], unanswered[name] = _read(readers[name], texts)
     texts = ()
     if OUTPUT in frame.columns and all(isinstance(text, str) for text in frame[OUTPUT]):
@@ -114,7 +131,22 @@ def labelled_outputs(
         neutral=_neutral(frame, specification),
         asked=_asked(frame, specification, where=where),
         texts=texts,
+        requirements=tuple(frame[REQUIREMENT].astype(str)) if is_journal else (),
     )
+
+
+def _check_tenant(frame: pd.DataFrame, *, where: str) -> None:
+    """Refuse a journal of several tenants: their sequences have nothing to do with each other."""
+    if not {TENANT, REQUIREMENT} <= set(frame.columns):
+        return
+    tenants = list(dict.fromkeys(frame[TENANT].astype(str)))
+    if len(tenants) > 1:
+        raise DataError(
+            f"the journal is of {len(tenants)} tenants",
+            where=where,
+            remedy="choose one: testsgd generative journal --tenant NAME",
+            tenants=tenants,
+        )
 
 
 def read_log(path: Path) -> list[Any]:
@@ -158,8 +190,11 @@ def _asked(
 
 
 def _asked_value(cell: Any, grouping: str, *, only: bool) -> Any:
-    if isinstance(cell, str) and cell.startswith("{"):
-        cell = json.loads(cell)
+    if isinstance(cell, str) and cell.lstrip().startswith("{"):
+        try:
+            cell = json.loads(cell)
+        except ValueError:
+            return cell  # It is no value, and is refused as such.
     if isinstance(cell, Mapping):
         return cell.get(grouping)
     return cell if only else None
@@ -167,7 +202,7 @@ def _asked_value(cell: Any, grouping: str, *, only: bool) -> Any:
 
 def _read(reader: Reader, texts: Sequence[Any]) -> tuple[Labels, int, int]:
     """Read a value from each text; equal texts are read once."""
-    codes, different = pd.factorize(pd.Series(texts, dtype=object), use_na_sentinel=False)
+    codes, different = _different(pd.Series(texts, dtype=object))
     readings = [reader.read(text) for text in different]
     labels = np.array([reading.label for reading in readings], dtype=np.int32)
     several = np.array([reading.several for reading in readings], dtype=bool)
@@ -188,37 +223,64 @@ def _texts(frame: pd.DataFrame, reads: str, name: str, *, where: str) -> Sequenc
         cells = frame[needed[0]]
         return ["" if _is_missing(cell) else cell for cell in cells]
     both = zip(frame[PROMPT], frame[OUTPUT], strict=True)
-    return [f"{prompt}\n{output}" for prompt, output in both]
+    return ["\n".join("" if _is_missing(cell) else str(cell) for cell in cells) for cells in both]
+
+
+def _check_texts(texts: Sequence[Any], name: str, *, where: str) -> None:
+    """Raise an error if words or a chat model should read something that is no text."""
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str | bytes):
+            place = f"output {number}"
+            raise DataError(
+                f"{name!r} cannot be read from a {type(text).__name__}",
+                where=f"{where}, {place}" if where else place,
+                remedy="give a text",
+                row=number,
+            )
+
+
+def _different(cells: pd.Series[Any]) -> tuple[NDArray[np.intp], Sequence[Any]]:
+    """Return the different cells, and the position of each among them."""
+    try:
+        codes, different = pd.factorize(cells, use_na_sentinel=False)
+    except TypeError:  # Something that cannot be hashed, such as a list.
+        return np.arange(len(cells)), list(cells)
+    return codes, list(different)
 
 
 def _is_missing(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, float) and cell != cell)
+    return cell is None or cell is pd.NA or (isinstance(cell, float) and cell != cell)
 
 
 def _numbers(column: pd.Series[Any], name: str, values: tuple[str, ...], *, where: str) -> Labels:
     """Return the numbers of the values in a column of names or of numbers."""
-    if pd.api.types.is_integer_dtype(column.dtype):
+    are_names = any(value.strip().isdecimal() for value in values)
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" and not are_names:
         numbers = column.to_numpy()
         wrong = np.flatnonzero((numbers < 0) | (numbers > len(values)))
         if len(wrong):
             row = int(wrong[0])
             raise _wrong_value(numbers[row], row, name, values, where=where)
         return numbers.astype(np.int32)
-    codes, names = pd.factorize(column)
+    codes, names = _different(column.astype(object))
     known = {value: number for number, value in enumerate(values, start=1)}
-    known.update({value.casefold(): number for value, number in list(known.items())})
-    numbered = np.zeros(len(names) + 1, dtype=np.int32)
+    for number, value in enumerate(values, start=1):
+        # A name goes before another one that differs in its case only.
+        known.setdefault(value.casefold(), number)
+    numbered = np.zeros(len(names), dtype=np.int32)
     for code, cell in enumerate(names):
-        number = _number(cell, known)
-        if number is None:
+        found = 0 if _is_missing(cell) else _number(cell, known)
+        if found is None:
             row = int(np.flatnonzero(codes == code)[0])
             raise _wrong_value(cell, row, name, values, where=where)
-        numbered[code] = number
-    # A missing cell has the code -1, which is the last number: 0.
+        numbered[code] = found
     return numbered[codes]
 
 
 def _number(cell: Any, known: Mapping[str, int]) -> int | None:
+    """Return the number of the value that a cell names; None if it names none."""
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)  # A column of numbers with a missing cell has decimals.
     text = str(cell).strip()
     if text in known:
         return known[text]
@@ -238,10 +300,10 @@ def _wrong_value(
 ) -> DataError:
     place = f"output {row + 1}, {name}"
     return DataError(
-        f"{cell!r} is no value",
+        f"{repr(cell)[:_SHOWN]} is no value",
         where=f"{where}, {place}" if where else place,
         remedy=f"the values are {', '.join(values)}; leave it empty if the output is unrelated",
-        value=str(cell),
+        value=str(cell)[:_SHOWN],
         row=row + 1,
     )
 
@@ -253,6 +315,11 @@ def _frame(source: Any) -> tuple[pd.DataFrame, str]:
         return _read_file(path), str(path)
     frame = as_pandas(source)
     if frame is not None:
+        if not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise DataError(
+                f"the column {twice!r} stands twice", where="outputs", remedy="rename one of them"
+            )
         return frame.reset_index(drop=True), ""
     if isinstance(source, Mapping):
         return _of_columns(source, where=""), ""
@@ -301,15 +368,21 @@ def _text_of(path: Path) -> str:
 
 def _of_csv(path: Path, text: str) -> pd.DataFrame:
     try:
-        return pd.read_csv(io.StringIO(text), dtype=object, keep_default_na=False)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
+        with warnings.catch_warnings():
+            # pandas only warns where it drops the cells that a row has too many of.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(
+                io.StringIO(text), dtype=object, keep_default_na=False, index_col=False
+            )
+    except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"not a CSV file ({reason})", where=str(path), remedy=_REMEDY) from error
 
 
 def _json_lines(text: str, path: Path) -> list[Any]:
     rows = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    # Not splitlines: a text in JSON may have other separators of lines.
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -339,7 +412,11 @@ def _of_rows(rows: list[Any], *, where: str) -> pd.DataFrame:
 
 
 def _of_columns(columns: Mapping[str, Any], *, where: str) -> pd.DataFrame:
-    lengths = {name: len(column) for name, column in columns.items() if hasattr(column, "__len__")}
+    lengths = {
+        name: len(column)
+        for name, column in columns.items()
+        if hasattr(column, "__len__") and not isinstance(column, str | bytes | Mapping)
+    }
     if len(lengths) < len(columns) or len(set(lengths.values())) > 1:
         raise DataError(
             "the columns are not all lists of one length",

@@ -127,7 +127,7 @@ def make_plan(betas: tuple[int, ...], shares: tuple[float, ...]) -> Plan:
 
 def _costs_after(costs: Floats, value: int, beta: int) -> Floats:
     """Return the costs after an output of a value, at the counters before it."""
-    after = costs.take(beta - 1, axis=value)
+    after: Floats = costs.take([beta - 1], axis=value).squeeze(axis=value)
     before = np.full_like(after, np.inf)
     before[(slice(1, None),) * after.ndim] = after[(slice(None, -1),) * after.ndim]
     return np.broadcast_to(np.expand_dims(before, value), costs.shape)

@@ -6,7 +6,9 @@ Definition 2). What is read of one output is a :class:`Reading`.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -16,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from testsgd.data.text import SensitiveTerms, Term, TermCategory
 from testsgd.errors import MissingExtraError, ModelError, SpecificationError
+from testsgd.generative.specification import plain_word
 
 if TYPE_CHECKING:
     from testsgd.generative.specification import (
@@ -80,7 +83,7 @@ class TermReader:
         self, name: str, words: Mapping[str, tuple[str, ...]], *, first: bool = False
     ) -> None:
         terms = tuple(
-            Term(_plain(forms[0]), spellings=tuple(map(_plain, forms[1:])))
+            Term(plain_word(forms[0]), spellings=tuple(map(plain_word, forms[1:])))
             for forms in words.values()
         )
         self._terms = SensitiveTerms(name, "specification", (TermCategory(name, terms),))
@@ -106,7 +109,8 @@ class FunctionReader:
     """Read a value by a function of the user.
 
     The function gets the output and returns the value's name or number, or None or 0 if the output
-    is unrelated. A list or tuple with more than one name says that the output has several values.
+    is unrelated. A list, tuple or set with more than one of these says that the output has several
+    values; those of a set are taken in the order of the grouping.
 
     Parameters
     ----------
@@ -146,8 +150,10 @@ class FunctionReader:
                 remedy="mend the function",
             ) from error
         if isinstance(answer, list | tuple | set | frozenset):
-            numbers = [self._number(value) for value in answer]
-            numbers = [number for number in numbers if number]
+            numbers = [number for number in map(self._number, answer) if number]
+            if isinstance(answer, set | frozenset):
+                # A set has no order that is the same in the next run.
+                numbers.sort()
             if len(set(numbers)) > 1:
                 return Reading(numbers[0] if self._first else 0, several=True)
             return Reading(numbers[0] if numbers else 0)
@@ -159,10 +165,11 @@ class FunctionReader:
         if isinstance(answer, str) and answer in self._numbers:
             return self._numbers[answer]
         # Numbers of numpy are numbers, too; True is none.
-        if not isinstance(answer, bool | str | bytes) and hasattr(answer, "__index__"):
-            number = answer.__index__()
-            if 0 <= number <= len(self._numbers):
-                return int(number)
+        if not isinstance(answer, bool):
+            with contextlib.suppress(TypeError):
+                number = operator.index(answer)  # type: ignore[arg-type]
+                if 0 <= number <= len(self._numbers):
+                    return number
         raise ModelError(
             f"the classifier returned {repr(answer)[:_SHOWN]}",
             where=f"grouping {self._name!r}",
@@ -266,7 +273,7 @@ class QuestionReader:
         try:
             answer = httpx.post(url, json=body, timeout=self._question.timeout)
             content = answer.json()["choices"][0]["message"]["content"]
-        except (httpx.HTTPError, ValueError, LookupError, TypeError):
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError):
             return ""
         return content if isinstance(content, str) else ""
 
@@ -330,7 +337,7 @@ def _imported(name: str, path: str) -> Classifier:
     module_name, _, attribute = path.partition(":")
     try:
         function = getattr(import_module(module_name), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+    except Exception as error:  # The module is the user's: it may raise anything.
         raise SpecificationError(
             f"the classifier {path!r} cannot be imported ({error})",
             where=f"groupings.{name}.classify",
@@ -342,7 +349,3 @@ def _imported(name: str, path: str) -> Classifier:
         )
     found: Classifier = function
     return found
-
-
-def _plain(word: str) -> str:
-    return " ".join(word.lower().split())

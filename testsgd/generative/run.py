@@ -104,6 +104,9 @@ def _sequence(
 ) -> SequenceOutcome:
     """Look at one requirement over the outputs that are included."""
     fulfilled = _fulfilled(outputs, specification, requirement.condition) & included
+    if outputs.requirements:
+        # A journal has a line for each requirement that an output belongs to.
+        fulfilled &= np.asarray(outputs.requirements) == requirement.name
     all_labels = outputs.labels[requirement.grouping]
     related = np.flatnonzero(fulfilled & (all_labels != 0))
     labels = all_labels[related]

@@ -139,8 +139,10 @@ def choose(
     with the largest difference is asked for. Without shares it is the one of the largest beta. Of
     equals, the most urgent.
 
-    Against the least possible shares of requests (tests/generative/schedule_oracles.py) this was at
-    most 4% above, where the rarest value was up to 8% above.
+    This is a heuristic. For 60 random cases of three values (betas from 3 to 7) the share of
+    outputs asked for was on average 0.9% above the least possible one, and 16% at worst; asking for
+    the rarest value was 3.1% and 50% above. Where it was far above, even the best choice among
+    forced requests mostly was too: less is possible only by asking before it is forced.
 
     Parameters
     ----------

@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import string
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
@@ -19,6 +20,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from testsgd.data.schema_parts import (
     Count,
+    Flag,
     Part,
     Positive,
     PositiveCount,
@@ -51,17 +53,44 @@ _SENTENCE = "The {grouping} of the person must be {value}."
 _SENTENCE_WAYS: tuple[Way, ...] = ("sentence_after", "sentence_before", "system")
 _MOST_VALUES = 64
 
+
+def plain_word(word: str) -> str:
+    """Return a word as texts are compared with it: in lower case, with single blanks.
+
+    Examples
+    --------
+    >>> plain_word(" Young  Lady")
+    'young lady'
+    """
+    return " ".join(word.lower().split())
+
+
+def _json_value(value: Any) -> Any:
+    """Return a value of TOML as JSON knows it: decimals are floats, and there are no dates."""
+    if isinstance(value, Mapping):
+        return {key: _json_value(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_value(inner) for inner in value]
+    if isinstance(value, Decimal):
+        return float(value)
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    raise ValueError("a request has texts, numbers, booleans, lists and tables only")
+
+
 # Whole numbers only: a beta of 6.5 outputs is a slip of the pen.
 Beta = Annotated[int, Field(strict=True, ge=1, le=1_000_000), BeforeValidator(plain_number)]
 
 
-def _plain(value: Any) -> Any:
-    """Return what stands in TOML with its decimals as JSON knows numbers."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return plain_number(value)
+def _check_template(
+    key: str | tuple[str | int, ...], template: str, values: Mapping[str, str]
+) -> None:
+    """Raise a mistake if a template cannot be filled in."""
+    try:
+        template.format(**values)
+    except (ValueError, LookupError, AttributeError) as error:
+        what = f"the template cannot be filled in ({error})"
+        raise mistake(key, what, "write names in braces, and {{ and }} for braces") from error
 
 
 class QuestionPart(Part):
@@ -80,17 +109,18 @@ class QuestionPart(Part):
     @model_validator(mode="after")
     def _prompt_has_the_output(self) -> QuestionPart:
         try:
-            fields = {name for _, name, _, _ in string.Formatter().parse(self.prompt) if name}
+            fields = {name for _, name, _, _ in string.Formatter().parse(self.prompt)}
         except ValueError as error:
             raise mistake("prompt", f"the question is no template: {error}") from error
-        if unknown := fields - {"output", "grouping", "values"}:
+        if unknown := fields - {None, "output", "grouping", "values"}:
             raise mistake(
                 "prompt",
-                f"{{{min(unknown)}}} is not known",
+                f"{{{min(map(str, unknown))}}} is not known",
                 "use {output}, {grouping} and {values}; write {{ and }} for braces",
             )
         if "output" not in fields:
             raise mistake("prompt", "the question does not contain {output}", "add it")
+        _check_template("prompt", self.prompt, dict.fromkeys(("output", "grouping", "values"), ""))
         return self
 
 
@@ -126,6 +156,7 @@ class GroupingPart(Part):
             raise mistake("values", f"the value {twice!r} stands twice", "remove one of them")
         for name in self.terms:
             self._check_value(("terms", name), name)
+        self._check_words()
         for way, templates in self.ask.items():
             for name in templates:
                 self._check_value(("ask", way, name), name)
@@ -141,6 +172,30 @@ class GroupingPart(Part):
         if name not in self.values:
             what = f"{name!r} is no value of this grouping"
             raise mistake(key, what, f"the values are {', '.join(self.values)}")
+
+    def _check_words(self) -> None:
+        """Raise a mistake if a word is empty, or is one of two values."""
+        owners: dict[str, str] = {}
+        for key, value, word in self._written_words():
+            plain = plain_word(word)
+            if not plain:
+                raise mistake(key, "a word is empty", "remove it")
+            owner = owners.setdefault(plain, value)
+            if owner != value:
+                what = f"the word {word!r} is one of {owner!r} too, as case does not matter"
+                raise mistake(key, what, "remove it from one of them")
+        for index, word in enumerate(self.neutral_without):
+            if not plain_word(word):
+                raise mistake(("neutral_without", index), "a word is empty", "remove it")
+
+    def _written_words(self) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+        """Return each word of a value with the key at which it is written."""
+        for number, value in enumerate(self.values):
+            if self.terms.get(value):
+                for index, word in enumerate(self.terms[value]):
+                    yield ("terms", value, index), value, word
+            else:
+                yield ("values", number), value, value
 
     def words(self, value: str) -> tuple[str, ...]:
         """Return the words by which a value is recognised in a text."""
@@ -173,6 +228,15 @@ class CoveragePart(Part):
     strength: PositiveCount = Field(2, description="how many groupings a combination joins")
     when: dict[str, str] = Field({}, description="condition: groupings with the value they have")
 
+    @model_validator(mode="after")
+    def _groupings_can_be_joined(self) -> CoveragePart:
+        if (twice := repeated(list(self.groupings))) is not None:
+            raise mistake("groupings", f"the grouping {twice!r} stands twice", "remove one of them")
+        if self.groupings and self.strength > len(self.groupings):
+            what = f"{len(self.groupings)} groupings have no combinations of {self.strength}"
+            raise mistake("strength", what, "name more groupings, or lower the strength")
+        return self
+
 
 class EnforcementPart(Part):
     """How deadlines are kept."""
@@ -188,7 +252,7 @@ class EnforcementPart(Part):
         0.01, description="largest probability of missing a deadline, if obedience is below 1"
     )
     tries: Count = Field(2, description="how often an output is asked for again if it disobeys")
-    overlapping: bool = Field(
+    overlapping: Flag = Field(
         True, description="requests may overlap; false saves a few injections if none ever do"
     )
     ticket_seconds: Positive = Field(
@@ -201,7 +265,7 @@ class UpstreamPart(Part):
 
     endpoint: Endpoint = Field("chat", description="completions, chat or images")
     model: str = Field("", description="name of the model")
-    parameters: Annotated[dict[str, Any], BeforeValidator(_plain)] = Field(
+    parameters: Annotated[dict[str, Any], BeforeValidator(_json_value)] = Field(
         {}, description="further keys of each request"
     )
     timeout: Positive = Field(120.0, description="seconds to wait for an answer")
@@ -312,9 +376,11 @@ class GenerativeSpecification(ExactDocument):
             if requirement.each in requirement.when:
                 what = f"the condition names {requirement.each!r} already"
                 raise mistake((*key, "each"), what)
-            if requirement.grouping in (*requirement.when, requirement.each):
-                what = "the condition names the grouping that must be fair"
-                raise mistake((*key, "grouping"), what)
+            what = "the condition names the grouping that must be fair"
+            if requirement.grouping in requirement.when:
+                raise mistake((*key, "when", requirement.grouping), what)
+            if requirement.grouping == requirement.each:
+                raise mistake((*key, "each"), what)
             values = self.groupings[requirement.grouping].values
             for name in requirement.betas:
                 if name not in values:
@@ -358,6 +424,7 @@ class GenerativeSpecification(ExactDocument):
             if name not in self.groupings:
                 what = f"{{{name}}} is no grouping"
                 raise mistake(key, what, "write {{ and }} for braces")
+        _check_template(key, prompt, {name: self.groupings[name].values[0] for name in fields})
 
     @classmethod
     def of(cls, source: GenerativeSpecification | Mapping[str, Any] | str | Path) -> Self:

@@ -1,4 +1,4 @@
-"""Serving a shield: events as JSON, on lines and over HTTP."""
+"""Serving over HTTP: a shield that decides, and a server that stands before a generative model."""
 
 import lazy_loader
 

@@ -7,9 +7,6 @@ the state, so there is exactly one; with a journal it may end at any time and be
 
 from __future__ import annotations
 
-import json
-import socket
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from testsgd import errors
+from testsgd.serving.http import read_body, reply, run_server
 from testsgd.serving.messages import decision_answer, label_answer, parsed, refusal, shield_state
 from testsgd.shielding import Shield
 
@@ -56,18 +54,13 @@ def shield_app(shield: Shield) -> Starlette:
         from starlette.applications import Starlette
         from starlette.background import BackgroundTask
         from starlette.exceptions import HTTPException
-        from starlette.responses import Response
         from starlette.routing import Route
     except ImportError as error:
         raise errors.MissingExtraError("starlette", extra="serve", purpose=_PURPOSE) from error
     lock = threading.Lock()
 
-    def reply(content: dict[str, Any], status: int = 200) -> Response:
-        body = json.dumps(content, allow_nan=False, separators=(",", ":"))
-        return Response(body + "\n", status_code=status, media_type="application/json")
-
     async def handle(answer: _Answer, request: Request) -> Response:
-        body = await _body(request)
+        body = await read_body(request, most_bytes=MOST_BYTES)
         if body is None:
             what = f"the request is longer than {MOST_BYTES} bytes"
             return reply(refusal(errors.ParameterError(what)), 413)
@@ -136,31 +129,9 @@ def serve(
     ConfigurationError
         If nothing can listen there.
     """
-    try:
-        import uvicorn
-    except ImportError as error:
-        raise errors.MissingExtraError("uvicorn", extra="serve", purpose=_PURPOSE) from error
-    quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
-    config = uvicorn.Config(
-        shield_app(shield), lifespan="off", timeout_graceful_shutdown=5, **quiet
+    run_server(
+        lambda _: shield_app(shield), host=host, port=port, purpose=_PURPOSE, announce=announce
     )
-    server = uvicorn.Server(config)
-    with _listening(host, port) as listener:
-        if announce is not None:
-            address = f"[{host}]" if ":" in host else host
-            announce(f"http://{address}:{listener.getsockname()[1]}")
-        server.run(sockets=[listener])
-
-
-async def _body(request: Request) -> bytes | None:
-    """Read the body of a request; None if it is too long."""
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > MOST_BYTES:
-            return None
-        parts.append(part)
-    return b"".join(parts)
 
 
 def _status(error: errors.TestSGDError) -> int:
@@ -169,24 +140,3 @@ def _status(error: errors.TestSGDError) -> int:
     if isinstance(error, errors.LabelError | errors.HorizonEndedError):
         return 409
     return 503 if isinstance(error, errors.JournalError) else 400
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With the protocol named, asyncio sends at once what it has; without it, an answer waits 40 ms
-    # for the other side to confirm the first half.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if sys.platform != "win32":
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(128)
-    except (OSError, OverflowError) as error:
-        listener.close()
-        raise errors.ConfigurationError(
-            f"cannot listen there ({getattr(error, 'strerror', None) or error})",
-            where=f"{host}:{port}",
-            remedy="choose another port with --port, or another address with --host",
-        ) from error
-    return listener

@@ -77,6 +77,7 @@ class Guardrail:
             )
         self._enforcer = enforcer
         self._tickets = OpenTickets()
+        enforcer.prepare()
 
     def answer(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a request of the gateway.
@@ -146,10 +147,9 @@ class Guardrail:
         ticket = self._tickets.take(call)
         if ticket is None:
             return _NONE
-        if not texts:
-            self._enforcer.give_back(ticket)
-            return _NONE
-        self._enforcer.finish(without_retries(self._enforcer, ticket), texts[0])
+        # Without a text it is a call of a tool, which is unrelated.
+        output = texts[0] if texts else None
+        self._enforcer.finish(without_retries(self._enforcer, ticket), output)
         return _NONE
 
 

@@ -48,7 +48,8 @@ def generative_verdict(summary: GenerativeSummary) -> GenerativeVerdict:
         status = "kept"
     sentences = [
         *_others(broken or open_ones or judged),
-        *_open(open_ones if broken else []),
+        *_open(open_ones if broken else open_ones[1:]),
+        *_kept(judged if status != "kept" else []),
         *_neutral(summary),
         *_coverage(summary.coverage),
         *_set_aside(summary),
@@ -146,12 +147,32 @@ def _open(sequences: list[SequenceSummary]) -> list[str]:
     return [f"Too few outputs to judge: {names}."]
 
 
+def _kept(sequences: list[SequenceSummary]) -> list[str]:
+    kept = [sequence for sequence in sequences if sequence.standing == "kept"]
+    if not kept:
+        return []
+    asked = [sequence for sequence in sequences if sequence.standing != "described"]
+    verb = "is" if len(kept) == 1 else "are"
+    return [f"{count(len(kept))} of {plural(len(asked), 'requirement')} {verb} kept."]
+
+
 def _neutral(summary: GenerativeSummary) -> list[str]:
     """Return what is known of the model itself, whose prompts must be neutral for that."""
     if not summary.prompts_known:
         return [
             "The prompts are not known. So this is about these outputs, and whether the model "
             "itself is inherently fair is not judged."
+        ]
+    asked = sum(
+        value.asked
+        for sequence in summary.sequences
+        if sequence.scope == "all"
+        for value in sequence.values
+    )
+    if asked:
+        return [
+            f"A value was asked for in {plural(asked, 'output')}. So this is about the model and "
+            "what stands before it together, not about the model itself."
         ]
     if summary.settings.neutrality == "none":
         return ["Every prompt is taken to be neutral, as the specification says."]
@@ -161,10 +182,18 @@ def _neutral(summary: GenerativeSummary) -> list[str]:
     broken = [sequence for sequence in neutral if sequence.standing == "broken"]
     if broken:
         return [f"For neutral prompts alone, {broken[0].name} is broken: {broken_text(broken[0])}."]
-    few = [sequence for sequence in neutral if sequence.standing == "not_enough"]
+    few = [
+        sequence
+        for sequence in neutral
+        if sequence.standing == "not_enough" or not sequence.related
+    ]
     if few or not neutral:
         return ["There are too few outputs of neutral prompts to judge the model itself."]
-    return ["For neutral prompts alone, the outcome is the same."]
+    kept = [sequence.name for sequence in neutral if sequence.standing == "kept"]
+    if kept:
+        verb = "is" if len(kept) == 1 else "are"
+        return [f"For neutral prompts alone, {series(kept[:_NAMED])} {verb} kept."]
+    return [f"For neutral prompts alone, {neutral[0].name}: {shares_text(neutral[0])}."]
 
 
 def _coverage(coverage: CoverageSummary | None) -> list[str]:
@@ -181,7 +210,10 @@ def _set_aside(summary: GenerativeSummary) -> list[str]:
     sentences = []
     if summary.several:
         which = plural(summary.several, "output")
-        sentences.append(f"{which} had several values of one grouping.")
+        sentences.append(
+            f"{which} had several values of one grouping; the specification says whether the first "
+            "counts or the output is unrelated."
+        )
     if summary.unanswered:
         which = plural(summary.unanswered, "output")
         sentences.append(f"Of {which} no usable answer came, so they count as unrelated.")

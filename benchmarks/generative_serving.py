@@ -1,0 +1,154 @@
+"""What standing before a model adds to a request: processor time and waiting, on loopback.
+
+A trivial model answers at once. It is asked at a fixed rate without and with the server before it;
+the processor time is that of the server's process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+Connections: TypeAlias = "asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]]"
+
+RATE = 200
+SECONDS = 10
+WARM = 200
+CONNECTIONS = 40
+
+MODEL = """
+import sys, uvicorn
+ANSWER = b'{"id":"a","object":"text_completion","choices":[{"index":0,"text":" she slept."}]}'
+async def app(scope, receive, send):
+    if scope["type"] != "http":
+        return
+    while (await receive()).get("more_body"):
+        pass
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(ANSWER))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": ANSWER})
+uvicorn.run(app, port=int(sys.argv[1]), log_level="error", access_log=False, lifespan="off")
+"""
+SERVER = """
+import sys
+from testsgd.generative import Enforcer
+from testsgd.generative.stores import SQLiteStore
+from testsgd.serving import serve_generative
+kind, file, upstream, port = sys.argv[1:]
+state = None if kind == "memory" else SQLiteStore(file, durable=kind)
+enforcer = Enforcer(
+    {
+        "groupings": {
+            "gender": {"values": ["female", "male"], "terms": {"female": ["she"], "male": ["he"]}}
+        },
+        "requirements": [{"grouping": "gender", "beta": 6}],
+        "enforcement": {"tries": 0},
+    },
+    state=state,
+)
+serve_generative(enforcer, upstream=upstream, port=int(port))
+"""
+REQUEST = json.dumps({"model": "a", "prompt": "The nurse was tired, so", "max_tokens": 20}).encode()
+
+
+@contextmanager
+def running(script: str, *arguments: str, port: int) -> Iterator[int]:
+    """Run a server; gives the id of its process once it listens."""
+    command = [sys.executable, "-c", script, *arguments, str(port)]
+    with subprocess.Popen(command) as process:
+        try:
+            asyncio.run(_listens(port))
+            yield process.pid
+        finally:
+            process.terminate()
+            process.wait()
+
+
+async def _listens(port: int) -> None:
+    for _ in range(600):
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except OSError:
+            await asyncio.sleep(0.05)
+        else:
+            writer.close()
+            return
+    raise TimeoutError
+
+
+def processor_seconds(process: int) -> float:
+    """Return the processor time of a process."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+async def _ask(
+    connections: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]],
+) -> float:
+    # The clock starts before a connection is free, so waiting for one counts.
+    started = time.perf_counter()
+    reader, writer = await connections.get()
+    writer.write(
+        b"POST /v1/completions HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
+        b"authorization: Bearer a\r\ncontent-length: %d\r\n\r\n%b" % (len(REQUEST), REQUEST)
+    )
+    head = await reader.readuntil(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200"), head
+    length = next(
+        int(line.split(b":")[1])
+        for line in head.lower().split(b"\r\n")
+        if line.startswith(b"content-length")
+    )
+    await reader.readexactly(length)
+    taken = time.perf_counter() - started
+    connections.put_nowait((reader, writer))
+    return taken
+
+
+async def answer_times(port: int, *, requests: int, rate: float) -> list[float]:
+    """Ask at a fixed rate, whether earlier answers are there or not; return sorted seconds."""
+    connections: Connections = asyncio.Queue()
+    for _ in range(CONNECTIONS):
+        connections.put_nowait(await asyncio.open_connection("127.0.0.1", port))
+    began = time.perf_counter()
+    tasks = []
+    for number in range(requests):
+        await asyncio.sleep(max(0.0, began + number / rate - time.perf_counter()))
+        tasks.append(asyncio.create_task(_ask(connections)))
+    taken = sorted(await asyncio.gather(*tasks))
+    while not connections.empty():
+        connections.get_nowait()[1].close()
+    return taken
+
+
+def measured(port: int, process: int) -> str:
+    """Return processor time for a request, and the waiting of the middle and of the slowest."""
+    asyncio.run(answer_times(port, requests=WARM, rate=RATE))
+    before = processor_seconds(process)
+    taken = asyncio.run(answer_times(port, requests=RATE * SECONDS, rate=RATE))
+    used = 1000 * (processor_seconds(process) - before) / len(taken)
+    middle, late = (1000 * taken[int(share * len(taken))] for share in (0.5, 0.99))
+    return f"{used:.2f} ms processor, p50 {middle:.2f} ms, p99 {late:.2f} ms"
+
+
+def main() -> None:
+    """Print a line for the model alone, and one for each way of keeping the state."""
+    with running(MODEL, port=18471) as model, tempfile.TemporaryDirectory(dir=".") as folder:
+        print("model alone:", measured(18471, model))
+        for kind in ("memory", "normal", "full"):
+            arguments = (kind, f"{folder}/{kind}.sqlite", "http://127.0.0.1:18471/v1")
+            with running(SERVER, *arguments, port=18472) as server:
+                print(f"before it, {kind}:", measured(18472, server))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,651 @@
+"""A server that stands before a generative model and keeps the deadlines of its groups.
+
+It takes what an OpenAI-compatible server takes, lets an :class:`~testsgd.generative.Enforcer` edit
+each request, asks the model, and gives its answer to the client. Each output has its own place in a
+sequence, so ``n`` above 1 is refused. A streamed answer is passed on while it comes and judged at
+its end; it is not asked for again. A picture is judged if its bytes come (``b64_json``).
+
+There is no check of who asks, and ``/``, ``/state``, ``/events`` and ``/metrics`` are at the same
+address: put it behind something that checks if others can reach it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
+
+from testsgd.errors import MissingExtraError, ModelError, StateError, TestSGDError
+from testsgd.generative import Enforcer, Finished, Ticket
+from testsgd.generative.readers import Output
+from testsgd.generative.specification import Endpoint
+from testsgd.serving.generative_metrics import Metrics
+from testsgd.serving.generative_state import live_page, short_hash, state_document
+from testsgd.serving.http import read_body, reply, run_server
+from testsgd.serving.openai_messages import (
+    PATHS,
+    ApiError,
+    StreamedText,
+    answer_body,
+    model_request,
+    output_of,
+    request_body,
+    with_prefix,
+    with_request,
+)
+from testsgd.serving.upstream import TENANT_HEADER, Header, Upstream, UpstreamAnswer, passed_headers
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+_PURPOSE = "standing before a model"
+MOST_BYTES = 1_048_576
+MOST_REQUESTS = 1000
+_MOST_TENANT = 200
+# Classifiers that ask another model wait long, so there are more threads than processors.
+_THREADS = 64
+# So many bytes are read for their words at once; more would keep other requests waiting.
+_SHORT = 10_000
+# Seconds between two looks at the state for the live page.
+_PERIOD = 1.0
+_MOST_VIEWERS = 100
+# Seconds that the connection to the model may stay open after the end of a stream.
+_LAST_PART = 0.2
+# The status of a request whose client has gone; nobody sees it but the metrics.
+_GONE = 499
+
+_Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+_Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+_T = TypeVar("_T")
+
+
+class _ClientGoneError(Exception):
+    """The client has closed the connection."""
+
+
+def generative_app(
+    enforcer: Enforcer,
+    *,
+    upstream: str,
+    max_body: int = MOST_BYTES,
+    max_requests: int = MOST_REQUESTS,
+    transport: Any = None,
+    closing: Callable[[], bool] = lambda: False,
+) -> Starlette:
+    """Return the ASGI application that stands before a model.
+
+    Parameters
+    ----------
+    enforcer : Enforcer
+        What decides. It is not closed at the end.
+    upstream : str
+        Address of the OpenAI-compatible server, up to ``/v1``.
+    max_body : int
+        Most bytes of a request; a longer one is answered with 413.
+    max_requests : int
+        Most requests at a time; further ones are answered with 503.
+    transport : httpx.AsyncBaseTransport, optional
+        What carries requests to the model in place of the network.
+    closing : callable, optional
+        Says whether the server is about to end, so that the events of the live page end too.
+
+    Returns
+    -------
+    starlette.applications.Starlette
+
+    Raises
+    ------
+    MissingExtraError
+        If starlette, httpx or prometheus_client is not installed.
+    ParameterError
+        If `upstream` is no address.
+
+    Examples
+    --------
+    >>> enforcer = Enforcer({"groupings": {"sex": {"values": ["f", "m"]}}})
+    >>> app = generative_app(enforcer, upstream="http://127.0.0.1:8000/v1")
+    >>> [route.path for route in app.routes][:2]
+    ['/v1/completions', '/v1/chat/completions']
+    """
+    try:
+        from starlette.applications import Starlette
+        from starlette.exceptions import HTTPException
+        from starlette.routing import Route
+    except ImportError as error:
+        raise MissingExtraError("starlette", extra="serve", purpose=_PURPOSE) from error
+    server = _Server(
+        enforcer,
+        Upstream(
+            upstream,
+            timeout=enforcer.specification.upstream.timeout,
+            transport=transport,
+        ),
+        max_body=max_body,
+        max_requests=max_requests,
+        closing=closing,
+    )
+
+    async def refuse(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return reply(ApiError(error.status_code, error.detail).content(), error.status_code)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        try:
+            await server.in_thread(enforcer.prepare)
+            yield
+        finally:
+            await server.close()
+
+    enforced = [
+        Route(f"/v1{path}", _Enforced(server, kind), methods=["POST"])
+        for kind, path in PATHS.items()
+    ]
+    return Starlette(
+        routes=[
+            *enforced,
+            Route("/v1/models", server.models, methods=["GET"]),
+            Route("/healthz", server.healthy, methods=["GET"]),
+            Route("/metrics", server.metrics, methods=["GET"]),
+            Route("/state", server.state, methods=["GET"]),
+            Route("/events", server.events, methods=["GET"]),
+            Route("/", server.page, methods=["GET"]),
+        ],
+        exception_handlers={HTTPException: refuse},
+        lifespan=lifespan,
+    )
+
+
+def serve_generative(
+    enforcer: Enforcer,
+    *,
+    upstream: str,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    announce: Callable[[str], object] | None = None,
+    max_body: int = MOST_BYTES,
+    max_requests: int = MOST_REQUESTS,
+) -> None:
+    """Stand before a model over HTTP until the process is asked to end.
+
+    Parameters
+    ----------
+    enforcer : Enforcer
+        What decides. It is not closed at the end.
+    upstream : str
+        Address of the OpenAI-compatible server, up to ``/v1``.
+    host : str
+        The address to listen at; only this machine can reach the default one.
+    port : int
+        The port; 0 for any that is free.
+    announce : callable, optional
+        Called with the URL once connections are taken.
+    max_body : int
+        Most bytes of a request.
+    max_requests : int
+        Most requests at a time.
+
+    Raises
+    ------
+    MissingExtraError
+        If a package of the extra ``serve`` is not installed.
+    ConfigurationError
+        If nothing can listen there.
+    ParameterError
+        If `upstream` is no address.
+
+    Examples
+    --------
+    >>> enforcer = Enforcer({"groupings": {"sex": {"values": ["f", "m"]}}})
+    >>> serve_generative(enforcer, upstream="http://127.0.0.1:8000/v1")  # doctest: +SKIP
+    """
+    run_server(
+        lambda closing: generative_app(
+            enforcer,
+            upstream=upstream,
+            max_body=max_body,
+            max_requests=max_requests,
+            closing=closing,
+        ),
+        host=host,
+        port=port,
+        purpose=_PURPOSE,
+        announce=announce,
+        lifespan="on",
+        # Connections that wait for nothing, and those of the live page, need room as well.
+        concurrency=2 * max_requests + _MOST_VIEWERS,
+        keep_alive=30,
+    )
+
+
+class _Server:
+    """What all requests share."""
+
+    def __init__(
+        self,
+        enforcer: Enforcer,
+        upstream: Upstream,
+        *,
+        max_body: int,
+        max_requests: int,
+        closing: Callable[[], bool],
+    ) -> None:
+        self.enforcer = enforcer
+        self.upstream = upstream
+        self.numbers = Metrics(enforcer)
+        self.max_body = max_body
+        self.max_requests = max_requests
+        self.running = 0
+        self._closing = closing
+        self._waits = enforcer.waits
+        self._viewers = 0
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="enforcer")
+
+    async def enforced(self, function: Callable[..., _T], size: int, *given: Any) -> _T:
+        """Call a function of the enforcer, in a thread if it may take long."""
+        if size <= _SHORT and not self._waits:
+            return function(*given)
+        return await self.in_thread(function, *given)
+
+    async def in_thread(self, function: Callable[..., _T], *given: Any, **named: Any) -> _T:
+        """Call a function that may wait for a disc or for another model."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, partial(function, *given, **named))
+
+    async def close(self) -> None:
+        """Close the connections to the model."""
+        await self.upstream.close()
+        self._threads.shutdown(wait=False)
+
+    async def models(self, request: Request) -> Response:
+        """Pass on the list of models."""
+        try:
+            answer = await self.upstream.ask(
+                "GET", "/models", headers=passed_headers(request.headers.items())
+            )
+        except ApiError as error:
+            self.numbers.note("models", error.status, None)
+            return reply(error.content(), error.status)
+        self.numbers.note("models", answer.status, None)
+        return _passed_on(answer)
+
+    async def healthy(self, _: Request) -> Response:
+        """Say that the server is there."""
+        return reply({"status": "ok"})
+
+    async def metrics(self, _: Request) -> Response:
+        """Show the numbers for Prometheus."""
+        from starlette.responses import Response
+
+        try:
+            text = await self.in_thread(self.numbers.text)
+        except TestSGDError as error:
+            return reply(_api_error(error).content(), 503)
+        return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def state(self, _: Request) -> Response:
+        """Show where every sequence stands."""
+        try:
+            return reply(await self.in_thread(state_document, self.enforcer))
+        except TestSGDError as error:
+            return reply(_api_error(error).content(), 503)
+
+    async def page(self, _: Request) -> Response:
+        """Show the live page."""
+        from starlette.responses import HTMLResponse
+
+        try:
+            document = await self.in_thread(state_document, self.enforcer)
+        except TestSGDError as error:
+            return reply(_api_error(error).content(), 503)
+        text, headers = live_page(document)
+        return HTMLResponse(text, headers=headers)
+
+    async def events(self, _: Request) -> Response:
+        """Send the state whenever it has changed."""
+        from starlette.responses import StreamingResponse
+
+        if self._viewers >= _MOST_VIEWERS:
+            error = ApiError(503, "too many look at the live page")
+            return reply(error.content(), error.status)
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        return StreamingResponse(self._changes(), media_type="text/event-stream", headers=headers)
+
+    async def _changes(self) -> AsyncIterator[str]:
+        self._viewers += 1
+        try:
+            shown = ""
+            while not self._closing():
+                with suppress(TestSGDError):
+                    document = await self.in_thread(state_document, self.enforcer)
+                    text = json.dumps(document, separators=(",", ":"))
+                    if text != shown:
+                        shown = text
+                        yield f"data: {text}\n\n"
+                await asyncio.sleep(_PERIOD)
+        finally:
+            self._viewers -= 1
+
+
+@dataclass
+class _Spent:
+    """How long a request waited for the model, and whether it did."""
+
+    upstream: float = 0.0
+    asked: bool = False
+
+
+class _Enforced:
+    """The ASGI application of one address that is enforced."""
+
+    def __init__(self, server: _Server, kind: Endpoint) -> None:
+        self._server = server
+        self._kind = kind
+
+    async def __call__(self, scope: Any, receive: _Receive, send: _Send) -> None:
+        """Answer a request."""
+        from starlette.requests import Request
+
+        server = self._server
+        started = time.perf_counter()
+        spent = _Spent()
+        status = 500
+        has_place = server.running < server.max_requests
+        server.running += has_place
+        try:
+            if not has_place:
+                raise ApiError(503, "too many requests at a time", code="overloaded")
+            status = await self._answered(Request(scope, receive), send, spent)
+        except ApiError as error:
+            status = error.status
+            await reply(error.content(), status)(scope, receive, send)
+        except _ClientGoneError:
+            status = _GONE
+        finally:
+            server.running -= has_place
+            added = time.perf_counter() - started - spent.upstream if spent.asked else None
+            server.numbers.note(self._kind, status, added)
+
+    async def _answered(self, request: Request, send: _Send, spent: _Spent) -> int:
+        """Answer a request and return the status; errors before the answer are raised."""
+        from starlette.requests import ClientDisconnect
+
+        server = self._server
+        try:
+            text = await read_body(request, most_bytes=server.max_body)
+        except ClientDisconnect as error:
+            raise _ClientGoneError from error
+        if text is None:
+            raise ApiError(413, f"the request is longer than {server.max_body} bytes")
+        body = request_body(text)
+        original = model_request(self._kind, body)
+        tenant = _tenant(request)
+        headers = passed_headers(request.headers.items())
+        try:
+            begin = partial(server.enforcer.begin, tenant=tenant)
+            ticket = await server.enforced(begin, len(text), original)
+        except TestSGDError as error:
+            raise _api_error(error) from error
+        exchange = _Exchange(server, self._kind, text=text, body=body, headers=headers, spent=spent)
+        if self._kind != "images" and body.get("stream") is True:
+            return await exchange.stream(ticket, request.receive, send)
+        response = await exchange.answer(ticket, request.receive)
+        await response(request.scope, request.receive, send)
+        return response.status_code
+
+
+class _Exchange:
+    """One request that has begun: the model is asked, and the ticket finished or given back."""
+
+    def __init__(
+        self,
+        server: _Server,
+        kind: Endpoint,
+        *,
+        text: bytes,
+        body: dict[str, Any],
+        headers: list[Header],
+        spent: _Spent,
+    ) -> None:
+        self._server = server
+        self._kind = kind
+        self._text = text
+        self._body = body
+        self._headers = headers
+        self._spent = spent
+
+    async def answer(self, ticket: Ticket, receive: _Receive) -> Response:
+        """Return the answer for the client, after the model was asked as often as needed."""
+        is_open = True
+        try:
+            while True:
+                answer = await self._ask(ticket, receive)
+                if not answer.is_success:
+                    return _passed_on(answer)
+                found = answer_body(answer.content)
+                finished = await self._finish(ticket, output_of(self._kind, found))
+                if finished.again is None:
+                    break
+                ticket = finished.again
+            is_open = False
+        finally:
+            if is_open:
+                await self._give_back(ticket)
+        content = answer.content
+        if ticket.prefix:
+            found = with_prefix(self._kind, found, ticket.prefix)
+            content = json.dumps(found, separators=(",", ":")).encode()
+        return _passed_on(replace(answer, content=content), ticket)
+
+    async def stream(self, ticket: Ticket, receive: _Receive, send: _Send) -> int:
+        """Pass the answer on while it comes; return the status."""
+        relay = _Relay(self._kind, ticket, send)
+        failure: ApiError | None = None
+        is_open = True
+        try:
+            await _while_connected(receive, self._relayed(relay, ticket))
+            if relay.is_stream and not relay.text.failure:
+                # It is counted before its end is sent: a client closes the connection then.
+                await self._finish(_last_try(self._server.enforcer, ticket), relay.text.output)
+                is_open = False
+        except ApiError as error:
+            if not relay.has_begun:
+                raise
+            failure = error
+        finally:
+            if is_open:
+                await self._give_back(ticket)
+        await relay.end(failure)
+        return relay.status
+
+    async def _relayed(self, relay: _Relay, ticket: Ticket) -> None:
+        """Ask the model for a stream and pass it on, without its end."""
+        started = time.perf_counter()
+        self._spent.asked = True
+        async with self._server.upstream.stream(
+            PATHS[self._kind], headers=self._headers, content=self._content(ticket)
+        ) as response:
+            self._spent.upstream += time.perf_counter() - started
+            await relay.run(response, self._spent)
+
+    async def _ask(self, ticket: Ticket, receive: _Receive) -> UpstreamAnswer:
+        started = time.perf_counter()
+        self._spent.asked = True
+        asking = self._server.upstream.ask(
+            "POST", PATHS[self._kind], headers=self._headers, content=self._content(ticket)
+        )
+        try:
+            return await _while_connected(receive, asking)
+        finally:
+            self._spent.upstream += time.perf_counter() - started
+
+    def _content(self, ticket: Ticket) -> bytes:
+        if not ticket.is_changed:
+            return self._text
+        body = with_request(self._kind, self._body, ticket.edited.request)
+        return json.dumps(body, separators=(",", ":")).encode()
+
+    async def _finish(self, ticket: Ticket, output: Output | None) -> Finished:
+        try:
+            finish = self._server.enforcer.finish
+            return await self._server.enforced(finish, len(output or ""), ticket, output)
+        except TestSGDError as error:
+            raise _api_error(error) from error
+
+    async def _give_back(self, ticket: Ticket) -> None:
+        """Give a ticket back, also while the server ends; without a state its time runs out."""
+        with suppress(TestSGDError):
+            await asyncio.shield(self._server.in_thread(self._server.enforcer.give_back, ticket))
+
+
+class _Relay:
+    """The lines of a streamed answer on their way to the client."""
+
+    def __init__(self, kind: Endpoint, ticket: Ticket, send: _Send) -> None:
+        self.text = StreamedText(kind, prefix=ticket.prefix)
+        self.status = 200
+        self.has_begun = False
+        self.is_stream = True
+        self._ticket = ticket
+        self._send = send
+        self._rest = b""  # The beginning of a line whose end has not come.
+        self._held = b""  # The end of the stream, which is sent once the output is counted.
+
+    async def run(self, response: Any, spent: _Spent) -> None:
+        """Pass on everything but the end."""
+        await self._started(response)
+        if self.is_stream:
+            parts = response.aiter_bytes()
+            while await self._passed(parts, spent):
+                pass
+            # Read to its end, a connection can be used again.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(anext(parts, None), _LAST_PART)
+
+    async def _started(self, response: Any) -> None:
+        """Send the status and headers; an answer that is no stream is sent as a whole."""
+        self.status = response.status_code
+        headers = passed_headers(response.headers.multi_items())
+        kind = response.headers.get("content-type", "")
+        if self.status == 200 and not kind.startswith("text/event-stream"):
+            raise ApiError(502, "the model's answer is no stream", code="upstream_unusable")
+        if self.status != 200:
+            content = await response.aread()
+            self.is_stream = False
+            answer = UpstreamAnswer(
+                status=self.status, headers=headers, content=content, seconds=0.0
+            )
+            self._held = content
+            await self._begin(_passed_on(answer).raw_headers)
+            return
+        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+        asked = [(name.encode(), value.encode()) for name, value in _about(self._ticket).items()]
+        await self._begin([*raw, *asked])
+
+    async def _begin(self, headers: list[tuple[bytes, bytes]]) -> None:
+        self.has_begun = True
+        await self._send({"type": "http.response.start", "status": self.status, "headers": headers})
+
+    async def _passed(self, parts: AsyncIterator[bytes], spent: _Spent) -> bool:
+        """Pass on the next part; return whether more may come."""
+        started = time.perf_counter()
+        part = await anext(parts, None)
+        spent.upstream += time.perf_counter() - started
+        if part is None:
+            self._held += self.text.passed(self._rest) if self._rest else b""
+            self._rest = b""
+            return False
+        *lines, self._rest = (self._rest + part).split(b"\n")
+        sent = []
+        for line in lines:
+            shown = self.text.passed(line + b"\n")
+            if self.text.is_complete:
+                self._held += shown
+            else:
+                sent.append(shown)
+        if sent:
+            body = b"".join(sent)
+            await self._send({"type": "http.response.body", "body": body, "more_body": True})
+        return not self.text.is_complete
+
+    async def end(self, error: ApiError | None = None) -> None:
+        """Send what was held, or an error, and end the answer."""
+        body = self._held
+        if error is not None:
+            body = b"data: " + json.dumps(error.content()).encode() + b"\n\n"
+        elif self.text.is_complete and not body.endswith(b"\n\n"):
+            body += b"\n"
+        await self._send({"type": "http.response.body", "body": body})
+
+
+async def _while_connected(receive: _Receive, work: Coroutine[Any, Any, _T]) -> _T:
+    """Await something, and give it up if the client closes the connection."""
+    working = asyncio.ensure_future(work)
+    watching = asyncio.ensure_future(_disconnected(receive))
+    try:
+        await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise _ClientGoneError
+    finally:
+        for task in (working, watching):
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+
+
+async def _disconnected(receive: _Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _tenant(request: Request) -> str:
+    """Return whose sequence a request belongs to; of a secret only its hash is ever known."""
+    name = request.headers.get(TENANT_HEADER)
+    if name is not None:
+        if len(name) > _MOST_TENANT:
+            raise ApiError(400, f"the tenant's name is longer than {_MOST_TENANT} characters")
+        return str(name)
+    secret = request.headers.get("authorization")
+    return short_hash(secret) if secret else ""
+
+
+def _last_try(enforcer: Enforcer, ticket: Ticket) -> Ticket:
+    """Return a ticket whose output is delivered in any case: a stream cannot be taken back."""
+    return replace(ticket, tries=enforcer.specification.enforcement.tries + 1)
+
+
+def _about(ticket: Ticket) -> dict[str, str]:
+    """Return the headers that say what was asked for, and how often."""
+    asked = ", ".join(quote(one.value, safe=" ") for one in ticket.wanted)
+    headers = {"x-testsgd-tries": str(ticket.tries)}
+    return {"x-testsgd-asked": asked, **headers} if asked else headers
+
+
+def _passed_on(answer: UpstreamAnswer, ticket: Ticket | None = None) -> Response:
+    """Return the answer of the model as one for the client."""
+    from starlette.responses import Response
+
+    response = Response(answer.content, status_code=answer.status)
+    for name, value in answer.headers:
+        response.headers.append(name, value)
+    for name, value in _about(ticket).items() if ticket is not None else ():
+        response.headers[name] = value
+    return response
+
+
+def _api_error(error: TestSGDError) -> ApiError:
+    if isinstance(error, StateError):
+        return ApiError(503, str(error), code="state_unavailable")
+    if isinstance(error, ModelError):
+        return ApiError(502, str(error), code="classifier_failed")
+    return ApiError(500, str(error))

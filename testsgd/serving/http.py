@@ -1,0 +1,121 @@
+"""What every HTTP server of this package shares: where it listens, bodies, answers, its end."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from testsgd import errors
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+# Seconds that requests get to end after the process was asked to end.
+_PATIENCE = 5
+
+
+def reply(content: dict[str, Any], status: int = 200) -> Response:
+    """Return an answer of JSON on one line."""
+    from starlette.responses import Response
+
+    body = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    return Response(body + "\n", status_code=status, media_type="application/json")
+
+
+async def read_body(request: Request, *, most_bytes: int) -> bytes | None:
+    """Read the body of a request; None if it is too long."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most_bytes:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def run_server(
+    make_app: Callable[[Callable[[], bool]], Starlette],
+    *,
+    host: str,
+    port: int,
+    purpose: str,
+    announce: Callable[[str], object] | None = None,
+    lifespan: Literal["on", "off"] = "off",
+    concurrency: int | None = None,
+    keep_alive: int = 5,
+) -> None:
+    """Serve an application until the process is asked to end.
+
+    Parameters
+    ----------
+    make_app : callable
+        From a function that says whether the server is about to end to the application.
+    host : str
+        The address to listen at.
+    port : int
+        The port; 0 for any that is free.
+    purpose : str
+        What the server is for, for the error of a missing package.
+    announce : callable, optional
+        Called with the URL once connections are taken.
+    lifespan : {"off", "on"}
+        Whether the application does something at its start and end.
+    concurrency : int, optional
+        Most connections and requests at a time; beyond it the answer is 503.
+    keep_alive : int
+        Seconds that a connection without a request is kept.
+
+    Raises
+    ------
+    MissingExtraError
+        If uvicorn is not installed.
+    ConfigurationError
+        If nothing can listen there.
+    """
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise errors.MissingExtraError("uvicorn", extra="serve", purpose=purpose) from error
+    server: Any = None
+    config = uvicorn.Config(
+        make_app(lambda: bool(server is not None and server.should_exit)),
+        lifespan=lifespan,
+        timeout_graceful_shutdown=_PATIENCE,
+        timeout_keep_alive=keep_alive,
+        limit_concurrency=concurrency,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+    )
+    server = uvicorn.Server(config)
+    with _listening(host, port) as listener:
+        if announce is not None:
+            address = f"[{host}]" if ":" in host else host
+            announce(f"http://{address}:{listener.getsockname()[1]}")
+        server.run(sockets=[listener])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With the protocol named, asyncio sends at once what it has; without it, an answer waits 40 ms
+    # for the other side to confirm the first half.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if sys.platform != "win32":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(1024)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise errors.ConfigurationError(
+            f"cannot listen there ({getattr(error, 'strerror', None) or error})",
+            where=f"{host}:{port}",
+            remedy="choose another port with --port, or another address with --host",
+        ) from error
+    return listener
