@@ -39,7 +39,7 @@ PROTECTED_law    := race1
 NETWORKS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check lowest lint docs bench shields monitors generative generative-llm schemas reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test check lowest integration lint docs bench shields monitors generative generative-llm schemas reports clean retrain compare certify certify-fairify \
 	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -101,6 +101,13 @@ lowest: $(VENV)/developing ## Test the core with the lowest versions that are de
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(VENV)-lowest
 	$(BIN)/uv pip install --quiet --compile-bytecode --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
 	$(VENV)-lowest/bin/python -m pytest -n auto $(PYTEST) -m "$(CORE)" tests/api tests/cli tests/data
+
+# Not 1.82.7 or 1.82.8, which stole credentials: exactly the release that was tried.
+LITELLM := litellm[proxy]==1.106.12
+integration: ## Try the adapters for LiteLLM with the real gateway, on this machine only
+	$(PYTHON) -m venv $(VENV)-litellm
+	$(VENV)-litellm/bin/python -m pip install --quiet '$(LITELLM)' --editable '.[serve]' pytest hypothesis
+	LITELLM_LOCAL_MODEL_COST_MAP=True $(VENV)-litellm/bin/python -m pytest tests/integration $(PYTEST)
 
 lint: $(VENV)/developing ## Check style, types and the packages' dependencies
 	$(BIN)/ruff check .
@@ -195,4 +202,4 @@ schemas: $(VENV)/installed ## Write the JSON Schemas of results after a change o
 	$(BIN)/python -c 'from testsgd.report.kinds import result_classes; [kind.document.file.write_text(kind.document.generate_schema()) for kind in result_classes()]'
 
 clean: ## Remove the environment and everything that was built
-	rm -rf $(VENV) $(VENV)-lowest site build dist
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-litellm site build dist

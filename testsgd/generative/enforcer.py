@@ -323,6 +323,17 @@ class Enforcer:
         groupings = {self._requirements[name].grouping for name in ticket.requirements}
         return {grouping: self._readers[grouping].read(output).label for grouping in groupings}
 
+    def wrap(self, client: Any, *, tenant: str = "") -> Any:
+        """Return a client of the package openai whose calls go through this enforcer.
+
+        See Also
+        --------
+        testsgd.generative.openai_client.wrap : What it does, and what it leaves alone.
+        """
+        from testsgd.generative.openai_client import wrap
+
+        return wrap(client, self, tenant=tenant)
+
     @property
     def waits(self) -> bool:
         """Whether a request may have to wait: for a disc, a server, or a function of the user."""

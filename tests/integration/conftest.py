@@ -1,0 +1,8 @@
+"""The folder beside has the model on loopback; it is shared."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "generative"))
