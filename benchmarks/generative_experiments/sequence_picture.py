@@ -33,7 +33,7 @@ def draw_sequences(
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" font-family="system-ui, sans-serif" font-size="12">',
-        "<title>Values of outputs in their order, before and with the enforcer</title>",
+        "<title>Values of the outputs about nurses and engineers, before and with the enforcer</title>",
     ]
     x = _LEFT
     for number, value in enumerate(values):
