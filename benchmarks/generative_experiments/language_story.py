@@ -29,6 +29,8 @@ _ROOT = Path(__file__).resolve().parent.parent.parent
 _SPECIFICATION = _ROOT / "examples" / "generative" / "occupations.toml"
 _PAGE = _ROOT / "docs" / "generative.md"
 _PICTURE = _ROOT / "docs" / "images" / "generative.svg"
+# The text of the picture in the docs, to the letter.
+_PICTURE_TITLE = "Values of the outputs about nurses and engineers, before and with the enforcer"
 _DRAWN = ("nurse", "engineer")
 
 
@@ -128,7 +130,8 @@ def write_page(folder: Path) -> None:
                 if one.scope == "all" and one.conditions[0].value == occupation
             ]
             rows.append((f"{occupation}, {title}", tuple(sequence.sequence)))
-    write_text(_PICTURE, draw_sequences(rows, values=("female", "male")))
+    picture = draw_sequences(rows, title=_PICTURE_TITLE, values=("female", "male"))
+    write_text(_PICTURE, picture)
     print(f"Written: {_PICTURE}")
 
 

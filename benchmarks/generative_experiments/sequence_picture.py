@@ -15,14 +15,20 @@ _INK = "#4a5568"
 
 
 def draw_sequences(
-    rows: Sequence[tuple[str, Sequence[int]]], *, values: Sequence[str], most: int = 36
+    rows: Sequence[tuple[str, Sequence[int]]],
+    *,
+    title: str,
+    values: Sequence[str],
+    most: int = 36,
 ) -> str:
     """Return an SVG drawing of the first outputs of some sequences.
 
     Parameters
     ----------
-    rows : sequence of (title, labels)
+    rows : sequence of (name, labels)
         Labels from 1 on, negative where the value had been asked for.
+    title : str
+        What the drawing says to those who do not see it.
     values : sequence of str
         What the labels stand for.
     most : int
@@ -33,7 +39,7 @@ def draw_sequences(
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" font-family="system-ui, sans-serif" font-size="12">',
-        "<title>Values of the outputs about nurses and engineers, before and with the enforcer</title>",
+        f"<title>{escape(title)}</title>",
     ]
     x = _LEFT
     for number, value in enumerate(values):
@@ -42,9 +48,9 @@ def draw_sequences(
         x += 90
     parts.append(_square(x, 6, "#ffffff00", asked=True))
     parts.append(_text(x + _SIDE + 5, 18, "asked for"))
-    for index, (title, labels) in enumerate(rows):
+    for index, (name, labels) in enumerate(rows):
         y = _TOP + index * _ROW
-        parts.append(_text(0, y + 12, title))
+        parts.append(_text(0, y + 12, name))
         for place, label in enumerate(labels[:most]):
             colour = _COLOURS[abs(label) - 1]
             parts.append(_square(_LEFT + place * (_SIDE + _GAP), y, colour, asked=label < 0))
