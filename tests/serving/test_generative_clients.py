@@ -63,7 +63,11 @@ def test_completions_say_what_was_asked() -> None:
             asked.completions.with_raw_response.create(model="fake", prompt=["A nurse"])
             for _ in range(3)
         ]
-        assert [one.headers.get("x-testsgd-asked") for one in heard] == [None, None, "male"]
+        assert [one.headers.get("x-testsgd-asked") for one in heard] == [
+            None,
+            None,
+            "gender=male",
+        ]
         assert [one.parse().choices[0].text for one in heard][2] == "he slept."
 
 

@@ -134,7 +134,7 @@ def _ask_for_outputs(
             output, asked = model.ask(ModelRequest(prompt), seed=seed + index)
             record: dict[str, Any] = {"prompt": prompt, "output": _kept(output, log, index)}
             if asked:
-                record["asked"] = json.loads(asked) if asked.startswith("{") else asked
+                record["asked"] = asked
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
             file.flush()
             if progress is not None:

@@ -14,9 +14,7 @@ from .coverage import combination_coverage as combination_coverage
 from .coverage import covering_plan as covering_plan
 from .coverage import outputs_needed_at_least as outputs_needed_at_least
 from .enforcer import Enforcer as Enforcer
-from .enforcer import Finished as Finished
 from .enforcer import SequenceStatus as SequenceStatus
-from .enforcer import Ticket as Ticket
 from .neutrality import PromptJudge as PromptJudge
 from .neutrality import judge_by_experiment as judge_by_experiment
 from .outputs import LabelledOutputs as LabelledOutputs
@@ -52,4 +50,6 @@ from .sequences import removal as removal
 from .sequences import smallest_betas as smallest_betas
 from .specification import GenerativeSpecification as GenerativeSpecification
 from .specification import Requirement as Requirement
+from .tickets import Finished as Finished
+from .tickets import Ticket as Ticket
 from .upstream import Upstream as Upstream

@@ -7,7 +7,6 @@ Between the two nothing is held but a slot in the sequence of each requirement t
 
 from __future__ import annotations
 
-import json
 import random
 import time
 import uuid
@@ -17,92 +16,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from testsgd.errors import ParameterError, StateError
-from testsgd.generative.asking import EditedRequest, ModelRequest, ValueRequest, ask_for
+from testsgd.generative.asking import ModelRequest, ValueRequest, ask_for
 from testsgd.generative.neutrality import PromptJudge
+from testsgd.generative.openai_client import wrap
 from testsgd.generative.readers import Classifier, Output, TermReader, readers_of
 from testsgd.generative.schedules import Schedule
-from testsgd.generative.sequence_state import (
-    RETURNED,
-    CountedOutput,
-    SequenceState,
-    Slot,
+from testsgd.generative.sequence_changes import (
+    SEPARATOR,
+    SlotChanged,
+    SlotLabelled,
+    SlotReserved,
+    TenantSequence,
 )
+from testsgd.generative.sequence_state import RETURNED, SequenceState
 from testsgd.generative.specification import GenerativeSpecification, Requirement
-from testsgd.generative.stores import Change, MemoryStore, Store, Written, open_store
-
-_SEPARATOR = "\x1f"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ticket:
-    """A request that has begun: what to send to the model, and what must be told back.
-
-    Examples
-    --------
-    >>> ticket = Ticket(id="a7", tenant="", original=ModelRequest("Draw a nurse."),
-    ...                 edited=EditedRequest(ModelRequest("Draw a nurse. He is a man.")))
-    >>> ticket.prompt, ticket.is_changed, ticket.is_counted
-    ('Draw a nurse. He is a man.', True, False)
-    """
-
-    id: str
-    tenant: str
-    original: ModelRequest  # What the client sent.
-    edited: EditedRequest  # What the model gets.
-    wanted: tuple[ValueRequest, ...] = ()  # The values that are asked for.
-    requirements: tuple[str, ...] = ()  # The requirements whose sequence the output belongs to.
-    tries: int = 1  # How often the model has been asked, this time included.
-
-    @property
-    def prompt(self) -> str:
-        """The prompt that the model gets."""
-        return self.edited.request.prompt
-
-    @property
-    def messages(self) -> tuple[Mapping[str, Any], ...]:
-        """The messages of a chat that the model gets."""
-        return self.edited.request.messages
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """Further keys of the request."""
-        return self.edited.request.parameters
-
-    @property
-    def prefix(self) -> str:
-        """What the client gets before the model's output: the beginning that it was given."""
-        return self.edited.prefix
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether the model gets something else than the client sent."""
-        return self.edited.request != self.original
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether the output belongs to the sequence of a requirement."""
-        return bool(self.requirements)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Finished:
-    """What became of an output.
-
-    Examples
-    --------
-    >>> Finished(labels={"gender": 2}).is_delivered
-    True
-    """
-
-    labels: Mapping[str, int]  # The value of each grouping that is concerned; 0: unrelated.
-    again: Ticket | None = None  # Ask the model with this one; the output is not delivered.
-    missed: tuple[tuple[str, str], ...] = ()  # Requirements and values whose deadline passed.
-
-    @property
-    def is_delivered(self) -> bool:
-        """Whether the output is for the client."""
-        return self.again is None
+from testsgd.generative.stores import Change, MemoryStore, Store, open_store
+from testsgd.generative.tickets import Finished, Ticket
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -288,7 +217,7 @@ class Enforcer:
             [
                 Change(
                     sequence.key,
-                    _Labelled(
+                    SlotLabelled(
                         sequence=sequence,
                         ticket=ticket.id,
                         label=labels[sequence.required.grouping],
@@ -307,16 +236,23 @@ class Enforcer:
     def _change(self, ticket: Ticket, change: Callable[[SequenceState], SequenceState]) -> None:
         self.store.update(
             [
-                Change(sequence.key, _Changed(sequence=sequence, change=change))
+                Change(sequence.key, SlotChanged(sequence=sequence, change=change))
                 for sequence in self._sequences(ticket)
             ]
         )
 
-    def _sequences(self, ticket: Ticket) -> list[_Sequence]:
+    def _sequences(self, ticket: Ticket) -> list[TenantSequence]:
         return [
-            _Sequence(required=self._requirements[name], tenant=ticket.tenant)
+            TenantSequence(required=self._requirements[name], tenant=ticket.tenant)
             for name in ticket.requirements
         ]
+
+    def last_try(self, ticket: Ticket) -> Ticket:
+        """Return the ticket with which the output is delivered and counted, whatever it is.
+
+        An adapter that cannot ask again finishes with this one, such as one that streams.
+        """
+        return replace(ticket, tries=self.specification.enforcement.tries + 1)
 
     def labels(self, ticket: Ticket, output: Output) -> dict[str, int]:
         """Return the value of an output for each grouping that its ticket is concerned with."""
@@ -330,8 +266,6 @@ class Enforcer:
         --------
         testsgd.generative.openai_client.wrap : What it does, and what it leaves alone.
         """
-        from testsgd.generative.openai_client import wrap
-
         return wrap(client, self, tenant=tenant)
 
     @property
@@ -352,7 +286,7 @@ class Enforcer:
         """Return where every sequence stands, one for each tenant and requirement."""
         found = []
         for key, text in sorted(self.store.read().items()):
-            tenant, _, name = key.partition(_SEPARATOR)
+            tenant, _, name = key.partition(SEPARATOR)
             required = self._requirements.get(name)
             if required is not None:
                 state = SequenceState.from_text(text)
@@ -396,11 +330,11 @@ class Enforcer:
         if not concerned:
             return []
         enforcement = self.specification.enforcement
-        sequences = [_Sequence(required=required, tenant=tenant) for required in concerned]
+        sequences = [TenantSequence(required=required, tenant=tenant) for required in concerned]
         changes = [
             Change(
                 sequence.key,
-                _Begun(
+                SlotReserved(
                     sequence=sequence,
                     ticket=ticket,
                     now=self._clock(),
@@ -422,7 +356,7 @@ class Enforcer:
         corrections = [
             Change(
                 sequence.key,
-                _Changed(
+                SlotChanged(
                     sequence=sequence,
                     change=partial(_with_asked, ticket=ticket, value=wanted),
                 ),
@@ -461,127 +395,5 @@ class Enforcer:
         return False
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Sequence:
-    """The sequence that a change is about, and how what is counted is written down."""
-
-    required: Requirement
-    tenant: str
-
-    @property
-    def key(self) -> str:
-        """The key of its state."""
-        return f"{self.tenant}{_SEPARATOR}{self.required.name}"
-
-    def read(self, text: str | None) -> SequenceState:
-        """Return the state that a text describes; the start without a text."""
-        betas = self.required.betas
-        if text is None:
-            return SequenceState.start(betas)
-        state = SequenceState.from_text(text)
-        if state.betas != betas:
-            raise StateError(
-                f"the state was begun with the betas {state.betas}, not {betas}",
-                where=self.required.name,
-                remedy="go on with the specification it was begun with, or choose another state",
-            )
-        return state
-
-    def lines(self, outputs: Sequence[CountedOutput]) -> str | None:
-        """Return the lines of the journal about outputs, which can be assessed as a log."""
-        lines = [
-            json.dumps(self._record(output), ensure_ascii=True)
-            for output in outputs
-            if output.slot.label != RETURNED
-        ]
-        return "\n".join(lines) or None
-
-    def _record(self, output: CountedOutput) -> dict[str, Any]:
-        slot = output.slot
-        grouping = self.required.grouping
-        return {
-            "tenant": self.tenant,
-            "requirement": self.required.name,
-            "ticket": slot.ticket,
-            **dict(self.required.condition),
-            grouping: self._value(slot.label),
-            "asked": {grouping: self._value(slot.asked)} if slot.asked else None,
-            "tries": slot.tries,
-            "missed": [self._value(number) for number in output.missed],
-        }
-
-    def _value(self, number: int) -> str | None:
-        return self.required.values[number - 1] if number > 0 else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Begun:
-    """Decide for a request and reserve its slot."""
-
-    sequence: _Sequence
-    ticket: str
-    now: float
-    seconds: float
-    schedule: Schedule
-    overlapping: bool
-    seed: int
-
-    def __call__(self, text: str | None) -> Written:
-        state = self.sequence.read(text).with_expired(self.now, seconds=self.seconds)
-        if state.slot(self.ticket) is not None:
-            raise ParameterError(
-                f"the ticket {self.ticket!r} is open already",
-                where="ticket",
-                remedy="give each request a ticket of its own",
-            )
-        state, outputs = state.counted()
-        counters = state.pending_counters()
-        index = self.schedule.decide(
-            counters,
-            shares=_shares(state),
-            wasted=self.overlapping,
-            random=random.Random(self.seed),
-        )
-        value = 0 if index is None else index + 1
-        urgency = 0 if index is None else counters[index]
-        state = state.with_slot(Slot(self.ticket, begun=self.now, asked=value))
-        lines = self.sequence.lines(outputs)
-        return Written(text=state.to_text(), line=lines, answer=(value, urgency))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Changed:
-    """Note something about a slot that counts nothing."""
-
-    sequence: _Sequence
-    change: Callable[[SequenceState], SequenceState]
-
-    def __call__(self, text: str | None) -> Written:
-        state = self.change(self.sequence.read(text))
-        return Written(text=state.to_text(), line=None, answer=None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Labelled:
-    """Note the output of a request, and count what can be counted."""
-
-    sequence: _Sequence
-    ticket: str
-    label: int
-
-    def __call__(self, text: str | None) -> Written:
-        state = self.sequence.read(text).with_label(self.ticket, self.label)
-        state, outputs = state.counted()
-        lines = self.sequence.lines(outputs)
-        return Written(text=state.to_text(), line=lines, answer=outputs)
-
-
 def _with_asked(state: SequenceState, *, ticket: str, value: int) -> SequenceState:
     return state.with_asked(ticket, value)
-
-
-def _shares(state: SequenceState) -> tuple[float, ...]:
-    """Return the model's own shares, each value counted once more so that none is zero."""
-    counts = state.natural_counts()
-    total = sum(counts) + len(counts)
-    return tuple((count + 1) / total for count in counts)

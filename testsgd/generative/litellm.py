@@ -26,7 +26,7 @@ from importlib import metadata
 from typing import Any
 
 from testsgd.errors import ConfigurationError, TestSGDError
-from testsgd.generative.enforcer import Enforcer, Ticket
+from testsgd.generative.enforcer import Enforcer
 from testsgd.generative.openai_calls import (
     OpenTickets,
     StreamedText,
@@ -34,10 +34,10 @@ from testsgd.generative.openai_calls import (
     output_of,
     put_before,
     request_of,
-    without_retries,
 )
 from testsgd.generative.readers import Output
 from testsgd.generative.specification import Endpoint
+from testsgd.generative.tickets import Ticket
 
 _log = logging.getLogger(__name__)
 
@@ -170,7 +170,7 @@ class FairnessHook:
 
     async def _finish(self, ticket: Ticket, output: Output | None) -> None:
         """Count an output; whatever goes wrong with it, the client gets its answer."""
-        final = without_retries(self._enforcer, ticket)
+        final = self._enforcer.last_try(ticket)
         try:
             await asyncio.to_thread(self._enforcer.finish, final, output)
         except TestSGDError as error:

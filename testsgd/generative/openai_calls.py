@@ -11,13 +11,12 @@ import binascii
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from testsgd.generative.asking import ModelRequest
-from testsgd.generative.enforcer import Enforcer, Ticket
 from testsgd.generative.readers import Output
 from testsgd.generative.specification import Endpoint
+from testsgd.generative.tickets import Ticket
 
 _MOST_TICKETS = 10_000
 
@@ -202,8 +201,3 @@ class OpenTickets:
         """Return the ticket of a call and forget it; None without one."""
         with self._lock:
             return self._tickets.pop(call, None)
-
-
-def without_retries(enforcer: Enforcer, ticket: Ticket) -> Ticket:
-    """Return a ticket whose output is delivered and counted, whatever it is."""
-    return replace(ticket, tries=enforcer.specification.enforcement.tries + 1)

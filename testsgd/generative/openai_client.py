@@ -10,19 +10,18 @@ import inspect
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
-from testsgd.generative.enforcer import Enforcer, Ticket
 from testsgd.generative.openai_calls import (
     StreamedText,
     edited_call,
     output_of,
     put_before,
     request_of,
-    without_retries,
 )
 from testsgd.generative.specification import Endpoint
+from testsgd.generative.tickets import Enforcing, Ticket
 
 
-def wrap(client: Any, enforcer: Enforcer, *, tenant: str = "") -> Any:
+def wrap(client: Any, enforcer: Enforcing, *, tenant: str = "") -> Any:
     """Return a client whose requests keep the deadlines of a specification.
 
     Parameters
@@ -124,7 +123,7 @@ class _View:
 class _Calls:
     """Calls of a client that waits for its answers."""
 
-    def __init__(self, enforcer: Enforcer, tenant: str) -> None:
+    def __init__(self, enforcer: Enforcing, tenant: str) -> None:
         self._enforcer = enforcer
         self._tenant = tenant
 
@@ -155,7 +154,7 @@ class _Calls:
 class _AsyncCalls:
     """Calls of a client whose answers are awaited; the enforcer works in a thread."""
 
-    def __init__(self, enforcer: Enforcer, tenant: str) -> None:
+    def __init__(self, enforcer: Enforcing, tenant: str) -> None:
         self._enforcer = enforcer
         self._tenant = tenant
 
@@ -187,7 +186,7 @@ class _AsyncCalls:
 class _Judged:
     """A stream of pieces; at its end the output is counted, and if it is cut off given back."""
 
-    def __init__(self, stream: Any, enforcer: Enforcer, ticket: Ticket) -> None:
+    def __init__(self, stream: Any, enforcer: Enforcing, ticket: Ticket) -> None:
         self._stream = stream
         self._enforcer = enforcer
         self._ticket = ticket
@@ -201,7 +200,7 @@ class _Judged:
             return
         self._text.is_settled = True
         if ended:
-            final = without_retries(self._enforcer, self._ticket)
+            final = self._enforcer.last_try(self._ticket)
             self._enforcer.finish(final, self._text.output)
         else:
             self._enforcer.give_back(self._ticket)

@@ -6,6 +6,7 @@ import base64
 import binascii
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import unquote
 
 from testsgd.errors import MissingExtraError, ModelError
 from testsgd.generative.asking import ModelRequest
@@ -64,7 +65,9 @@ class Upstream:
         body.update(request.parameters)
         return body
 
-    def ask(self, request: ModelRequest, *, seed: int | None = None) -> tuple[Output, str]:
+    def ask(
+        self, request: ModelRequest, *, seed: int | None = None
+    ) -> tuple[Output, dict[str, str]]:
         """Ask for one output.
 
         Parameters
@@ -78,8 +81,9 @@ class Upstream:
         -------
         output : str or bytes
             A text, or a picture.
-        asked : str
-            What an enforcer before the model asked for, as it says in a header; or empty.
+        asked : dict of str to str
+            The value that an enforcer before the model asked for, of each grouping, as it says in a
+            header.
 
         Raises
         ------
@@ -109,7 +113,7 @@ class Upstream:
             seen = " ".join(answer.text.split())[:_SHOWN]
             what = f"the answer has no output: {seen!r}"
             raise self._error(what, "choose another upstream.endpoint") from error
-        return output, answer.headers.get(ASKED_HEADER, "")
+        return output, asked_values(answer.headers.get(ASKED_HEADER, ""))
 
     def close(self) -> None:
         """Close the connections."""
@@ -141,6 +145,18 @@ class Upstream:
 
     def _error(self, what: str, remedy: str) -> ModelError:
         return ModelError(what, where=self.url, remedy=remedy)
+
+
+def asked_values(header: str) -> dict[str, str]:
+    """Return the value of each grouping in the header of an enforcer's answer.
+
+    Examples
+    --------
+    >>> asked_values("gender=male, skin=very%20dark"), asked_values("")
+    ({'gender': 'male', 'skin': 'very dark'}, {})
+    """
+    pairs = [part.strip().partition("=") for part in header.split(",") if "=" in part]
+    return {unquote(grouping): unquote(value) for grouping, _, value in pairs}
 
 
 def output_of(answer: Any, endpoint: Endpoint) -> Output:

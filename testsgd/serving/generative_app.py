@@ -455,7 +455,7 @@ class _Exchange:
             await _while_connected(receive, self._relayed(relay, ticket))
             if relay.is_stream and not relay.text.failure:
                 # It is counted before its end is sent: a client closes the connection then.
-                await self._finish(_last_try(self._server.enforcer, ticket), relay.text.output)
+                await self._finish(self._server.enforcer.last_try(ticket), relay.text.output)
                 is_open = False
         except ApiError as error:
             if not relay.has_begun:
@@ -619,14 +619,9 @@ def _tenant(request: Request) -> str:
     return short_hash(secret) if secret else ""
 
 
-def _last_try(enforcer: Enforcer, ticket: Ticket) -> Ticket:
-    """Return a ticket whose output is delivered in any case: a stream cannot be taken back."""
-    return replace(ticket, tries=enforcer.specification.enforcement.tries + 1)
-
-
 def _about(ticket: Ticket) -> dict[str, str]:
     """Return the headers that say what was asked for, and how often."""
-    asked = ", ".join(quote(one.value, safe=" ") for one in ticket.wanted)
+    asked = ", ".join(f"{quote(one.grouping)}={quote(one.value)}" for one in ticket.wanted)
     headers = {"x-testsgd-tries": str(ticket.tries)}
     return {"x-testsgd-asked": asked, **headers} if asked else headers
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from testsgd import errors
 from testsgd.generative.asking import Message, ModelRequest
 from testsgd.generative.enforcer import Enforcer
-from testsgd.generative.openai_calls import OpenTickets, without_retries
+from testsgd.generative.openai_calls import OpenTickets
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -149,7 +149,7 @@ class Guardrail:
             return _NONE
         # Without a text it is a call of a tool, which is unrelated.
         output = texts[0] if texts else None
-        self._enforcer.finish(without_retries(self._enforcer, ticket), output)
+        self._enforcer.finish(self._enforcer.last_try(ticket), output)
         return _NONE
 
 
