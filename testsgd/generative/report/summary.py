@@ -41,6 +41,14 @@ class ValueSummary(Part):
     obeyed: int = Field(description="those of them that had it")
 
 
+class PictureSummary(Part):
+    """A small picture of one output."""
+
+    data: str = Field(description="a PNG file in base64", pattern="^[A-Za-z0-9+/]+={0,2}$")
+    label: str = Field(description="the value that it has")
+    asked: bool = Field(description="a value was asked for")
+
+
 class SequenceSummary(Part):
     """How the values of a requirement appear in a sequence of outputs."""
 
@@ -63,6 +71,9 @@ class SequenceSummary(Part):
     difference_bound: float | None = Field(description="what the betas allow in the long run")
     sequence: list[int] = Field(
         description="the last values in their order, from 1; negative where asked for"
+    )
+    pictures: list[PictureSummary] = Field(
+        [], description="the first related outputs as small pictures; empty: none are shown"
     )
 
 
