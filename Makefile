@@ -39,7 +39,7 @@ PROTECTED_law    := race1
 NETWORKS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check lowest lint docs bench shields monitors generative schemas reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test check lowest lint docs bench shields monitors generative generative-portraits schemas reports clean retrain compare certify certify-fairify \
 	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -182,6 +182,10 @@ monitors: $(VENV)/installed ## Run the experiments of docs/monitoring.md and wri
 # The label files are found through TESTSGD_DATA_HOME.
 generative: $(VENV)/installed ## Assess the sequences published with the conditional-fairness paper
 	@$(BIN)/python -m benchmarks.generative_experiments.published --out $(OUT) $(OPTIONS)
+
+# The model is a stand-in on this machine; its pictures are read by a small network.
+generative-portraits: $(VENV)/with-tensorflow $(VENV)/with-serve ## Assess drawn portraits, then with an enforcer before the model
+	@$(BIN)/python -m benchmarks.generative_experiments.pictures --out $(OUT) $(OPTIONS)
 
 schemas: $(VENV)/installed ## Write the JSON Schemas of results after a change of a summary
 	$(BIN)/python -c 'from testsgd.report.kinds import result_classes; [kind.document.file.write_text(kind.document.generate_schema()) for kind in result_classes()]'
