@@ -19,6 +19,9 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 MOST_BYTES = 64 * 1024
 """Largest picture that a report shows, in bytes."""
 
+# A longer text names no file.
+_LONGEST_NAME = 4096
+
 
 @dataclass(frozen=True)
 class PictureFile:
@@ -42,7 +45,7 @@ class PictureFile:
         """
         try:
             data = self.path.read_bytes()
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise DataError(
                 "the picture cannot be read",
                 where=str(self.path),
@@ -74,7 +77,7 @@ def with_pictures(cells: Sequence[Any], folder: Path) -> list[Any]:
     >>> with_pictures(["a nurse", "output-00001.png"], Path("outputs"))[0]
     'a nurse'
     """
-    return [_named_file(cell, folder) if _is_name(cell) else cell for cell in cells]
+    return [_named_file(cell, folder) or cell for cell in cells]
 
 
 def content(output: Any) -> Any:
@@ -184,16 +187,22 @@ def _checked(data: bytes, *, where: str) -> bytes:
     return data
 
 
-def _is_name(cell: Any) -> bool:
-    """Return whether a text is the name of a PNG file, not a sentence that ends in one."""
-    if not isinstance(cell, str) or not cell.lower().endswith(ENDING) or "\n" in cell:
+def _named_file(cell: Any, folder: Path) -> PictureFile | None:
+    """Return the PNG file that an output names; None if the output is something else."""
+    if not isinstance(cell, str) or not cell.lower().endswith(ENDING) or len(cell) > _LONGEST_NAME:
+        return None
+    path = folder / cell  # An absolute name stays what it is.
+    # The second one if the folder has been moved with all that is in it.
+    for candidate in (path, folder / path.name):
+        if _is_file(candidate):
+            return PictureFile(candidate)
+    # A sentence may end in the name of a file; anything else is a file that is missing.
+    is_sentence = any(letter.isspace() for letter in path.name) and not Path(cell).is_absolute()
+    return None if is_sentence else PictureFile(path)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # Too long, say.
         return False
-    path = Path(cell)
-    return path.is_absolute() or not any(letter.isspace() for letter in path.name)
-
-
-def _named_file(name: str, folder: Path) -> PictureFile:
-    """Return the file of a name; one that is not where it says may lie beside the log."""
-    path = folder / name  # An absolute name stays what it is.
-    beside = folder / path.name
-    return PictureFile(beside if not path.exists() and beside.exists() else path)

@@ -198,6 +198,7 @@ class Figure:
 
 PICTURE_URI = "data:image/png;base64,"
 """What the address of a picture in a document begins with."""
+_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 @dataclass(frozen=True)
@@ -220,12 +221,15 @@ class Picture:
     marked: bool = False  # Whether it has a frame.
 
     def __post_init__(self) -> None:
+        mistake = f"a picture is a PNG file in an address that begins with {PICTURE_URI}"
+        if not self.data_uri.startswith(PICTURE_URI):
+            raise ValueError(mistake)
         try:
-            if not self.data_uri.startswith(PICTURE_URI):
-                raise ValueError
-            base64.b64decode(self.data_uri.removeprefix(PICTURE_URI), validate=True)
+            data = base64.b64decode(self.data_uri.removeprefix(PICTURE_URI), validate=True)
         except ValueError as error:
-            raise ValueError(f"a picture is not an address that begins {PICTURE_URI}") from error
+            raise ValueError(mistake) from error
+        if not data.startswith(_PNG_SIGNATURE):
+            raise ValueError(mistake)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 from testsgd.generative.outcome import Scope, Standing
+from testsgd.report.blocks import PICTURE_URI, Picture
 from testsgd.report.summaries import Part
 
 SCHEMA_NAME = "testsgd.generative/1"
@@ -44,9 +45,14 @@ class ValueSummary(Part):
 class PictureSummary(Part):
     """A small picture of one output."""
 
-    data: str = Field(description="a PNG file in base64", pattern="^[A-Za-z0-9+/]+={0,2}$")
+    data: str = Field(description="a PNG file in base64")
     label: str = Field(description="the value that it has")
     asked: bool = Field(description="a value was asked for")
+
+    @field_validator("data")
+    @classmethod
+    def _is_a_picture(cls, data: str) -> str:
+        return Picture(f"{PICTURE_URI}{data}", label="").data_uri.removeprefix(PICTURE_URI)
 
 
 class SequenceSummary(Part):
