@@ -155,6 +155,17 @@ def _neutral(summary: GenerativeSummary) -> list[str]:
         ]
     if summary.settings.neutrality == "none":
         return ["Every prompt is taken to be neutral, as the specification says."]
+    asked = sum(
+        value.asked
+        for sequence in summary.sequences
+        if sequence.scope == "all"
+        for value in sequence.values
+    )
+    if summary.all_neutral and asked:
+        return [
+            f"No prompt has a word of a value, but {plural(asked, 'time')} a value was asked for. "
+            "So this is about the model together with what asks it."
+        ]
     if summary.all_neutral:
         return ["No prompt has a word of a value, so this is about the model itself."]
     neutral = [sequence for sequence in summary.sequences if sequence.scope == "neutral"]
