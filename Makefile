@@ -39,7 +39,7 @@ PROTECTED_law    := race1
 NETWORKS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check lowest integration lint docs bench shields monitors generative generative-llm schemas reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test check lowest integration lint docs bench shields monitors generative generative-llm generative-portraits schemas reports clean retrain compare certify certify-fairify \
 	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -200,6 +200,10 @@ $(VENV)/with-llm: $(VENV)/with-serve
 
 generative-llm: $(VENV)/with-llm ## Assess and mend a real language model, served on this machine
 	@$(BIN)/python -m benchmarks.generative_experiments.language_story --out $(OUT) $(OPTIONS)
+
+# The model is a stand-in on this machine; its pictures are read by a small network.
+generative-portraits: $(VENV)/with-tensorflow $(VENV)/with-serve ## Assess drawn portraits, then with an enforcer before the model
+	@$(BIN)/python -m benchmarks.generative_experiments.pictures --out $(OUT) $(OPTIONS)
 
 schemas: $(VENV)/installed ## Write the JSON Schemas of results after a change of a summary
 	$(BIN)/python -c 'from testsgd.report.kinds import result_classes; [kind.document.file.write_text(kind.document.generate_schema()) for kind in result_classes()]'

@@ -215,3 +215,15 @@ def test_what_was_set_aside_is_counted() -> None:
     found = assess_generative(["an x and a y", "an x", "a y"], specification(9)).summary
     assert found.several == 1
     assert found.sequences[0].unrelated == 1
+
+
+def test_outputs_for_which_a_value_was_asked_say_nothing_of_the_model_alone() -> None:
+    specification = {"groupings": {"g0": {"values": ["x", "y"]}}}
+    outputs = {"prompt": ["please"] * 3, "g0": ["x", "y", "x"]}
+    asked = {**outputs, "asked": [None, "y", None]}
+    plain, helped = (
+        assess_generative(one, specification).verdict.sentences for one in (outputs, asked)
+    )
+    assert len(plain) == len(helped)
+    assert plain != helped
+    assert any("1 output" in sentence for sentence in helped)

@@ -29,6 +29,13 @@ UpstreamOption = Annotated[
     typer.Option(help="Address of the model, with the interface of OpenAI, up to /v1."),
 ]
 
+PicturesOption = Annotated[
+    bool,
+    typer.Option(
+        "--pictures", help="Show the first pictures that the log names; each at most 64 kB."
+    ),
+]
+
 BeforeOption = Annotated[
     Path | None,
     typer.Option(help="An earlier result.json, which the report shows beside this one."),
@@ -45,6 +52,7 @@ def assess(
     ],
     spec: SpecificationOption,
     before: BeforeOption = None,
+    pictures: PicturesOption = False,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: none are written)")
     ] = None,
@@ -64,7 +72,8 @@ def assess(
     GenerativeResult.check_formats(wanted)
     if out is not None:
         console.check_writable(out)
-    return _finish(assess_generative(outputs, spec, before=before), out, wanted, quiet=quiet)
+    result = assess_generative(outputs, spec, before=before, pictures=True if pictures else None)
+    return _finish(result, out, wanted, quiet=quiet)
 
 
 def ask(
@@ -80,6 +89,7 @@ def ask(
         "outputs"
     ),
     before: BeforeOption = None,
+    pictures: PicturesOption = False,
     seed: Annotated[
         int, typer.Option(help="Sent with the first output; each further has the next.")
     ] = 0,
@@ -90,7 +100,9 @@ def ask(
     """Ask a model for outputs to the prompts of a specification, and assess them.
 
     The outputs are written to outputs.jsonl as they come, pictures as files beside it; started
-    again, what is there is kept and the rest is asked for. Exit codes: as of assess.
+    again, what is there is kept and the rest is asked for.
+
+    Exit codes: those of assess.
     """
     from testsgd.generative import GenerativeResult, GenerativeSpecification, assess_generative
     from testsgd.generative.upstream import Upstream
@@ -106,7 +118,9 @@ def ask(
         console.progress_bar(quiet) as progress,
     ):
         _ask_for_outputs(specification, model, number, log=log, seed=seed, progress=progress)
-    result = assess_generative(log, specification, before=before)
+    result = assess_generative(
+        log, specification, before=before, pictures=True if pictures else None
+    )
     return _finish(result, out, wanted, quiet=quiet)
 
 
@@ -147,7 +161,7 @@ def _kept(output: Output, log: Path, index: int) -> str:
         return output
     picture = log.with_name(f"output-{index + 1:05}.png")
     picture.write_bytes(output)
-    return str(picture)
+    return picture.name
 
 
 def calibrate(
@@ -232,8 +246,9 @@ def neutral(
 ) -> int:
     """Find out by experiment which prompts are neutral: one value in all outputs is a hint.
 
-    Each prompt is asked until two values came, at most as often as neutrality.samples says. Exit
-    codes: 0 all prompts are neutral, 1 one is biased, 2 bad input, 3 one is undecided.
+    Each prompt is asked until two values came, at most as often as neutrality.samples says.
+
+    Exit codes: 0 all prompts are neutral, 1 one is biased, 2 bad input, 3 one is undecided.
     """
     from testsgd.generative import GenerativeSpecification, judge_prompts
     from testsgd.generative.upstream import Upstream
@@ -286,7 +301,10 @@ def journal(
     quiet: options.QuietOption = False,
     verbose: options.VerboseOption = False,
 ) -> int:
-    """Print what an enforcer counted, a JSON object a line, which assess can read."""
+    """Print what an enforcer counted, a JSON object a line, which assess can read.
+
+    Exit codes: 0 done, 2 bad input.
+    """
     from testsgd.generative import Enforcer
 
     enforcer = Enforcer(spec, state=state)

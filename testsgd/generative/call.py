@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from testsgd.generative.outputs import labelled_outputs
+from testsgd.generative.pictures import PicturesLike, shown_pictures
 from testsgd.generative.readers import Classifier
 from testsgd.generative.report.summarise import summarise_assessment
 from testsgd.generative.result import GenerativeResult
@@ -23,6 +24,7 @@ def assess_generative(
     classify: Mapping[str, Classifier] | None = None,
     before: GenerativeResult | str | Path | None = None,
     keep_sequence: bool = True,
+    pictures: PicturesLike | None = None,
 ) -> GenerativeResult:
     """Assess the conditional fairness of outputs of a generative model.
 
@@ -41,6 +43,9 @@ def assess_generative(
         An earlier result, which the report shows beside this one.
     keep_sequence : bool
         Whether the result has the values of single outputs, which drawings of waiting times need.
+    pictures : sequence of bytes, path-like or None, or True, optional
+        Small PNG files, one for each output in order, of which the report shows the first ones of
+        each requirement; None where an output has none. True: the outputs are pictures themselves.
 
     Returns
     -------
@@ -72,11 +77,14 @@ def assess_generative(
     earlier = before
     if isinstance(before, str | Path):
         earlier = GenerativeResult.from_json(before)
-    outcome = assess(labelled_outputs(outputs, specified, classify=classify), specified)
+    labelled = labelled_outputs(outputs, specified, classify=classify)
+    shown = shown_pictures(pictures, labelled.pictures, number=len(labelled))
+    outcome = assess(labelled, specified)
     summary = summarise_assessment(
         outcome,
         specified,
         before=earlier.summary.sequences if isinstance(earlier, GenerativeResult) else (),
         keep_sequence=keep_sequence,
+        pictures=shown,
     )
     return GenerativeResult(summary)

@@ -57,6 +57,7 @@ class SequenceOutcome:
     difference_bound: float | None  # What the betas allow in the long run (Lemma 1).
     labels: NDArray[np.int32]  # The values of the related outputs in their order, from 1.
     asked: NDArray[np.bool_]  # Which of them had been asked for.
+    positions: NDArray[np.intp]  # Which of all outputs they are, from 0.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from testsgd.data.cells import as_pandas
 from testsgd.errors import DataError, ParameterError
 from testsgd.generative.neutrality import PromptJudge
+from testsgd.generative.pictures import Picture, PictureFile, content, with_pictures
 from testsgd.generative.readers import Classifier, FunctionReader, Reader, readers_of
 from testsgd.generative.specification import GenerativeSpecification
 
@@ -65,6 +66,8 @@ class LabelledOutputs:
     neutral: Mapping[str, Flags]
     asked: Mapping[str, Labels]  # For each grouping the value that was asked for; 0: none.
     texts: tuple[str, ...] = ()  # The outputs themselves, if they are texts.
+    # Of each output the picture that it is, None if it is none; empty if there are no pictures.
+    pictures: tuple[Picture | None, ...] = ()
     requirements: tuple[str, ...] = ()  # Of a journal the requirement that each line is about.
 
     def __len__(self) -> int:
@@ -84,7 +87,9 @@ def labelled_outputs(
     source : path-like, data frame, mapping of columns, or sequence of texts or of mappings
         A log with the columns ``prompt``, ``output``, ``asked`` and those named like groupings, of
         which those that are needed must be there. A sequence of texts is the column ``output``. The
-        journal of an enforcer has ``requirement`` and ``ticket`` besides.
+        journal of an enforcer has ``requirement`` and ``ticket`` besides. In a file an output may
+        be the name of a ``.png`` file, relative to the folder of the log; it is read as that
+        picture.
     specification : GenerativeSpecification
         The groupings.
     classify : mapping of str to callable, optional
@@ -97,11 +102,18 @@ def labelled_outputs(
     Raises
     ------
     DataError
-        If a file cannot be read, or a value is none of its grouping.
+        If a file cannot be read, or a value is none of its grouping, or a picture is missing.
     ModelError
         If a function that reads a grouping fails.
     """
     frame, where = _frame(source)
+    pictures: tuple[Picture | None, ...] = ()
+    if OUTPUT in frame.columns:
+        cells = list(frame[OUTPUT])
+        if isinstance(source, str | Path):
+            cells = with_pictures(cells, Path(source).parent)
+            frame[OUTPUT] = pd.Series(cells, dtype=object)
+        pictures = _pictures(cells)
     readers = readers_of(specification, classify)
     is_journal = REQUIREMENT in frame.columns and TICKET in frame.columns
     _check_tenant(frame, where=where)
@@ -131,8 +143,14 @@ def labelled_outputs(
         neutral=_neutral(frame, specification),
         asked=_asked(frame, specification, where=where),
         texts=texts,
+        pictures=pictures,
         requirements=tuple(frame[REQUIREMENT].astype(str)) if is_journal else (),
     )
+
+
+def _pictures(cells: Sequence[Any]) -> tuple[Picture | None, ...]:
+    found = tuple(cell if isinstance(cell, bytes | PictureFile) else None for cell in cells)
+    return found if any(picture is not None for picture in found) else ()
 
 
 def _check_tenant(frame: pd.DataFrame, *, where: str) -> None:
@@ -203,7 +221,7 @@ def _asked_value(cell: Any, grouping: str, *, only: bool) -> Any:
 def _read(reader: Reader, texts: Sequence[Any]) -> tuple[Labels, int, int]:
     """Read a value from each text; equal texts are read once."""
     codes, different = _different(pd.Series(texts, dtype=object))
-    readings = [reader.read(text) for text in different]
+    readings = [reader.read(content(text)) for text in different]
     labels = np.array([reading.label for reading in readings], dtype=np.int32)
     several = np.array([reading.several for reading in readings], dtype=bool)
     unanswered = np.array([reading.unanswered for reading in readings], dtype=bool)
@@ -222,6 +240,12 @@ def _texts(frame: pd.DataFrame, reads: str, name: str, *, where: str) -> Sequenc
     if len(needed) == 1:
         cells = frame[needed[0]]
         return ["" if _is_missing(cell) else cell for cell in cells]
+    if any(isinstance(cell, bytes | PictureFile) for cell in frame[OUTPUT]):
+        raise DataError(
+            f"{name!r} cannot be read from a prompt and a picture together",
+            where=where,
+            remedy=f'write reads = "output" in groupings.{name}',
+        )
     both = zip(frame[PROMPT], frame[OUTPUT], strict=True)
     return ["\n".join("" if _is_missing(cell) else str(cell) for cell in cells) for cells in both]
 
@@ -229,7 +253,7 @@ def _texts(frame: pd.DataFrame, reads: str, name: str, *, where: str) -> Sequenc
 def _check_texts(texts: Sequence[Any], name: str, *, where: str) -> None:
     """Raise an error if words or a chat model should read something that is no text."""
     for number, text in enumerate(texts, start=1):
-        if not isinstance(text, str | bytes):
+        if not isinstance(text, str | bytes | PictureFile):
             place = f"output {number}"
             raise DataError(
                 f"{name!r} cannot be read from a {type(text).__name__}",

@@ -133,6 +133,7 @@ def _sequence(
         ),
         labels=labels,
         asked=asked != 0,
+        positions=related,
     )
 
 

@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import ClassVar, Literal, TypeAlias
@@ -195,6 +196,58 @@ class Figure:
     caption: str = ""
 
 
+PICTURE_URI = "data:image/png;base64,"
+"""What the address of a picture in a document begins with."""
+_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A small picture that stands in the document itself, never somewhere else.
+
+    Raises
+    ------
+    ValueError
+        If its address is not the data of a PNG file in base64.
+
+    Examples
+    --------
+    >>> Picture("data:image/png;base64,iVBORw0KGgo=", label="female").marked
+    False
+    """
+
+    data_uri: str
+    label: str  # What it shows, in a word or two.
+    marked: bool = False  # Whether it has a frame.
+
+    def __post_init__(self) -> None:
+        mistake = f"a picture is a PNG file in an address that begins with {PICTURE_URI}"
+        if not self.data_uri.startswith(PICTURE_URI):
+            raise ValueError(mistake)
+        try:
+            data = base64.b64decode(self.data_uri.removeprefix(PICTURE_URI), validate=True)
+        except ValueError as error:
+            raise ValueError(mistake) from error
+        if not data.startswith(_PNG_SIGNATURE):
+            raise ValueError(mistake)
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Rows of small pictures, each row with a title; Markdown says how many there are."""
+
+    kind: ClassVar = "pictures"
+
+    label: str  # What they show, for those who do not see them.
+    rows: tuple[tuple[str, tuple[Picture, ...]], ...]
+    caption: str = ""
+
+    @property
+    def number(self) -> int:
+        """How many pictures there are."""
+        return sum(len(pictures) for _, pictures in self.rows)
+
+
 @dataclass(frozen=True)
 class Quotes:
     """Places in texts: for each name what stands before a term, the term, and what follows.
@@ -261,6 +314,7 @@ Block: TypeAlias = (
     | Notes
     | Table
     | Figure
+    | Pictures
     | Quotes
     | Details
     | Boxed

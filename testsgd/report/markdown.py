@@ -21,6 +21,7 @@ from testsgd.report.blocks import (
     Notes,
     Only,
     Paragraph,
+    Pictures,
     Quotes,
     Row,
     Section,
@@ -28,7 +29,7 @@ from testsgd.report.blocks import (
     Table,
     Text,
 )
-from testsgd.report.formatting import moment, shorten
+from testsgd.report.formatting import moment, plural, shorten
 
 TEXT_LIMIT = 160
 
@@ -150,6 +151,12 @@ def _block(block: Block) -> list[str]:
             return [title, _grid(block)] if block.rows else []
         case Figure():
             return []
+        case Pictures():
+            if not block.number:
+                return []
+            return [
+                f"*{escape(block.label)}: {plural(block.number, 'picture')} in the HTML report.*"
+            ]
         case Quotes():
             places = [_place(*place) for _, all_places in block.places for place in all_places[:1]]
             return ["\n".join(f"- {place}" for place in places)]

@@ -189,6 +189,7 @@ def _sequence(
         title,
         (
             Paragraph(text),
+            *_contact_sheet(sequence, earlier),
             *(figure for figure in figures if figure is not None),
             _values_table(sequence, earlier),
         ),
@@ -197,6 +198,36 @@ def _sequence(
         ),
         plain=True,
     )
+
+
+def _contact_sheet(
+    sequence: SequenceSummary, earlier: SequenceSummary | None
+) -> tuple[blocks.Pictures, ...]:
+    """Show the first outputs of a requirement, and above them those of the earlier result."""
+    titled = (("Before", earlier), ("Now", sequence))
+    known = [(title, one) for title, one in titled if one is not None and one.pictures]
+    if not known:
+        return ()
+    rows = tuple(
+        (
+            f"{title}: the first {count(len(one.pictures))} of "
+            f"{plural(one.related, 'related output')}",
+            tuple(
+                blocks.Picture(
+                    data_uri=f"{blocks.PICTURE_URI}{picture.data}",
+                    label=picture.label,
+                    marked=picture.asked,
+                )
+                for picture in one.pictures
+            ),
+        )
+        for title, one in known
+    )
+    marked = any(picture.asked for _, one in known for picture in one.pictures)
+    caption = "In their order, with the value that was read."
+    if marked:
+        caption += " Where a value was asked for, the picture has a frame."
+    return (blocks.Pictures(f"Pictures: {sequence.name}", rows, caption),)
 
 
 def _values_table(sequence: SequenceSummary, earlier: SequenceSummary | None) -> blocks.Table:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from testsgd.generative.pictures import thumbnail
 from testsgd.generative.report import summary as documents
 from testsgd.generative.report.summary import GenerativeSummary
 from testsgd.generative.report.verdict import generative_verdict
@@ -15,10 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from testsgd.generative.outcome import AssessmentOutcome, CoverageOutcome, SequenceOutcome
+    from testsgd.generative.pictures import Picture
     from testsgd.generative.specification import GenerativeSpecification
 
 # So many outputs of a sequence, the last ones, are in the document.
 MOST_DRAWN = 1000
+# So many related outputs of a requirement, the first ones, are shown as pictures.
+MOST_PICTURES = 24
+# So many letters of base64 all of them have together: a page with those of an earlier result, too,
+# stays below 3 MB.
+MOST_LETTERS = 1_250_000
 
 
 def summarise_assessment(
@@ -27,11 +34,13 @@ def summarise_assessment(
     *,
     before: Sequence[documents.SequenceSummary] = (),
     keep_sequence: bool = True,
+    pictures: Sequence[Picture | None] = (),
 ) -> GenerativeSummary:
     """Write an assessment as one document.
 
     `before`: the sequences of an earlier assessment, which the report shows beside these.
     `keep_sequence`: whether the values of single outputs are in the document.
+    `pictures`: the picture of each output, or None; empty if none is shown.
     """
     settings = documents.GenerativeSettings(
         confidence=specification.confidence,
@@ -48,8 +57,10 @@ def summarise_assessment(
         "digest": specification.digest(),
         "settings": settings,
         "sequences": [
-            _sequence(sequence, most=MOST_DRAWN if keep_sequence else 0)
-            for sequence in outcome.sequences
+            _sequence(sequence, most=MOST_DRAWN if keep_sequence else 0, pictures=shown)
+            for sequence, shown in zip(
+                outcome.sequences, _all_pictures(outcome.sequences, pictures), strict=True
+            )
         ],
         "before": list(before),
         "coverage": coverage,
@@ -63,7 +74,41 @@ def summarise_assessment(
     return GenerativeSummary(**found, verdict=verdict)
 
 
-def _sequence(sequence: SequenceOutcome, *, most: int) -> documents.SequenceSummary:
+def _all_pictures(
+    sequences: Sequence[SequenceOutcome], pictures: Sequence[Picture | None]
+) -> list[list[documents.PictureSummary]]:
+    """Return the pictures of each requirement; each has an equal part of the room there is."""
+    shown = sum(sequence.scope == "all" for sequence in sequences)
+    room = MOST_LETTERS // max(shown, 1)
+    return [
+        _pictures(sequence, pictures, room=room) if pictures and sequence.scope == "all" else []
+        for sequence in sequences
+    ]
+
+
+def _pictures(
+    sequence: SequenceOutcome, pictures: Sequence[Picture | None], *, room: int
+) -> list[documents.PictureSummary]:
+    """Return the first related outputs as pictures, until there is no room for a further one."""
+    found: list[documents.PictureSummary] = []
+    for index in range(min(sequence.related, MOST_PICTURES)):
+        position = int(sequence.positions[index])
+        picture = pictures[position]
+        if picture is None:
+            continue
+        data = thumbnail(picture, where=f"picture {position + 1}")
+        room -= len(data)
+        if room < 0:
+            break
+        label = sequence.requirement.values[int(sequence.labels[index]) - 1]
+        asked = bool(sequence.asked[index])
+        found.append(documents.PictureSummary(data=data, label=label, asked=asked))
+    return found
+
+
+def _sequence(
+    sequence: SequenceOutcome, *, most: int, pictures: list[documents.PictureSummary]
+) -> documents.SequenceSummary:
     requirement = sequence.requirement
     signs = np.where(sequence.asked, -1, 1)
     signed = sequence.labels * signs
@@ -75,6 +120,7 @@ def _sequence(sequence: SequenceOutcome, *, most: int) -> documents.SequenceSumm
         conditions=_conditions(requirement.condition),
         values=[documents.ValueSummary.of(value) for value in sequence.values],
         sequence=drawn.tolist(),
+        pictures=pictures,
     )
 
 

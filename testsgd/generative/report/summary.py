@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 from testsgd.generative.outcome import Scope, Standing
+from testsgd.report.blocks import PICTURE_URI, Picture
 from testsgd.report.summaries import Part
 
 SCHEMA_NAME = "testsgd.generative/1"
@@ -41,6 +42,19 @@ class ValueSummary(Part):
     obeyed: int = Field(description="those of them that had it")
 
 
+class PictureSummary(Part):
+    """A small picture of one output."""
+
+    data: str = Field(description="a PNG file in base64")
+    label: str = Field(description="the value that it has")
+    asked: bool = Field(description="a value was asked for")
+
+    @field_validator("data")
+    @classmethod
+    def _is_a_picture(cls, data: str) -> str:
+        return Picture(f"{PICTURE_URI}{data}", label="").data_uri.removeprefix(PICTURE_URI)
+
+
 class SequenceSummary(Part):
     """How the values of a requirement appear in a sequence of outputs."""
 
@@ -63,6 +77,9 @@ class SequenceSummary(Part):
     difference_bound: float | None = Field(description="what the betas allow in the long run")
     sequence: list[int] = Field(
         description="the last values in their order, from 1; negative where asked for"
+    )
+    pictures: list[PictureSummary] = Field(
+        [], description="the first related outputs as small pictures; empty: none are shown"
     )
 
 
