@@ -27,7 +27,7 @@ SIZES = (2, 3, 4, 5, 6, 8)
 KINDS = {
     "numbers": "whole numbers",
     "categories": "names as categories",
-    "names": "names as objects",
+    "names": "names as texts",
 }
 STATES = {
     "memory": "in memory",

@@ -245,8 +245,10 @@ def _different(cells: pd.Series[Any]) -> tuple[NDArray[np.intp], Sequence[Any]]:
     """Return the different cells, and the position of each among them."""
     if isinstance(cells.dtype, pd.CategoricalDtype):
         return _different_categories(cells)
+    if not isinstance(cells.dtype, pd.StringDtype):
+        cells = cells.astype(object)
     try:
-        codes, different = pd.factorize(cells.astype(object), use_na_sentinel=False)
+        codes, different = pd.factorize(cells, use_na_sentinel=False)
     except TypeError:  # Something that cannot be hashed, such as a list.
         return np.arange(len(cells)), list(cells)
     return codes, list(different)
