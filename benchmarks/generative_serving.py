@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,6 +25,7 @@ RATE = 200
 SECONDS = 10
 WARM = 200
 CONNECTIONS = 40
+KINDS = ("memory", "normal", "full")
 
 MODEL = """
 import sys, uvicorn
@@ -130,24 +132,46 @@ async def answer_times(port: int, *, requests: int, rate: float) -> list[float]:
     return taken
 
 
-def measured(port: int, process: int) -> str:
+@dataclass(frozen=True)
+class Served:
+    """Milliseconds of a request: of a server's processor, and of waiting for the answer."""
+
+    what: str
+    processor: float
+    middle: float
+    late: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what}: {self.processor:.2f} ms processor, p50 {self.middle:.2f} ms, "
+            f"p99 {self.late:.2f} ms"
+        )
+
+
+def measured(what: str, port: int, process: int, *, seconds: int = SECONDS) -> Served:
     """Return processor time for a request, and the waiting of the middle and of the slowest."""
     asyncio.run(answer_times(port, requests=WARM, rate=RATE))
     before = processor_seconds(process)
-    taken = asyncio.run(answer_times(port, requests=RATE * SECONDS, rate=RATE))
+    taken = asyncio.run(answer_times(port, requests=RATE * seconds, rate=RATE))
     used = 1000 * (processor_seconds(process) - before) / len(taken)
     middle, late = (1000 * taken[int(share * len(taken))] for share in (0.5, 0.99))
-    return f"{used:.2f} ms processor, p50 {middle:.2f} ms, p99 {late:.2f} ms"
+    return Served(what, used, middle, late)
+
+
+def serving(*, seconds: int = SECONDS) -> Iterator[Served]:
+    """Measure the model alone, and each way of keeping the state before it."""
+    with running(MODEL, port=18471) as model, tempfile.TemporaryDirectory(dir=".") as folder:
+        yield measured("model alone", 18471, model, seconds=seconds)
+        for kind in KINDS:
+            arguments = (kind, f"{folder}/{kind}.sqlite", "http://127.0.0.1:18471/v1")
+            with running(SERVER, *arguments, port=18472) as server:
+                yield measured(f"before it, {kind}", 18472, server, seconds=seconds)
 
 
 def main() -> None:
     """Print a line for the model alone, and one for each way of keeping the state."""
-    with running(MODEL, port=18471) as model, tempfile.TemporaryDirectory(dir=".") as folder:
-        print("model alone:", measured(18471, model))
-        for kind in ("memory", "normal", "full"):
-            arguments = (kind, f"{folder}/{kind}.sqlite", "http://127.0.0.1:18471/v1")
-            with running(SERVER, *arguments, port=18472) as server:
-                print(f"before it, {kind}:", measured(18472, server))
+    for served in serving():
+        print(served)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks import min_rows
+from benchmarks import generative_cases, min_rows
 from benchmarks.certification import AT_ITS_TIME, LONGER, SMALL
 from benchmarks.divexplorer_speed import CELLS, RULES
 from benchmarks.monitor_stream import BESIDE_SQLITE, LONG
@@ -215,6 +215,11 @@ def render(run: Callable[[str], Rows]) -> str:
         "to add to two of them, in Python. Memory is what the stream added: ids that are "
         "remembered, and people whose label is not known yet.",
         _table(LONG, run("monitor-long")),
+        "## Generative models",
+        generative_cases.TEXT,
+        generative_cases.MARKS[0],
+        generative_cases.kept(),
+        generative_cases.MARKS[1],
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -155,3 +155,21 @@ def test_sizes_that_are_none_or_too_large_are_an_error(sizes: object) -> None:
 def test_labels_that_do_not_fit_are_an_error(labels: list[object]) -> None:
     with pytest.raises(DataError):
         combination_coverage(labels, sizes=[2, 2])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64])
+def test_first_appearances_in_a_long_sequence_are_the_first_of_all(dtype: type):
+    random = np.random.default_rng(7)
+    labels = random.integers(0, 3, size=(300_000, 3)).astype(dtype)
+    # Some combinations come first at the end of, or behind, the portions that are read together.
+    for row in (8_191, 8_192, 24_575, 24_576, 155_648, 299_999):
+        labels[row] = (3, 3, 3) if row % 2 else (3, 1, 2)
+    labels[24_576] = (4, 4, 4)
+    found = combination_coverage(labels, sizes=[4, 4, 5], strength=2)
+    for groupings, first in zip(found.subsets, found.first, strict=True):
+        expected = np.zeros(first.shape, dtype=np.int64)
+        for position, row in enumerate(labels[:, list(groupings)].tolist(), start=1):
+            place = tuple(value - 1 for value in row)
+            if min(place) >= 0 and expected[place] == 0:
+                expected[place] = position
+        assert first.tolist() == expected.tolist()

@@ -301,3 +301,34 @@ def test_the_columns_that_are_there_are_named() -> None:
 
 def test_the_type_of_outputs() -> None:
     assert isinstance(labelled_outputs(["a"], ONE), LabelledOutputs)
+
+
+def test_categories_that_no_cell_has_are_not_looked_at():
+    cells = pd.Categorical.from_codes(
+        [2, -1, 0, 2, 3], categories=["male", "a car", "female", "unrelated"]
+    )
+    outputs = labelled_outputs(pd.DataFrame({"gender": cells}), ONE)
+    assert outputs.labels["gender"].tolist() == [1, 0, 2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pd.Categorical(["male", None, "car", "boat"]),
+        pd.Categorical(["male", "male", "car", "boat"]),
+        pd.array(["male", None, "car", "boat"], dtype="string"),
+        np.array(["male", None, "car", "boat"], dtype=object),
+    ],
+)
+def test_first_wrong_row_is_named_whatever_the_type_of_the_column(cells: Any):
+    with pytest.raises(DataError) as caught:
+        labelled_outputs(pd.DataFrame({"gender": cells}), ONE)
+    assert caught.value.details["row"] == 3
+    assert caught.value.details["value"] == "car"
+
+
+@pytest.mark.parametrize("categories", [[1, 2], [1.0, 2.0]])
+def test_categories_may_be_numbers(categories: list[float]):
+    cells = pd.Categorical.from_codes([1, -1, 0], categories=categories)
+    outputs = labelled_outputs(pd.DataFrame({"gender": cells}), ONE)
+    assert outputs.labels["gender"].tolist() == [2, 0, 1]

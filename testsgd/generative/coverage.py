@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +26,9 @@ Booleans = NDArray[np.bool_]
 
 # Each combination takes eight bytes.
 MOST_COMBINATIONS = 20_000_000
+# Outputs that are looked at together for combinations that are new: at first, and at most.
+_FIRST_PORTION = 1 << 13
+_LARGEST_PORTION = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -265,16 +269,23 @@ def _greedy_value(
 
 
 def _first_appearances(
-    table: Integers, groupings: tuple[int, ...], sizes: tuple[int, ...]
+    table: NDArray[np.integer[Any]], groupings: tuple[int, ...], sizes: tuple[int, ...]
 ) -> Integers:
     """Compute the position at which each combination of some groupings first appeared."""
     shape = tuple(sizes[grouping] for grouping in groupings)
-    columns = table[:, list(groupings)]
-    known = np.flatnonzero((columns > 0).all(axis=1))
-    codes = np.ravel_multi_index(tuple(columns[known].T - 1), shape)
     first = np.zeros(prod(shape), dtype=np.int64)
-    # Of several assignments to one place the last stays: backwards, that is the earliest output.
-    first[codes[::-1]] = known[::-1] + 1
+    begin, portion = 0, _FIRST_PORTION
+    # Most combinations appear early, and what comes after the last of them says nothing new.
+    while begin < len(table) and not first.all():
+        columns = table[begin : begin + portion, list(groupings)].astype(np.int64)
+        known = np.flatnonzero((columns > 0).all(axis=1))
+        codes = np.ravel_multi_index(tuple(columns[known].T - 1), shape)
+        new = first[codes] == 0
+        # Of several assignments to one place the last stays: backwards, that is the earliest
+        # output.
+        first[codes[new][::-1]] = begin + known[new][::-1] + 1
+        begin += portion
+        portion = min(2 * portion, _LARGEST_PORTION)
     return first.reshape(shape)
 
 
@@ -294,7 +305,7 @@ def _checked_sizes(sizes: ArrayLike, strength: int) -> tuple[int, ...]:
     return tuple(int(size) for size in row)
 
 
-def _checked_table(labels: ArrayLike, sizes: tuple[int, ...]) -> Integers:
+def _checked_table(labels: ArrayLike, sizes: tuple[int, ...]) -> NDArray[np.integer[Any]]:
     """Return the labels as a table, all of them from 0 to the sizes."""
     table = np.asarray(labels)
     if table.size == 0:
@@ -317,7 +328,7 @@ def _checked_table(labels: ArrayLike, sizes: tuple[int, ...]) -> Integers:
             where=f"output {row + 1}, grouping {column + 1}",
             remedy="give the number of all values of each grouping",
         )
-    return table.astype(np.int64)
+    return table
 
 
 def _check_number(sizes: tuple[int, ...], subsets: tuple[tuple[int, ...], ...]) -> None:

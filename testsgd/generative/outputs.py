@@ -38,6 +38,8 @@ TENANT = "tenant"
 TICKET = "ticket"
 # Names for an output without a value.
 UNRELATED = ("", "unrelated", "none", "null", "unknown")
+# In the place of the number of a cell that names no value.
+_WRONG = -1
 # So much of a wrong value is shown in an error message.
 _SHOWN = 60
 _JSON_LINES = (".jsonl", ".ndjson", ".log")
@@ -265,11 +267,26 @@ def _check_texts(texts: Sequence[Any], name: str, *, where: str) -> None:
 
 def _different(cells: pd.Series[Any]) -> tuple[NDArray[np.intp], Sequence[Any]]:
     """Return the different cells, and the position of each among them."""
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        return _different_categories(cells)
+    if not isinstance(cells.dtype, pd.StringDtype):
+        cells = cells.astype(object)
     try:
         codes, different = pd.factorize(cells, use_na_sentinel=False)
     except TypeError:  # Something that cannot be hashed, such as a list.
         return np.arange(len(cells)), list(cells)
     return codes, list(different)
+
+
+def _different_categories(cells: pd.Series[Any]) -> tuple[NDArray[np.intp], Sequence[Any]]:
+    """Return the same of a column of categories, without those that no cell has."""
+    codes = cells.cat.codes.to_numpy()
+    # The code of a missing cell is -1: None stands before the categories.
+    counts = np.bincount(codes.astype(np.intp) + 1, minlength=len(cells.cat.categories) + 1)
+    places = np.cumsum(counts > 0) - 1
+    cells_of = [None, *cells.cat.categories.astype(object)]
+    used = [cell for cell, count in zip(cells_of, counts, strict=True) if count]
+    return places[codes.astype(np.intp) + 1], used
 
 
 def _is_missing(cell: Any) -> bool:
@@ -286,7 +303,7 @@ def _numbers(column: pd.Series[Any], name: str, values: tuple[str, ...], *, wher
             row = int(wrong[0])
             raise _wrong_value(numbers[row], row, name, values, where=where)
         return numbers.astype(np.int32)
-    codes, names = _different(column.astype(object))
+    codes, names = _different(column)
     known = {value: number for number, value in enumerate(values, start=1)}
     for number, value in enumerate(values, start=1):
         # A name goes before another one that differs in its case only.
@@ -294,11 +311,12 @@ def _numbers(column: pd.Series[Any], name: str, values: tuple[str, ...], *, wher
     numbered = np.zeros(len(names), dtype=np.int32)
     for code, cell in enumerate(names):
         found = 0 if _is_missing(cell) else _number(cell, known)
-        if found is None:
-            row = int(np.flatnonzero(codes == code)[0])
-            raise _wrong_value(cell, row, name, values, where=where)
-        numbered[code] = found
-    return numbered[codes]
+        numbered[code] = _WRONG if found is None else found
+    numbers = numbered[codes]
+    if _WRONG in numbered:
+        row = int(np.argmax(numbers == _WRONG))
+        raise _wrong_value(names[codes[row]], row, name, values, where=where)
+    return numbers
 
 
 def _number(cell: Any, known: Mapping[str, int]) -> int | None:

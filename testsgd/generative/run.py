@@ -148,11 +148,12 @@ def _values(
     # The intervals of all values hold together (Bonferroni).
     each = 1 - (1 - confidence) / number_of_values
     found = sequences.frequencies(labels, values=number_of_values, confidence=each)
-    smallest = sequences.smallest_betas(labels, values=number_of_values).betas
-    first = sequences.appears_eventually(labels, values=number_of_values).first
+    waits = sequences.waits_of(labels, values=number_of_values)
+    smallest = waits.smallest_betas().betas
+    first = waits.appearances().first
     repetition = None
     if requirement.betas:
-        repetition = sequences.bounded_repetition(labels, betas=requirement.betas)
+        repetition = waits.bounded_repetition(requirement.betas)
     outcomes = []
     for index, name in enumerate(requirement.values):
         wanted = asked == index + 1

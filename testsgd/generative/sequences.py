@@ -170,9 +170,7 @@ def appears_eventually(labels: ArrayLike, *, values: int) -> Appearances:
     >>> found.holds, found.first.tolist()
     (True, [3, 1])
     """
-    waits = _waits(labels, values)
-    appear = waits.first <= waits.length
-    return Appearances(appear, np.where(appear, waits.first, 0))
+    return waits_of(labels, values=values).appearances()
 
 
 @dataclass(frozen=True)
@@ -272,16 +270,7 @@ def bounded_repetition(labels: ArrayLike, *, betas: ArrayLike) -> BoundedRepetit
     False
     """
     bounds = _checked_betas(betas)
-    waits = _waits(labels, len(bounds))
-    bound = bounds[waits.value - 1]
-    absent = waits.first > waits.length
-    # A value that never appears is late even if its bound is beyond the end.
-    late = np.flatnonzero((waits.wait > bound) | absent[waits.value - 1])
-    violated, first_late = np.unique(waits.value[late], return_index=True)
-    entry = late[first_late]
-    deadlines = np.zeros(len(bounds), dtype=np.int64)
-    deadlines[violated - 1] = waits.since[entry] + bound[entry]
-    return BoundedRepetition(bounds, waits.length, deadlines == 0, deadlines)
+    return waits_of(labels, values=len(bounds)).bounded_repetition(bounds)
 
 
 @dataclass(frozen=True)
@@ -357,8 +346,7 @@ def smallest_betas(labels: ArrayLike, *, values: int) -> SmallestBetas:
     >>> smallest_betas([1, 2, 1, 2, 2], values=3).betas.tolist()
     [3, 2, 6]
     """
-    waits = _waits(labels, values)
-    return SmallestBetas(np.maximum.reduceat(waits.wait, waits.starts), waits.length)
+    return waits_of(labels, values=values).smallest_betas()
 
 
 @dataclass(frozen=True)
@@ -495,36 +483,100 @@ def frequency_bound(betas: ArrayLike) -> float:
 
 
 @dataclass(frozen=True)
-class _Waits:
+class Waits:
     """How long each value was waited for, value by value and in order of time.
 
-    The last entry of each value is the open end, as if the value came after the last output.
+    What is asked of the waits of one sequence needs one sort of it only.
+
+    Parameters
+    ----------
+    since, wait : numpy.ndarray of int64, shape (outputs + CG,)
+        Where each wait began (0 is before the first output), and how long it was. The last entry
+        of each value is the open end, as if the value came after the last output.
+    starts : numpy.ndarray of intp, shape (CG + 1,)
+        Index of each value's first entry, and the number of entries.
+    length : int
+        Number of outputs.
+
+    Examples
+    --------
+    >>> waits = waits_of([2, 2, 1], values=2)
+    >>> waits.wait.tolist(), waits.starts.tolist()
+    ([3, 1, 1, 1, 2], [0, 2, 5])
     """
 
-    # Value of each entry, where the wait began (0 is before the first output), and how long it was.
-    value: Integers
     since: Integers
     wait: Integers
-    # Index of each value's first entry, and the position of its first appearance; shape (CG,).
     starts: Indices
-    first: Integers
     length: int
 
+    @property
+    def first(self) -> Integers:
+        """Position of each value's first appearance; the length plus 1 if there is none."""
+        return self.wait[self.starts[:-1]]
 
-def _waits(labels: ArrayLike, values: int) -> _Waits:
-    """Compute all waits by one sort, in which labels of one byte take a time linear in them."""
+    def appearances(self) -> Appearances:
+        """Return what :func:`appears_eventually` does."""
+        appear = self.first <= self.length
+        return Appearances(appear, np.where(appear, self.first, 0))
+
+    def smallest_betas(self) -> SmallestBetas:
+        """Return what :func:`smallest_betas` does."""
+        return SmallestBetas(np.maximum.reduceat(self.wait, self.starts[:-1]), self.length)
+
+    def bounded_repetition(self, betas: ArrayLike) -> BoundedRepetition:
+        """Return what :func:`bounded_repetition` does, for a bound of each value."""
+        bounds = _checked_betas(betas)
+        deadlines = np.zeros(len(bounds), dtype=np.int64)
+        for index, bound in enumerate(bounds):
+            own = slice(self.starts[index], self.starts[index + 1])
+            late = self.wait[own] > bound
+            # A value that never appears is late even if its bound is beyond the end.
+            late[0] |= self.first[index] > self.length
+            if late.any():
+                deadlines[index] = self.since[own][np.argmax(late)] + bound
+        return BoundedRepetition(bounds, self.length, deadlines == 0, deadlines)
+
+
+def waits_of(labels: ArrayLike, *, values: int) -> Waits:
+    """Compute all waits by one sort, in which labels of one byte take a time linear in them.
+
+    Parameters
+    ----------
+    labels : array_like of int, shape (outputs,)
+        Labels from 1 to `values`, after removal.
+    values : int
+        Number of values of the grouping (CG).
+
+    Returns
+    -------
+    Waits
+
+    Raises
+    ------
+    ParameterError
+        If `values` is less than 1.
+    DataError
+        If a label is none of the values.
+
+    Examples
+    --------
+    >>> waits_of([2, 2, 1], values=2).smallest_betas().betas.tolist()
+    [3, 2]
+    """
     row = _values(labels, values)
     length = len(row)
-    extended = np.concatenate([row, np.arange(1, values + 1)])
-    narrow = extended.astype(np.min_scalar_type(values))
+    narrow = np.empty(length + values, dtype=np.min_scalar_type(values))
+    narrow[:length] = row
+    narrow[length:] = np.arange(1, values + 1)
     order = np.argsort(narrow, kind="stable")
-    value = extended[order]
-    until = np.minimum(order + 1, length + 1).astype(np.int64)
-    starts = np.searchsorted(value, np.arange(1, values + 1))
+    starts = np.zeros(values + 1, dtype=np.intp)
+    np.cumsum(np.bincount(narrow, minlength=values + 1)[1:], out=starts[1:])
+    until = np.minimum(order + 1, length + 1).astype(np.int64, copy=False)
     since = np.zeros_like(until)
     since[1:] = until[:-1]
-    since[starts] = 0
-    return _Waits(value, since, until - since, starts, until[starts], length)
+    since[starts[:-1]] = 0
+    return Waits(since, until - since, starts, length)
 
 
 def _values(labels: ArrayLike, values: int) -> Integers:
@@ -554,7 +606,7 @@ def _whole_numbers(labels: ArrayLike) -> Integers:
             f"labels of the type {row.dtype} and the shape {row.shape}",
             remedy="give one row of whole numbers, 0 for unrelated",
         )
-    return row.astype(np.int64)
+    return row.astype(np.int64, copy=False)
 
 
 def _checked_betas(betas: ArrayLike) -> Integers:
