@@ -138,6 +138,7 @@ GENERATIVE = {
     "GenerativeVerdict": "`verdict`",
     "SequenceSummary": "`sequences[]` and `before[]`",
     "ValueSummary": "`sequences[].values[]`",
+    "PictureSummary": "`sequences[].pictures[]`",
     "ConditionSummary": "`conditions[]` of a sequence or of combinations",
     "CoverageSummary": "`coverage`",
     "CurvePoint": "`coverage.curve[]`",

@@ -226,4 +226,4 @@ def test_outputs_for_which_a_value_was_asked_say_nothing_of_the_model_alone() ->
     )
     assert len(plain) == len(helped)
     assert plain != helped
-    assert any("1 output" in sentence for sentence in helped)
+    assert any("1 time" in sentence for sentence in helped)

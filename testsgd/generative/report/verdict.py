@@ -171,8 +171,8 @@ def _neutral(summary: GenerativeSummary) -> list[str]:
     )
     if asked:
         return [
-            f"A value was asked for in {plural(asked, 'output')}. So this is about the model and "
-            "what stands before it together, not about the model itself."
+            f"A value was asked for {plural(asked, 'time')}. So this is about the model and what "
+            "stands before it together, not about the model itself."
         ]
     if summary.settings.neutrality == "none":
         return ["Every prompt is taken to be neutral, as the specification says."]
