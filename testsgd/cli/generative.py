@@ -142,6 +142,14 @@ def _ask_for_outputs(
         what = "the specification has no prompts"
         raise ParameterError(what, where="prompts", remedy="add prompts = [...] to it")
     known = read_log(log) if log.exists() else []
+    for index, record in enumerate(known):
+        expected = prompts[index % len(prompts)]
+        if not isinstance(record, dict) or record.get("prompt") != expected:
+            raise ParameterError(
+                "the outputs there are to other prompts",
+                where=f"{log}, line {index + 1}",
+                remedy="choose another folder with --out",
+            )
     with log.open("a", encoding="utf-8", newline="\n") as file:
         for index in range(len(known), number):
             prompt = prompts[index % len(prompts)]

@@ -1,0 +1,140 @@
+"""Commands that ask a model over HTTP: a real server on loopback, the command line in process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("httpx")
+from openai_upstream import Upstream, upstream
+
+from testsgd.cli.main import _run
+
+pytestmark = pytest.mark.serve
+Run = Callable[..., tuple[int, str, str]]
+TOML = """
+prompts = ["A nurse said", "A pilot said"]
+[groupings.gender]
+values = ["female", "male"]
+terms = { female = ["she"], male = ["he"] }
+[[requirements]]
+grouping = "gender"
+beta = 3
+[upstream]
+endpoint = "completions"
+timeout = 5
+parameters = { temperature = 0.5 }
+[neutrality]
+samples = 4
+error = 0.5
+"""
+
+
+@pytest.fixture
+def model() -> Iterator[Upstream]:
+    with upstream() as running:
+        yield running
+
+
+@pytest.fixture
+def command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    monkeypatch.chdir(tmp_path)
+    Path("people.toml").write_text(TOML, encoding="utf-8")
+
+    def run(name: str, *arguments: str) -> tuple[int, str, str]:
+        code = _run(["generative", name, "--spec", "people.toml", *arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def logged() -> list[dict[str, Any]]:
+    lines = Path("outputs/outputs.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_a_model_is_asked_each_prompt_in_turn_and_assessed(command: Run, model: Upstream) -> None:
+    code, shown, _ = command("ask", "--upstream", model.url, "-n", "6", "--seed", "10")
+    assert code == 1
+    assert "male" in shown
+    assert [body["seed"] for body in model.bodies] == list(range(10, 16))
+    assert {body["temperature"] for body in model.bodies} == {0.5}
+    assert [row["prompt"] for row in logged()] == ["A nurse said", "A pilot said"] * 3
+    result = json.loads(Path("outputs/result.json").read_text(encoding="utf-8"))
+    assert result["outputs"] == 6
+
+
+def test_asking_goes_on_where_it_was_ended(command: Run, model: Upstream) -> None:
+    command("ask", "--upstream", model.url, "-n", "3")
+    command("ask", "--upstream", model.url, "-n", "5")
+    assert len(model.bodies) == 5
+    assert [body["seed"] for body in model.bodies] == list(range(5))
+    command("ask", "--upstream", model.url, "-n", "5")
+    assert len(model.bodies) == 5
+
+
+def test_outputs_to_other_prompts_are_left_alone(command: Run, model: Upstream) -> None:
+    command("ask", "--upstream", model.url, "-n", "2")
+    before = Path("outputs/outputs.jsonl").read_bytes()
+    Path("people.toml").write_text(TOML.replace("A nurse", "A cook"), encoding="utf-8")
+    code, _, error = command("ask", "--upstream", model.url, "-n", "4")
+    assert code == 2
+    assert len(error.splitlines()) == 1
+    assert Path("outputs/outputs.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["ask", "calibrate", "neutral"])
+def test_a_model_that_does_not_answer_is_one_line(command: Run, model: Upstream, name: str) -> None:
+    model.fails = True
+    code, _, error = command(name, "--upstream", model.url)
+    assert code == 2
+    assert len(error.splitlines()) == 1
+    code, _, error = command(name, "--upstream", "http://127.0.0.1:1/v1")
+    assert code == 2
+    assert len(error.splitlines()) == 1
+
+
+def test_a_calibration_counts_and_is_written(command: Run, model: Upstream) -> None:
+    code, shown, _ = command(
+        "calibrate", "--upstream", model.url, "-n", "4", "--out", "calibration.json"
+    )
+    assert code == 0
+    found = json.loads(Path("calibration.json").read_text(encoding="utf-8"))
+    assert found["way"] in shown
+    # The model obeys a sentence, and writes of women otherwise.
+    assert {(one["value"], one["obeyed"]) for one in found["counts"]} == {
+        ("female", 4),
+        ("male", 4),
+    }
+
+
+def test_unknown_ways_are_refused(command: Run, model: Upstream) -> None:
+    code, _, error = command("calibrate", "--upstream", model.url, "--ways", "shouting")
+    assert code == 2
+    assert "shouting" in error
+    assert not model.bodies
+
+
+def test_prompts_to_which_all_outputs_agree_are_biased(command: Run, model: Upstream) -> None:
+    code, shown, _ = command("neutral", "--upstream", model.url)
+    assert code == 1
+    assert shown.count("biased") == 2
+
+
+def test_pictures_are_kept_beside_the_log(command: Run, model: Upstream) -> None:
+    text = TOML.replace('endpoint = "completions"', 'endpoint = "images"')
+    text = text.replace('terms = { female = ["she"], male = ["he"] }', 'classify = "builtins:len"')
+    Path("people.toml").write_text(text, encoding="utf-8")
+    code, _, error = command("ask", "--upstream", model.url, "-n", "2")
+    # What came is no value of the grouping: the classifier of this test counts bytes.
+    assert code == 2
+    assert len(error.splitlines()) == 1
+    names = [row["output"] for row in logged()]
+    assert [Path("outputs", name).read_bytes() for name in names] == [b"she slept"] * 2
