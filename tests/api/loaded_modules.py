@@ -13,7 +13,8 @@ HEAVY = [
 ]  # fmt: skip
 
 EXTRAS = ["tensorflow", "keras", "pyarrow", "polars", "skops", "fairlearn", "divexplorer", "aif360"]
-EXTRAS += ["onnx", "starlette", "uvicorn"]
+EXTRAS += ["onnx", "starlette", "uvicorn", "httpx", "aiohttp", "prometheus_client", "redis"]
+EXTRAS += ["psycopg", "openai", "litellm"]
 
 BLOCK = """
 import sys

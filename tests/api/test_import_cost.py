@@ -30,6 +30,16 @@ property = "demographic_parity"
 bound = 0.25
 """
 
+PEOPLE = """
+prompts = ["A nurse said"]
+[groupings.gender]
+values = ["female", "male"]
+terms = { female = ["she"], male = ["he"] }
+[[requirements]]
+grouping = "gender"
+beta = 3
+"""
+
 SHIELD = """
 [fairness]
 property = "demographic_parity"
@@ -135,6 +145,34 @@ def test_without_any_extra_a_monitor_watches(tmp_path: Path) -> None:
     assert len(list((tmp_path / "r").iterdir())) == 3
 
 
+def test_without_any_extra_outputs_are_assessed_and_only_asking_is_refused(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "people.toml").write_text(PEOPLE, encoding="utf-8")
+    (tmp_path / "o.csv").write_text("output\nshe slept\nhe slept\n", encoding="utf-8")
+    block = BLOCK.format(blocked=EXTRAS)
+    assess = ["assess", "o.csv", "--spec", "people.toml", "--out", "r", "--quiet"]
+    command = RUN.format(arguments=["generative", *assess]) + "sys.exit(code)"
+    finished = run(block + command, tmp_path)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (3, "", "")
+    assert len(list((tmp_path / "r").iterdir())) == 3
+    begun = 'import testsgd; print(testsgd.Enforcer("people.toml").begin("A nurse").prompt)'
+    assert run(block + begun, tmp_path).stdout == "A nurse\n"
+    refused = {
+        ("ask", "--upstream", "http://127.0.0.1:1/v1"): "serve",
+        ("serve", "--upstream", "http://127.0.0.1:1/v1"): "serve",
+        ("journal", "--state", "redis://127.0.0.1:1"): "redis",
+        ("journal", "--state", "postgresql://127.0.0.1:1/x"): "postgresql",
+    }
+    for (name, *further), extra in refused.items():
+        arguments = ["generative", name, "--spec", "people.toml", *further]
+        command = RUN.format(arguments=arguments) + "sys.exit(code)"
+        finished = run(block + command, tmp_path)
+        assert (finished.returncode, finished.stdout) == (2, ""), finished.stderr
+        assert finished.stderr.count("\n") == 1
+        assert f"pip install 'testsgd[{extra}]'" in finished.stderr
+
+
 @pytest.mark.slow
 def test_without_any_extra_an_estimator_is_retrained(tmp_path: Path) -> None:
     finished = run(BLOCK.format(blocked=EXTRAS) + RETRAIN, tmp_path)
@@ -163,5 +201,13 @@ def test_an_audit_of_rows_loads_what_it_needs(tmp_path: Path) -> None:
     assert finished.returncode == 0, finished.stderr
     loaded = finished.stdout.split()
     assert len(loaded) <= 200
-    others = ("certification", "mitigation", "comparison", "shielding", "monitoring", "truth")
+    others = (
+        "certification",
+        "mitigation",
+        "comparison",
+        "generative",
+        "shielding",
+        "monitoring",
+        "truth",
+    )
     assert [name for name in loaded if name.split(".")[1:2] and name.split(".")[1] in others] == []
