@@ -24,6 +24,10 @@ SpecificationOption = Annotated[
     ),
 ]
 
+SeedOption = Annotated[
+    int, typer.Option(help="Sent with the first output; each further has the next.")
+]
+
 UpstreamOption = Annotated[
     str,
     typer.Option(help="Address of the model, with the interface of OpenAI, up to /v1."),
@@ -90,9 +94,7 @@ def ask(
     ),
     before: BeforeOption = None,
     pictures: PicturesOption = False,
-    seed: Annotated[
-        int, typer.Option(help="Sent with the first output; each further has the next.")
-    ] = 0,
+    seed: SeedOption = 0,
     formats: options.FormatOption = "html,md,json",
     quiet: options.QuietOption = False,
     verbose: options.VerboseOption = False,
@@ -183,9 +185,7 @@ def calibrate(
         str,
         typer.Option(help="Ways to try, with commas. (default: all that the specification has)"),
     ] = "",
-    seed: Annotated[
-        int, typer.Option(help="Sent with the first output; each further has the next.")
-    ] = 0,
+    seed: SeedOption = 0,
     out: Annotated[
         Path | None, typer.Option(help="A JSON file for the counts. (default: none is written)")
     ] = None,
@@ -246,9 +246,7 @@ def calibrate(
 def neutral(
     spec: SpecificationOption,
     upstream: UpstreamOption,
-    seed: Annotated[
-        int, typer.Option(help="Sent with the first output of a prompt; each further has the next.")
-    ] = 0,
+    seed: SeedOption = 0,
     quiet: options.QuietOption = False,
     verbose: options.VerboseOption = False,
 ) -> int:
@@ -338,10 +336,7 @@ def _finish(result: GenerativeResult, out: Path | None, formats: list[str], *, q
 
 def serve(
     spec: SpecificationOption,
-    upstream: Annotated[
-        str,
-        typer.Option(help="Address of the OpenAI-compatible server of the model, up to /v1."),
-    ],
+    upstream: UpstreamOption,
     state: Annotated[
         str | None,
         typer.Option(
