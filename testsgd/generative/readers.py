@@ -167,7 +167,7 @@ class FunctionReader:
         # Numbers of numpy are numbers, too; True is none.
         if not isinstance(answer, bool):
             with contextlib.suppress(TypeError):
-                number = operator.index(answer)  # type: ignore[arg-type]
+                number = operator.index(answer)  # type: ignore[arg-type]  # it says so itself
                 if 0 <= number <= len(self._numbers):
                     return number
         raise ModelError(

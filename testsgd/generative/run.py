@@ -25,7 +25,7 @@ from testsgd.generative.specification import GenerativeSpecification, Requiremen
 
 # So many combinations that do not appear are named.
 _MOST_MISSING = 200
-# A plan of further outputs is only made for so many combinations that do not appear.
+# A plan of further outputs is made for at most this number of missing combinations.
 _MOST_PLANNED = 5_000
 
 

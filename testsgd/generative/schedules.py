@@ -40,7 +40,7 @@ from testsgd.generative.specification import LookAhead
 
 Counters = tuple[int, ...]
 
-# A model that disobeys more often than this cannot be relied on within so many outputs.
+# A model that needs more outputs than this for its values cannot be relied on.
 _MOST_OUTPUTS = 100_000
 
 
@@ -178,7 +178,7 @@ def needed_outputs(
     """Compute how many outputs are needed for 1, 2, ..., CG values by a model that may disobey.
 
     An output has the value that was asked for with the probability q = 1 - (1 - obedience)^(tries +
-    1), whatever came before. For j values so many outputs are needed that at least j of them
+    1), whatever came before. For j values the fewest outputs are needed of which at least j
     succeed with a probability of at least 1 - miss_probability * q / CG.
 
     **What follows.** Let all betas be at least ``need[CG]``, let the earliest deadline be asked for

@@ -15,7 +15,7 @@ from testsgd.generative.readers import Output
 
 @dataclass(frozen=True, kw_only=True)
 class Ticket:
-    """A request that has begun: what to send to the model, and what must be told back.
+    """A request that has begun: what to send to the model, and whose output to wait for.
 
     Examples
     --------

@@ -60,7 +60,7 @@ _PERIOD = 1.0
 _MOST_VIEWERS = 100
 # Seconds that the connection to the model may stay open after the end of a stream.
 _LAST_PART = 0.2
-# The status of a request whose client has gone; nobody sees it but the metrics.
+# The status of a request whose client has gone; only the metrics see it.
 _GONE = 499
 
 _Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

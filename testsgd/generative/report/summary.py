@@ -108,8 +108,10 @@ class CoverageSummary(Part):
     covered: int = Field(description="those that appear")
     curve: list[CurvePoint] = Field(description="how many had appeared, where that changed")
     missing: list[MissingSummary] = Field(description="the first of those that do not appear")
-    least_further: int = Field(description="at least so many outputs are needed to cover them all")
-    enough_further: int | None = Field(description="so many are enough; null: not computed")
+    least_further: int = Field(description="outputs below which the rest cannot be covered")
+    enough_further: int | None = Field(
+        description="outputs that are enough to cover the rest; null: not computed"
+    )
 
 
 class GenerativeSettings(Part):
