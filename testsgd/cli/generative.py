@@ -144,9 +144,9 @@ def _ask_for_outputs(
         what = "the specification has no prompts"
         raise ParameterError(what, where="prompts", remedy="add prompts = [...] to it")
     known = read_log(log) if log.exists() else []
-    for index, record in enumerate(known):
+    for index, kept in enumerate(known):
         expected = prompts[index % len(prompts)]
-        if not isinstance(record, dict) or record.get("prompt") != expected:
+        if not isinstance(kept, dict) or kept.get("prompt") != expected:
             raise ParameterError(
                 "the outputs there are to other prompts",
                 where=f"{log}, line {index + 1}",
