@@ -92,7 +92,7 @@ class Pinwheel:
 
 
 def capped(betas: Sequence[int], *, most_states: int) -> tuple[int, ...]:
-    """Return betas, the largest of them cut to one limit that keeps the number of states small enough.
+    """Return betas, the largest of them cut to one limit, so that there are few enough states.
 
     Examples
     --------
