@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from testsgd.generative.compiled_simulation import simulate_schedule
 from testsgd.generative.planning import MOST_STATES, make_plan
-from testsgd.generative.schedule_simulation import simulate_schedule
 from testsgd.generative.schedules import (
     Schedule,
     choose,

@@ -13,7 +13,7 @@ from schedule_oracles import has_cycle, least_share, missed_states, share_of
 from scipy.stats import binom
 
 from testsgd.errors import SpecificationError
-from testsgd.generative.schedule_simulation import simulate_schedule
+from testsgd.generative.compiled_simulation import simulate_schedule
 from testsgd.generative.schedules import (
     Schedule,
     choose,
