@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import io
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -132,9 +133,7 @@ class Upstream:
         self.address = address.rstrip("/")
         self._url = url.with_user(None)
         # A name and password in the address stand in the place of what a client sends.
-        self._authorization = (
-            aiohttp.BasicAuth(url.user, url.password or "", "utf-8").encode() if url.user else ""
-        )
+        self._authorization = _basic(url.user, url.password or "") if url.user else ""
         self._proxy = _proxy_for(url)
         self._certificates = _certificates() if url.scheme == "https" else True
         self._addresses: dict[str, Any] = {}
@@ -237,6 +236,11 @@ def _headers_of(response: Any) -> list[Header]:
     )
 
 
+def _basic(user: str, password: str) -> str:
+    """Return the header of a name and a password (RFC 7617)."""
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
 def _as_utf8(value: str) -> str:
     """Return a header whose bytes in UTF-8, as aiohttp writes it, are those that came."""
     return value.encode("latin-1").decode()
@@ -248,7 +252,9 @@ def _checked(address: str) -> Any:
 
     try:
         url = yarl.URL(address)
-        usable = url.scheme in ("http", "https") and bool(url.host) and url.port != 0
+        host = url.host or ""
+        usable = url.scheme in ("http", "https") and host != "" and url.port != 0
+        usable = usable and not any(letter.isspace() for letter in host)
     except (TypeError, ValueError):
         usable = False
     if not usable or url.query_string or url.fragment:
