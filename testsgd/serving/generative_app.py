@@ -40,7 +40,14 @@ from testsgd.serving.openai_messages import (
     with_prefix,
     with_request,
 )
-from testsgd.serving.upstream import TENANT_HEADER, Header, Upstream, UpstreamAnswer, passed_headers
+from testsgd.serving.upstream import (
+    TENANT_HEADER,
+    Header,
+    Upstream,
+    UpstreamAnswer,
+    UpstreamStream,
+    passed_headers,
+)
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -78,7 +85,6 @@ def generative_app(
     upstream: str,
     max_body: int = MOST_BYTES,
     max_requests: int = MOST_REQUESTS,
-    transport: Any = None,
     closing: Callable[[], bool] = lambda: False,
 ) -> Starlette:
     """Return the ASGI application that stands before a model.
@@ -93,8 +99,6 @@ def generative_app(
         Most bytes of a request; a longer one is answered with 413.
     max_requests : int
         Most requests at a time; further ones are answered with 503.
-    transport : httpx.AsyncBaseTransport, optional
-        What carries requests to the model in place of the network.
     closing : callable, optional
         Says whether the server is about to end, so that the events of the live page end too.
 
@@ -105,7 +109,7 @@ def generative_app(
     Raises
     ------
     MissingExtraError
-        If starlette, httpx or prometheus_client is not installed.
+        If starlette, aiohttp or prometheus_client is not installed.
     ParameterError
         If `upstream` is no address.
 
@@ -127,7 +131,6 @@ def generative_app(
         Upstream(
             upstream,
             timeout=enforcer.specification.upstream.timeout,
-            transport=transport,
         ),
         max_body=max_body,
         max_requests=max_requests,
@@ -520,34 +523,32 @@ class _Relay:
         self._rest = b""  # The beginning of a line whose end has not come.
         self._held = b""  # The end of the stream, which is sent once the output is counted.
 
-    async def run(self, response: Any, spent: _Spent) -> None:
+    async def run(self, response: UpstreamStream, spent: _Spent) -> None:
         """Pass on everything but the end."""
         await self._started(response)
         if self.is_stream:
-            parts = response.aiter_bytes()
+            parts = response.parts()
             while await self._passed(parts, spent):
                 pass
             # Read to its end, a connection can be used again.
             with suppress(TimeoutError):
                 await asyncio.wait_for(anext(parts, None), _LAST_PART)
 
-    async def _started(self, response: Any) -> None:
+    async def _started(self, response: UpstreamStream) -> None:
         """Send the status and headers; an answer that is no stream is sent as a whole."""
-        self.status = response.status_code
-        headers = passed_headers(response.headers.multi_items())
-        kind = response.headers.get("content-type", "")
-        if self.status == 200 and not kind.startswith("text/event-stream"):
+        self.status = response.status
+        if self.status == 200 and not response.is_event_stream:
             raise ApiError(502, "the model's answer is no stream", code="upstream_unusable")
         if self.status != 200:
-            content = await response.aread()
+            content = await response.read()
             self.is_stream = False
-            answer = UpstreamAnswer(
-                status=self.status, headers=headers, content=content, seconds=0.0
-            )
+            answer = UpstreamAnswer(status=self.status, headers=response.headers, content=content)
             self._held = content
             await self._begin(_passed_on(answer).raw_headers)
             return
-        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+        raw = [
+            (name.encode("latin-1"), value.encode("latin-1")) for name, value in response.headers
+        ]
         asked = [(name.encode(), value.encode()) for name, value in _about(self._ticket).items()]
         await self._begin([*raw, *asked])
 

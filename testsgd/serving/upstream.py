@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import http.cookiejar
-import time
+import base64
+import io
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -30,9 +30,16 @@ _OF_ONE_CONNECTION = frozenset(
 _MADE_ANEW = frozenset(
     {"host", "content-length", "content-encoding", "accept-encoding", "expect", "date", "server"}
 )
-# Connections that are kept although no request uses them.
-_MOST_IDLE = 100
 TENANT_HEADER = "x-testsgd-tenant"
+_DROPPED = _OF_ONE_CONNECTION | _MADE_ANEW | {TENANT_HEADER}
+# aiohttp would add these where a client has not sent them.
+_NOT_ADDED = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
+# Seconds that an unused connection is kept: less than the 5 after which uvicorn closes it.
+_MOST_IDLE = 4.0
+# Most bytes of a line of the answer's head.
+_MOST_HEADER = 65_536
+# Longer bodies are written part by part, so that other requests need not wait.
+_WHOLE_BODY = 2**20
 
 Header = tuple[str, str]
 
@@ -46,10 +53,13 @@ def passed_headers(headers: Iterable[Header]) -> list[Header]:
     [('a', 'b')]
     """
     lower = [(name.lower(), value) for name, value in headers]
-    dropped = {TENANT_HEADER, *_OF_ONE_CONNECTION, *_MADE_ANEW}
-    for name, value in lower:
-        if name == "connection":
-            dropped.update(part.strip().lower() for part in value.split(","))
+    named = {
+        part.strip().lower()
+        for name, value in lower
+        if name == "connection"
+        for part in value.split(",")
+    }
+    dropped = _DROPPED | named if named else _DROPPED
     return [(name, value) for name, value in lower if name not in dropped]
 
 
@@ -60,12 +70,36 @@ class UpstreamAnswer:
     status: int
     headers: list[Header]
     content: bytes
-    seconds: float
 
     @property
     def is_success(self) -> bool:
         """Whether there is an output."""
         return self.status == 200
+
+
+class UpstreamStream:
+    """What a model answers, while it comes."""
+
+    def __init__(self, response: Any) -> None:
+        self._response = response
+        self.status: int = response.status
+        self.headers = _headers_of(response)
+
+    @property
+    def is_event_stream(self) -> bool:
+        """Whether the lines of a stream come."""
+        kind: str = self._response.headers.get("content-type", "")
+        return kind.startswith("text/event-stream")
+
+    async def read(self) -> bytes:
+        """Return all that comes."""
+        content: bytes = await self._response.read()
+        return content
+
+    def parts(self) -> AsyncIterator[bytes]:
+        """Return an iterator over what comes, as it comes."""
+        parts: AsyncIterator[bytes] = self._response.content.iter_any()
+        return parts
 
 
 class Upstream:
@@ -77,64 +111,50 @@ class Upstream:
         Its address, up to ``/v1``.
     timeout : float
         Seconds to wait for an answer; of a stream, for its next part.
-    transport : httpx.AsyncBaseTransport, optional
-        What carries the requests in place of the network.
 
     Raises
     ------
     MissingExtraError
-        If httpx is not installed.
+        If aiohttp is not installed.
     ParameterError
         If the address is none.
     """
 
-    def __init__(self, address: str, *, timeout: float, transport: Any = None) -> None:
+    def __init__(self, address: str, *, timeout: float) -> None:
         try:
-            import httpx
+            import aiohttp
         except ImportError as error:
             raise MissingExtraError(
-                "httpx", extra="serve", purpose="standing before a model"
+                "aiohttp", extra="serve", purpose="standing before a model"
             ) from error
-        self.address = _checked(address)
+        self._aiohttp = aiohttp
         self._timeout = timeout
-        self._httpx = httpx
-        self._transport = transport
-        self._url = httpx.URL(self.address)
-        # Made once: reading the certificates takes longer than a request.
-        self._certificates = httpx.create_ssl_context()
-        self._idle: list[Any] = []
+        url = _checked(address)
+        self.address = address.rstrip("/")
+        self._url = url.with_user(None)
+        # A name and password in the address stand in the place of what a client sends.
+        self._authorization = _basic(url.user, url.password or "") if url.user else ""
+        self._proxy = _proxy_for(url)
+        self._certificates = _certificates() if url.scheme == "https" else True
+        self._addresses: dict[str, Any] = {}
+        self._opened: Any = None
 
-    @asynccontextmanager
-    async def _client(self) -> AsyncIterator[Any]:
-        """Give a client of one connection, the one that was used last if there is one.
-
-        The pool of a client looks at all of its connections for each request, and at each of them
-        for each; with forty it takes longer than everything else.
-        """
-        client = self._idle.pop() if self._idle else self._new_client()
-        try:
-            yield client
-        except BaseException:
-            # In which state its connection is, is not known.
-            await asyncio.shield(client.aclose())
-            raise
-        if len(self._idle) < _MOST_IDLE:
-            self._idle.append(client)
-        else:
-            await client.aclose()
-
-    def _new_client(self) -> Any:
-        # Cookies of one client's answer must not go out with another client's request.
-        no_cookies = http.cookiejar.CookieJar(
-            policy=http.cookiejar.DefaultCookiePolicy(allowed_domains=[])
-        )
-        return self._httpx.AsyncClient(
-            timeout=self._httpx.Timeout(self._timeout),
-            limits=self._httpx.Limits(max_connections=1, max_keepalive_connections=1),
-            cookies=no_cookies,
-            transport=self._transport,
-            verify=self._certificates,
-        )
+    def _session(self) -> Any:
+        """Return what keeps the connections; it is made in the loop that uses it."""
+        if self._opened is None:
+            aiohttp = self._aiohttp
+            self._opened = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    limit=0, keepalive_timeout=_MOST_IDLE, ssl=self._certificates
+                ),
+                # Cookies of one client's answer must not go out with another client's request.
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=None, sock_read=self._timeout),
+                skip_auto_headers=_NOT_ADDED,
+                max_line_size=_MOST_HEADER,
+                max_field_size=_MOST_HEADER,
+            )
+        return self._opened
 
     async def ask(
         self, method: str, path: str, *, headers: list[Header], content: bytes = b""
@@ -146,27 +166,20 @@ class Upstream:
         ApiError
             With status 502 if nothing answers, 504 if it takes too long.
         """
-        started = time.perf_counter()
         try:
             async with asyncio.timeout(self._timeout):
-                async with self._client() as client:
-                    request = self._request(method, path, headers, content)
-                    response = await client.send(request)
-        except (TimeoutError, self._httpx.TimeoutException) as error:
+                response = await self._sent(method, path, headers, content)
+                found = await response.read()
+        except TimeoutError as error:
             raise _too_slow() from error
-        except (self._httpx.HTTPError, self._httpx.InvalidURL, ValueError) as error:
+        except (self._aiohttp.ClientError, OSError, ValueError) as error:
             raise _unreachable() from error
-        return UpstreamAnswer(
-            status=response.status_code,
-            headers=passed_headers(response.headers.multi_items()),
-            content=response.content,
-            seconds=time.perf_counter() - started,
-        )
+        return UpstreamAnswer(status=response.status, headers=_headers_of(response), content=found)
 
     @asynccontextmanager
     async def stream(
         self, path: str, *, headers: list[Header], content: bytes
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncIterator[UpstreamStream]:
         """Ask, and give the answer while it comes.
 
         Raises
@@ -175,49 +188,103 @@ class Upstream:
             With status 502 if nothing answers or the answer breaks off, 504 if it takes too long.
         """
         try:
-            async with self._client() as client:
-                request = self._request("POST", path, headers, content)
-                response = await client.send(request, stream=True)
-                try:
-                    yield response
-                finally:
-                    await response.aclose()
-        except self._httpx.TimeoutException as error:
+            async with asyncio.timeout(self._timeout):
+                response = await self._sent("POST", path, headers, content)
+        except TimeoutError as error:
             raise _too_slow() from error
-        except (self._httpx.HTTPError, self._httpx.StreamError) as error:
+        except (self._aiohttp.ClientError, OSError, ValueError) as error:
             raise _unreachable() from error
+        try:
+            yield UpstreamStream(response)
+        except self._aiohttp.ServerTimeoutError as error:
+            raise _too_slow() from error
+        except self._aiohttp.ClientError as error:
+            raise _unreachable() from error
+        finally:
+            # Read to its end, its connection is in use again already; else it is closed.
+            response.close()
 
     async def close(self) -> None:
         """Close all connections."""
-        while self._idle:
-            await self._idle.pop().aclose()
+        if self._opened is not None:
+            await self._opened.close()
 
-    def _request(self, method: str, path: str, headers: list[Header], content: bytes) -> Any:
-        return self._httpx.Request(
+    async def _sent(self, method: str, path: str, headers: list[Header], content: bytes) -> Any:
+        if path not in self._addresses:
+            self._addresses[path] = self._url.with_path(
+                self._url.raw_path.rstrip("/") + path, encoded=True
+            )
+        sent = [(name, value if value.isascii() else _as_utf8(value)) for name, value in headers]
+        # Nothing is gained by compressing what is read here at once.
+        sent.append(("accept-encoding", "identity"))
+        if self._authorization:
+            sent = [(name, value) for name, value in sent if name != "authorization"]
+            sent.append(("authorization", self._authorization))
+        return await self._session().request(
             method,
-            self._url.copy_with(raw_path=self._url.raw_path.rstrip(b"/") + path.encode()),
-            # Nothing is gained by compressing what is read here at once.
-            headers=[*headers, ("accept-encoding", "identity")],
-            content=content,
-            extensions={"timeout": self._httpx.Timeout(self._timeout).as_dict()},
+            self._addresses[path],
+            headers=sent,
+            data=io.BytesIO(content) if len(content) > _WHOLE_BODY else content or None,
+            allow_redirects=False,
+            proxy=self._proxy,
         )
 
 
-def _checked(address: str) -> str:
-    from urllib.parse import urlsplit
+def _headers_of(response: Any) -> list[Header]:
+    return passed_headers(
+        (name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers
+    )
+
+
+def _basic(user: str, password: str) -> str:
+    """Return the header of a name and a password (RFC 7617)."""
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+def _as_utf8(value: str) -> str:
+    """Return a header whose bytes in UTF-8, as aiohttp writes it, are those that came."""
+    return value.encode("latin-1").decode()
+
+
+def _checked(address: str) -> Any:
+    """Return the address as aiohttp takes it."""
+    import yarl
 
     try:
-        parts = urlsplit(address)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
+        url = yarl.URL(address)
+        host = url.host or ""
+        usable = url.scheme in ("http", "https") and host != "" and url.port != 0
+        usable = usable and not any(letter.isspace() for letter in host)
+    except (TypeError, ValueError):
         usable = False
-    if not usable or parts.query or parts.fragment:
+    if not usable or url.query_string or url.fragment:
         raise ParameterError(
             f"{address!r} is no address of a model",
             where="upstream",
             remedy="give one such as http://127.0.0.1:8000/v1",
         )
-    return address.rstrip("/")
+    return url
+
+
+def _proxy_for(url: Any) -> str | None:
+    """Return the proxy that the environment names for an address."""
+    from urllib.request import getproxies, proxy_bypass
+
+    if proxy_bypass(f"{url.host}:{url.port}"):
+        return None
+    proxies = getproxies()
+    return proxies.get(url.scheme) or proxies.get("all")
+
+
+def _certificates() -> Any:
+    """Return the certificates that httpx trusts: they are there also where the system has none."""
+    try:
+        import httpx
+    except ImportError as error:
+        raise MissingExtraError(
+            "httpx", extra="serve", purpose="standing before a model over https"
+        ) from error
+    return httpx.create_ssl_context()
 
 
 def _too_slow() -> ApiError:
