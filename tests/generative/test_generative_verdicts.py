@@ -227,3 +227,10 @@ def test_outputs_for_which_a_value_was_asked_say_nothing_of_the_model_alone() ->
     assert len(plain) == len(helped)
     assert plain != helped
     assert any("1 time" in sentence for sentence in helped)
+
+
+def test_equal_shares_are_said_of_two_different_values() -> None:
+    specification = {"groupings": {"g0": {"values": ["x", "y"]}}}
+    headline = assess_generative({"g0": ["x", "y"]}, specification).verdict.headline
+    assert "“x”" in headline
+    assert "“y”" in headline

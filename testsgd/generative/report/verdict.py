@@ -116,8 +116,8 @@ def shares_text(sequence: SequenceSummary) -> str:
     known = [value for value in sequence.values if value.share is not None]
     if not known:
         return "no related output"
-    most = max(known, key=lambda value: value.share or 0.0)
-    least = min(known, key=lambda value: value.share or 0.0)
+    ordered = sorted(known, key=lambda value: -(value.share or 0.0))
+    most, least = ordered[0], ordered[-1]
     related = plural(sequence.related, "related output")
     return f"{_share(most)} and {_share(least)} of {related}"
 
