@@ -103,7 +103,8 @@ def test_a_model_that_does_not_answer_is_one_line(command: Run, model: Upstream,
 
 def test_a_calibration_counts_and_is_written(command: Run, model: Upstream) -> None:
     code, shown, _ = command(
-        "calibrate", "--upstream", model.url, "-n", "4", "--out", "calibration.json"
+        "calibrate",
+        *("--upstream", model.url, "-n", "4", "--confirm", "6", "--out", "calibration.json"),
     )
     assert code == 0
     found = json.loads(Path("calibration.json").read_text(encoding="utf-8"))
@@ -113,6 +114,7 @@ def test_a_calibration_counts_and_is_written(command: Run, model: Upstream) -> N
         ("female", 4),
         ("male", 4),
     }
+    assert {one["obeyed"] for one in found["confirmed"]} == {6}
 
 
 def test_unknown_ways_are_refused(command: Run, model: Upstream) -> None:

@@ -45,7 +45,7 @@ def model(request: ModelRequest, seed: int) -> str:
 
 
 def test_counts_are_those_of_a_model_whose_obedience_is_known() -> None:
-    found = calibrate(SPECIFICATION, model, tries=400, seed=3)
+    found = calibrate(SPECIFICATION, model, tries=400, confirm=1, seed=3)
     for one in found.counts:
         words = {
             ("sentence_before", "female"): "Woman!",
@@ -58,20 +58,45 @@ def test_counts_are_those_of_a_model_whose_obedience_is_known() -> None:
 
 
 def test_the_way_whose_worst_case_is_best_comes_first() -> None:
-    found = calibrate(SPECIFICATION, model, tries=400)
+    found = calibrate(SPECIFICATION, model, tries=400, confirm=300)
     assert found.ways[:2] == ("rewrite", "sentence_before")
-    low, high = found.worst("rewrite").interval(found.confidence)
+    assert {(one.way, one.tries) for one in found.confirmed} == {("rewrite", 300)}
+    low, high = min(found.confirmed, key=lambda one: one.rate).interval(found.confidence)
     assert found.obedience == low < OBEDIENCE["gentleman"] < high
+
+
+def test_the_luck_of_the_chosen_way_does_not_make_its_obedience_too_high() -> None:
+    ways = ["sentence_after", "sentence_before", "rewrite", "prefix"]
+    values = SPECIFICATION.to_dict()
+    values["groupings"]["gender"]["ask"] = {
+        way: {"female": "Lady {noun}", "male": "Lord {noun}"} for way in ways
+    }
+    values["requirements"] = [{"grouping": "gender", "when": {"job": "nurse"}, "beta": 8}]
+    specification = GenerativeSpecification.from_dict(values)
+
+    def equal(request: ModelRequest, seed: int) -> str:
+        """All ways are equally good: one value always comes, the other half the time."""
+        if "Lady" in request.prompt:
+            return "she"
+        return random.Random(seed).choice(["he", "nobody"])
+
+    runs = 200
+    too_high = sum(
+        calibrate(specification, equal, tries=20, confirm=20, seed=1000 * run).obedience > 0.5
+        for run in range(runs)
+    )
+    # One side of an interval of 95%. By the outputs of the choice it would be four times as often.
+    assert binomtest(too_high, runs, 0.025, alternative="greater").pvalue > 1e-3
 
 
 def test_ways_without_a_text_for_every_value_are_not_tried() -> None:
     assert set(usable_ways(SPECIFICATION)) == {"sentence_after", "sentence_before", "rewrite"}
-    found = calibrate(SPECIFICATION, model, tries=2, ways=["rewrite"])
+    found = calibrate(SPECIFICATION, model, tries=2, confirm=2, ways=["rewrite"])
     assert {one.way for one in found.counts} == {"rewrite"}
 
 
 def test_what_was_found_is_taken_over(tmp_path: Path) -> None:
-    found = calibrate(SPECIFICATION, model, tries=50)
+    found = calibrate(SPECIFICATION, model, tries=50, confirm=50)
     file = tmp_path / "calibration.json"
     file.write_text(json.dumps(found.to_dict()), encoding="utf-8")
     enforcement = calibrated(SPECIFICATION, file).enforcement
@@ -87,7 +112,7 @@ def test_what_was_found_is_taken_over(tmp_path: Path) -> None:
 def test_a_requirement_without_a_fitting_prompt_is_refused() -> None:
     values = SPECIFICATION.to_dict() | {"prompts": ["The nurse said that"]}
     with pytest.raises(SpecificationError):
-        calibrate(GenerativeSpecification.from_dict(values), model, tries=1)
+        calibrate(GenerativeSpecification.from_dict(values), model, tries=1, confirm=1)
 
 
 def test_a_value_out_of_range_is_refused() -> None:

@@ -1,7 +1,8 @@
 """How well a model obeys: each way of asking is tried for each value, under each condition.
 
 What comes out is the way whose worst case is best, and the obedience that the look-ahead can count
-on: the lower end of the interval of that worst case.
+on: the lower end of the interval of that way's worst case. The best of several ways was also lucky,
+so its interval comes from further outputs, which had no part in the choice.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,20 +61,30 @@ class Obedience:
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """The ways of asking, from the best to the worst, and what was counted."""
+    """The ways of asking, from the best to the worst, and what was counted.
 
-    counts: tuple[Obedience, ...]
+    Examples
+    --------
+    >>> tried = Obedience(way="prefix", requirement="gender", value="male", tries=5, obeyed=5)
+    >>> again = Obedience(way="prefix", requirement="gender", value="male", tries=40, obeyed=36)
+    >>> found = Calibration(counts=(tried,), confirmed=(again,), ways=("prefix",), confidence=0.95)
+    >>> round(found.obedience, 2)
+    0.76
+    """
+
+    counts: tuple[Obedience, ...]  # By which the way was chosen.
+    confirmed: tuple[Obedience, ...]  # Of the best way, from outputs after the choice.
     ways: tuple[Way, ...]  # The best one first: the one whose worst rate is highest.
     confidence: float
 
     def worst(self, way: Way) -> Obedience:
         """Return the requirement and value for which a way is obeyed least."""
-        return min((one for one in self.counts if one.way == way), key=lambda one: one.rate)
+        return _worst(self.counts, way)
 
     @property
     def obedience(self) -> float:
-        """The lower end of the interval of the best way's worst rate."""
-        return self.worst(self.ways[0]).interval(self.confidence)[0]
+        """The lower end of the interval of the worst confirmed rate."""
+        return _worst(self.confirmed, self.ways[0]).interval(self.confidence)[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in types that JSON knows."""
@@ -81,7 +93,12 @@ class Calibration:
             "obedience": self.obedience,
             "confidence": self.confidence,
             "counts": [asdict(one) for one in self.counts],
+            "confirmed": [asdict(one) for one in self.confirmed],
         }
+
+
+def _worst(counts: Sequence[Obedience], way: Way) -> Obedience:
+    return min((one for one in counts if one.way == way), key=lambda one: one.rate)
 
 
 def calibrated(specification: GenerativeSpecification, path: Path) -> GenerativeSpecification:
@@ -137,7 +154,8 @@ def calibrate(
     specification: GenerativeSpecification,
     ask: AskModel,
     *,
-    tries: int = 20,
+    tries: int = 10,
+    confirm: int = 40,
     ways: Sequence[Way] = (),
     seed: int = 0,
     progress: Progress | None = None,
@@ -151,7 +169,9 @@ def calibrate(
     ask : callable
         From a request and a seed to an output of the model.
     tries : int
-        Outputs for each way, requirement and value; prompts take turns.
+        Outputs for each way, requirement and value, to choose a way; prompts take turns.
+    confirm : int
+        Outputs of the chosen way for each requirement and value, to measure its obedience.
     ways : sequence of str
         The ways to try; by default all for which the specification has a text.
     seed : int
@@ -182,53 +202,83 @@ def calibrate(
     ('sentence_after', 0.0)
     """
     chosen = tuple(ways) or usable_ways(specification)
-    readers = readers_of(specification)
-    prompts = {
-        required.name: _prompts(specification, required) for required in specification.required
-    }
-    total = len(chosen) * tries * sum(len(required.values) for required in specification.required)
-    counts = []
-    done = 0
+    trial = _Trial(specification, ask, seed=seed)
+    cells = sum(len(required.values) for required in specification.required)
+
+    def note(what: str, total: int) -> None:
+        if progress is not None:
+            progress(what, trial.asked, total)
+
+    total = cells * len(chosen) * tries
+    counts: list[Obedience] = []
     for way in chosen:
-        for required in specification.required:
-            nouns = [
-                word
-                for name, value in required.condition
-                for word in specification.groupings[name].words(value)
-            ]
-            for number, value in enumerate(required.values, start=1):
-                text = specification.request_text(required.grouping, value, way=way)
-                wanted = ValueRequest(grouping=required.grouping, value=value, way=way, text=text)
-                obeyed = 0
-                for attempt in range(tries):
-                    fitting = prompts[required.name]
-                    request = ModelRequest(fitting[attempt % len(fitting)])
-                    if specification.upstream.endpoint == "chat":
-                        message = {"role": "user", "content": request.prompt}
-                        request = ModelRequest(messages=(message,))
-                    edited = ask_for(request, [wanted], nouns=nouns)
-                    output = ask(edited.request, seed + done)
-                    if isinstance(output, str):
-                        output = edited.prefix + output
-                    obeyed += readers[required.grouping].read(output).label == number
-                    done += 1
-                    if progress is not None:
-                        progress("asking", done, total)
-                counts.append(
-                    Obedience(
-                        way=way,
-                        requirement=required.name,
-                        value=value,
-                        tries=tries,
-                        obeyed=obeyed,
-                    )
-                )
-    found = Calibration(counts=tuple(counts), ways=chosen, confidence=specification.confidence)
+        counts += trial.obedience(way, tries=tries, note=partial(note, "asking", total))
     # Of ways that are equally good, the first of the list stays first.
-    ordered = sorted(chosen, key=lambda way: -found.worst(way).rate)
+    ordered = sorted(chosen, key=lambda way: -_worst(counts, way).rate)
+    total += cells * confirm
+    confirmed = trial.obedience(ordered[0], tries=confirm, note=partial(note, "confirming", total))
     return Calibration(
-        counts=found.counts, ways=tuple(ordered), confidence=specification.confidence
+        counts=tuple(counts),
+        confirmed=tuple(confirmed),
+        ways=tuple(ordered),
+        confidence=specification.confidence,
     )
+
+
+class _Trial:
+    """Asks a model for values, each time with another seed."""
+
+    def __init__(self, specification: GenerativeSpecification, ask: AskModel, *, seed: int) -> None:
+        self._specification = specification
+        self._ask = ask
+        self._seed = seed
+        self._readers = readers_of(specification)
+        self._prompts = {
+            required.name: _prompts(specification, required) for required in specification.required
+        }
+        self.asked = 0
+
+    def obedience(self, way: Way, *, tries: int, note: Callable[[], None]) -> list[Obedience]:
+        """Return how often one way is obeyed, for each requirement and value."""
+        return [
+            Obedience(
+                way=way,
+                requirement=required.name,
+                value=value,
+                tries=tries,
+                obeyed=self._obeyed(required, number, way=way, tries=tries, note=note),
+            )
+            for required in self._specification.required
+            for number, value in enumerate(required.values, start=1)
+        ]
+
+    def _obeyed(
+        self, required: Requirement, number: int, *, way: Way, tries: int, note: Callable[[], None]
+    ) -> int:
+        """Return how many of the outputs have the value of a number that is asked for."""
+        specification = self._specification
+        value = required.values[number - 1]
+        text = specification.request_text(required.grouping, value, way=way)
+        wanted = ValueRequest(grouping=required.grouping, value=value, way=way, text=text)
+        nouns = [
+            word
+            for name, condition in required.condition
+            for word in specification.groupings[name].words(condition)
+        ]
+        prompts = self._prompts[required.name]
+        obeyed = 0
+        for attempt in range(tries):
+            request = ModelRequest(prompts[attempt % len(prompts)])
+            if specification.upstream.endpoint == "chat":
+                request = ModelRequest(messages=({"role": "user", "content": request.prompt},))
+            edited = ask_for(request, [wanted], nouns=nouns)
+            output = self._ask(edited.request, self._seed + self.asked)
+            if isinstance(output, str):
+                output = edited.prefix + output
+            obeyed += self._readers[required.grouping].read(output).label == number
+            self.asked += 1
+            note()
+        return obeyed
 
 
 @dataclass(frozen=True, kw_only=True)
