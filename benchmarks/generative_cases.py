@@ -24,6 +24,7 @@ from benchmarks.generative_schedules import (
     obedient_simulated,
     one_rare_value,
     promised,
+    promised_overlapping,
     requests_beside_least,
     skewed_cases,
     small_cases,
@@ -77,15 +78,17 @@ TEXTS = {
         "over all counters with the exact shares), in random cases with CG of 2 to 4, betas from "
         "CG to 8 and any shares (Dirichlet, 1 each). Exact: from the stationary distribution of "
         "the counters. Only the row of learned shares is drawn, 300,000 outputs from a start "
-        "without knowledge, beside known shares on the same values. The default, made for "
-        "requests that overlap, is compared with the same least share, though that counts on "
-        "requests that do not. Aim: within 3%."
+        "without knowledge, beside known shares on the same values. The default is ready for "
+        "outputs that serve no value, as those of requests that overlap may; its least share is "
+        "that of all rules which let the model choose only where that would be safe. Aim: within "
+        "3%."
     ),
     "disobedient": (
         "A model that gives one time in ten another value than it was asked for. For one rare "
         "value that is asked for s times before its deadline, (1 - q)^s of the deadlines are "
         "missed, with q the probability that one of the tries obeys. In the other rows 0.01 is "
-        "promised at most, betas from the smallest that can be promised, models as above."
+        "promised at most: one request after the other, betas from the smallest that can be "
+        "promised, models as above; and with requests that overlap, (1 - q)^m at most."
     ),
     "assessment": (
         "`assess_generative` on a data frame, groupings of 2 to 8 values, a requirement each and "
@@ -129,16 +132,18 @@ def requests(*, quick: bool) -> list[Row]:
         requests_beside_least(small_cases(3 if quick else 60), 1_000 if quick else 300_000)
     )
     rules: dict[str, Callable[[Requests], float]] = {
-        "as shipped, shares known": lambda one: one.shipped,
-        "as shipped, shares learned on the way (drawn)": lambda one: one.learned,
-        "`choose` only, without plans": lambda one: one.choosing,
-        "earliest deadline": lambda one: one.earliest,
-        "as shipped, ready for requests that overlap (default)": lambda one: one.overlapping,
+        "as shipped, shares known": lambda one: one.shipped / one.least,
+        "as shipped, shares learned on the way (drawn)": lambda one: one.learned / one.least,
+        "`choose` only, without plans": lambda one: one.choosing / one.least,
+        "earliest deadline": lambda one: one.earliest / one.least,
+        "ready for requests that overlap (default)": lambda one: (
+            one.overlapping / one.least_overlapping
+        ),
+        "the same, beside the least for requests that do not": lambda one: (
+            one.overlapping / one.least
+        ),
     }
-    return [
-        _requests_row(name, [of(one) / one.least - 1 for one in found])
-        for name, of in rules.items()
-    ]
+    return [_requests_row(name, [of(one) - 1 for one in found]) for name, of in rules.items()]
 
 
 def _requests_row(name: str, above: list[float]) -> Row:
@@ -158,7 +163,8 @@ def disobedient(*, quick: bool) -> list[Row]:
     """Compare missed deadlines with the derivation."""
     exact = one_rare_value(10_000 if quick else 1_000_000)
     limits = promised(2 if quick else 30, 10_000 if quick else 300_000)
-    return [_disobeyed_row(one) for one in [*exact, *limits]]
+    overlapping = promised_overlapping(2_000 if quick else 200_000)
+    return [_disobeyed_row(one) for one in [*exact, *limits, *overlapping]]
 
 
 def _disobeyed_row(found: Disobeyed) -> Row:

@@ -24,7 +24,9 @@ from testsgd.generative.schedules import (
     corrected_look_ahead,
     counters_after,
     needed_outputs,
+    needed_requests,
 )
+from testsgd.generative.sequence_state import SequenceState, Slot
 from testsgd.scoring.population import clopper_pearson
 
 Counters = tuple[int, ...]
@@ -34,6 +36,8 @@ Rule = Callable[[Counters], int | None]
 _SEED = 20261124
 _SETTLED = 1e-13
 _MOST_STEPS = 200_000
+# Requests that are open at a time.
+_OPEN = 8
 
 
 @dataclass(frozen=True)
@@ -114,14 +118,14 @@ def obedient_decided(cases: Sequence[Case], outputs: int) -> Obedient:
     deadlines = missed = asked = 0
     started = time.perf_counter()
     for index, case in enumerate(cases):
-        schedule = Schedule(case.betas)
+        schedule = Schedule(case.betas, overlapping=False)
         random = np.random.default_rng([_SEED, index])
         drawn = random.choice(len(case.betas), size=outputs, p=case.shares).tolist()
         counters = case.betas
-        schedule.decide(counters, shares=case.shares, wasted=False)  # makes the plan
+        schedule.decide(counters, shares=case.shares)  # makes the plan
         for value in drawn:
             before = time.perf_counter_ns()
-            wanted = schedule.decide(counters, shares=case.shares, wasted=False)
+            wanted = schedule.decide(counters, shares=case.shares)
             deciding += time.perf_counter_ns() - before
             asked += wanted is not None
             counters = counters_after(counters, value if wanted is None else wanted, case.betas)
@@ -212,6 +216,7 @@ class Requests:
     least: float
     shipped: float
     overlapping: float  # The same, ready for an output that serves no value (the default).
+    least_overlapping: float  # The least possible one that is ready for it.
     choosing: float
     earliest: float
     learned: float  # Drawn: the exact `shipped`, times what learning added to it on equal draws.
@@ -220,16 +225,18 @@ class Requests:
 def requests_beside_least(cases: Sequence[Case], outputs: int) -> Iterator[Requests]:
     """Compute what each rule asks for in each case."""
     for index, case in enumerate(cases):
-        schedule = Schedule(case.betas)
         best = make_plan(case.betas, case.shares)
-        decide = partial(schedule.decide, shares=case.shares)
-        shipped = share_asked(case, partial(decide, wasted=False))
+        schedule = Schedule(case.betas, overlapping=False)
+        shipped = share_asked(case, partial(schedule.decide, shares=case.shares))
+        ready = Schedule(case.betas, overlapping=True)
+        least_ready = make_plan(case.betas, case.shares, overlapping=True)
         known, learned = _learning(case, outputs, seed=index)
         yield Requests(
             case=case,
             least=share_asked(case, best.best_value),
             shipped=shipped,
-            overlapping=share_asked(case, partial(decide, wasted=True)),
+            overlapping=share_asked(case, partial(ready.decide, shares=case.shares)),
+            least_overlapping=least_ready.least_share,
             choosing=share_asked(case, partial(_by_choose, case=case)),
             earliest=share_asked(case, _earliest),
             learned=shipped * learned / known,
@@ -242,7 +249,7 @@ def _learning(case: Case, outputs: int, *, seed: int) -> tuple[int, int]:
     Both are given the same values. Shares are learned as an enforcer does: from outputs that were
     not asked for, each value counted once more.
     """
-    schedule = Schedule(case.betas)
+    schedule = Schedule(case.betas, overlapping=False)
     random = np.random.default_rng([_SEED + 2, seed])
     drawn = random.choice(len(case.betas), size=outputs, p=case.shares).tolist()
     known = _asked(schedule, case.betas, drawn, shares=case.shares)
@@ -260,10 +267,10 @@ def _asked(
         if shares is None:
             total = sum(counts)
             seen = tuple(count / total for count in counts)
-            wanted = schedule.decide(counters, shares=seen, wasted=False)
+            wanted = schedule.decide(counters, shares=seen)
         else:
             if counters not in decided:
-                decided[counters] = schedule.decide(counters, shares=shares, wasted=False)
+                decided[counters] = schedule.decide(counters, shares=shares)
             wanted = decided[counters]
         if wanted is None:
             counts[value] += 1
@@ -341,6 +348,41 @@ def promised(cases_each: int, outputs: int) -> Iterator[Disobeyed]:
             missed=missed,
             is_exact=False,
         )
+
+
+def promised_overlapping(outputs: int) -> Iterator[Disobeyed]:
+    """Let eight requests be open at a time, ending in any order; 1 in 100 is promised at most."""
+    for obedience, tries in ((0.9, 0), (0.7, 0), (0.7, 1)):
+        requests = needed_requests(obedience=obedience, tries=tries, miss_probability=0.01)
+        betas = (2 * requests + 1, 2 * requests + 4)
+        schedule = Schedule(betas, obedience=obedience, tries=tries)
+        success = 1 - (1 - obedience) ** (tries + 1)
+        state = _overlapped(schedule, success=success, outputs=outputs)
+        yield _disobeyed(
+            f"8 requests at a time, obedience {obedience:g}, tries = {tries}, betas {betas}, "
+            f"one rare value: m = {requests} requests",
+            (1 - success) ** requests,
+            deadlines=state.misses[0] + state.counts[0],
+            missed=state.misses[0],
+            is_exact=False,
+        )
+
+
+def _overlapped(schedule: Schedule, *, success: float, outputs: int) -> SequenceState:
+    """Return the state after outputs of a model that gives the second value if it disobeys."""
+    random = np.random.default_rng(_SEED + 4)
+    state = SequenceState.start(schedule.betas)
+    awaited: list[tuple[str, int]] = []
+    for number in range(outputs):
+        if len(awaited) == _OPEN:
+            ticket, asked = awaited.pop(int(random.integers(_OPEN)))
+            label = asked if asked and random.random() < success else 2
+            state, _ = state.with_label(ticket, label).counted()
+        index = schedule.decide(state.pending_counters(), since=state.pending_since())
+        asked = 0 if index is None else index + 1
+        state = state.with_slot(Slot(str(number), begun=0.0, asked=asked))
+        awaited.append((str(number), asked))
+    return state
 
 
 def _disobeyed(

@@ -87,11 +87,16 @@ def missed_states(
 
 
 def least_share(
-    betas: Sequence[int], probabilities: Sequence[float], *, lazy: bool = False
+    betas: Sequence[int],
+    probabilities: Sequence[float],
+    *,
+    lazy: bool = False,
+    wasted: bool = False,
 ) -> float:
     """Return the least long-run share of outputs asked for, by relative value iteration.
 
-    With `lazy`, a value may be asked for only where the model could make a miss unavoidable.
+    With `lazy`, a value may be asked for only where the model could make a miss unavoidable. With
+    `wasted`, the model may be left to choose only where an output of no value would be safe, too.
     """
     alive = sorted(can_go_on(betas))
     number = {state: index for index, state in enumerate(alive)}
@@ -101,6 +106,8 @@ def least_share(
     likely = np.asarray(probabilities)
     # A model may give any value, also one that it is not known to give.
     waits = (after >= 0).all(axis=1)
+    if wasted:
+        waits &= [tuple(counter - 1 for counter in state) in number for state in alive]
     cost = np.zeros(len(alive))
     half = 0.5  # half of the time nothing happens: no cycles, the same policy
     for _ in range(200_000):

@@ -52,10 +52,10 @@ def test_safe_counters_are_those_of_an_exhaustive_search(number, largest):
 @pytest.mark.parametrize("wasted", [False, True])
 @pytest.mark.parametrize("betas", [(2, 4, 4), (4, 2, 5), (2, 4, 8, 8), (3, 4, 5, 8), (3, 3, 6, 7)])
 def test_feasible_betas_are_met_whatever_the_model_gives(betas, wasted):
-    schedule = Schedule(betas)
+    schedule = Schedule(betas, overlapping=wasted)
 
     def decide(counters):
-        return schedule.decide(counters, wasted=wasted)
+        return schedule.decide(counters)
 
     assert missed_states(betas, decide, wasted=wasted) == []
 

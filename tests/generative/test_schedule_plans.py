@@ -19,7 +19,6 @@ def run(
     generator: Generator,
     *,
     outputs: int,
-    wasted: bool,
     shares: Sequence[float] | None = None,
     obeys: Callable[[], bool] = lambda: True,
     seed: int = 0,
@@ -29,7 +28,7 @@ def run(
     misses = injections = 0
     chooser = random.Random(seed)
     for _ in range(outputs):
-        wanted = schedule.decide(counters, shares=shares, wasted=wasted, random=chooser)
+        wanted = schedule.decide(counters, shares=shares, random=chooser)
         injections += wanted is not None
         value = generator(counters) if wanted is None or not obeys() else wanted
         following = list(counters_after(counters, value, schedule.betas))
@@ -60,9 +59,9 @@ def test_as_few_outputs_are_asked_for_as_possible(
     outputs = 200_000
     source = random.Random(1)
     values = iter(source.choices(range(len(betas)), probabilities, k=outputs))
-    schedule = Schedule(betas)
+    schedule = Schedule(betas, overlapping=False)
     misses, injections = run(
-        schedule, lambda _: next(values), outputs=outputs, wasted=False, shares=probabilities
+        schedule, lambda _: next(values), outputs=outputs, shares=probabilities
     )
     least = least_injections(betas, probabilities)
     assert misses == 0
@@ -82,7 +81,7 @@ def test_outputs_that_serve_no_value_break_nothing_unless_one_is_asked_for(
     left = [betas]
     while left:
         counters = left.pop()
-        wanted = schedule.decide(counters, wasted=True)
+        wanted = schedule.decide(counters)
         following = [
             tuple(counter - 1 for counter in counters)
             if wanted is None

@@ -20,6 +20,7 @@ from testsgd.generative.schedules import (
     corrected_look_ahead,
     counters_after,
     needed_outputs,
+    needed_requests,
     paper_look_ahead,
 )
 
@@ -37,10 +38,10 @@ def betas_of_at_least_their_number(draw):
 def test_no_reachable_counters_lead_to_a_missed_deadline(number, wasted):
     largest = {2: 7, 3: 6, 4: 6}[number]
     for betas in itertools.combinations_with_replacement(range(number, largest + 1), number):
-        schedule = Schedule(betas)
+        schedule = Schedule(betas, overlapping=wasted)
 
         def decide(counters, schedule=schedule):
-            return schedule.decide(counters, wasted=wasted)
+            return schedule.decide(counters)
 
         assert missed_states(betas, decide, wasted=wasted) == []
 
@@ -48,13 +49,13 @@ def test_no_reachable_counters_lead_to_a_missed_deadline(number, wasted):
 @given(betas_of_at_least_their_number(), st.data())
 @settings(max_examples=150, deadline=None)
 def test_an_adversary_makes_the_corrected_look_ahead_miss_nothing(betas, data):
-    schedule = Schedule(betas)
+    schedule = Schedule(betas, overlapping=False)
     number = len(betas)
     shares = data.draw(st.lists(st.floats(0, 1), min_size=number, max_size=number))
     given_values = data.draw(st.lists(st.integers(0, number - 1), min_size=60, max_size=60))
     counters = betas
     for value in given_values:
-        asked = schedule.decide(counters, shares=shares, wasted=False)
+        asked = schedule.decide(counters, shares=shares)
         counters = counters_after(counters, value if asked is None else asked, betas)
         assert min(counters) > 0
 
@@ -62,12 +63,12 @@ def test_an_adversary_makes_the_corrected_look_ahead_miss_nothing(betas, data):
 @given(betas_of_at_least_their_number(), st.data())
 @settings(max_examples=150, deadline=None)
 def test_decisions_with_and_without_known_labels_mix_without_a_miss(betas, data):
-    schedule = Schedule(betas)
+    schedules = {wasted: Schedule(betas, overlapping=wasted) for wasted in (False, True)}
     number = len(betas)
     counters = betas
     for _ in range(40):
         wasted = data.draw(st.booleans())
-        asked = schedule.decide(counters, wasted=wasted)
+        asked = schedules[wasted].decide(counters)
         value = data.draw(st.integers(-1 if wasted else 0, number - 1)) if asked is None else asked
         counters = counters_after(counters, value, betas)
         assert min(counters) > 0
@@ -83,7 +84,7 @@ def test_waiting_is_refused_only_where_some_output_makes_a_miss_unavoidable():
         if not is_hopeful(counters):
             continue
         after = [counters_after(counters, value, betas) for value in range(3)]
-        asked = Schedule(betas).decide(counters, wasted=False)
+        asked = Schedule(betas, overlapping=False).decide(counters)
         assert (asked is None) == all(is_hopeful(state) for state in after)
 
 
@@ -114,7 +115,7 @@ def test_trace_of_the_papers_figure():
     for output in range(47):
         assert counters == (50, 50 - output, 50 - output, 50 - output)
         assert schedule.decide(counters) is None
-        assert Schedule(betas).decide(counters, wasted=False) is None
+        assert Schedule(betas, overlapping=False).decide(counters) is None
         counters = counters_after(counters, 0, betas)
     assert counters == (50, 3, 3, 3)
     assert paper_look_ahead(counters) == (1, 2, 3)
@@ -139,16 +140,17 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("overlapping", [False, True])
 @pytest.mark.parametrize(("betas", "probabilities"), CASES)
-def test_share_asked_for_is_near_the_least_possible(betas, probabilities):
-    schedule = Schedule(betas)
+def test_share_asked_for_is_near_the_least_possible(betas, probabilities, overlapping):
+    schedule = Schedule(betas, overlapping=overlapping)
 
     def policy(counters):
-        asked = schedule.decide(counters, shares=probabilities, wasted=False)
+        asked = schedule.decide(counters, shares=probabilities)
         return {} if asked is None else {asked: 1.0}
 
     share = share_of(betas, probabilities, policy)
-    least = least_share(betas, probabilities)
+    least = least_share(betas, probabilities, wasted=overlapping)
     assert least - 1e-6 <= share <= 1.045 * least
 
 
@@ -214,9 +216,17 @@ def test_one_rare_value_is_missed_exactly_when_every_request_fails():
 def test_betas_too_small_for_the_obedience_name_the_smallest_that_suffices():
     needed = needed_outputs(values=3, obedience=0.8, tries=0, miss_probability=0.01)
     with pytest.raises(SpecificationError) as caught:
-        Schedule((4, 40, 40), obedience=0.8, miss_probability=0.01)
+        Schedule((4, 40, 40), overlapping=False, obedience=0.8, miss_probability=0.01)
     assert caught.value.details["smallest"] == needed[-1]
-    Schedule((needed[-1], 40, 40), obedience=0.8, miss_probability=0.01)
+    Schedule((needed[-1], 40, 40), overlapping=False, obedience=0.8, miss_probability=0.01)
+
+
+@given(st.floats(0.05, 0.99), st.integers(0, 3), st.floats(0.001, 0.2))
+def test_needed_requests_are_the_fewest_of_which_one_succeeds(obedience, tries, miss):
+    requests = needed_requests(obedience=obedience, tries=tries, miss_probability=miss)
+    success = 1 - (1 - obedience) ** (tries + 1)
+    assert binom.pmf(0, requests, success) <= miss * (1 + 1e-6)
+    assert requests == 1 or binom.pmf(0, requests - 1, success) > miss * (1 - 1e-6)
 
 
 def test_simulation_decides_as_the_definition_evaluated_output_by_output():

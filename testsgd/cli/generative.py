@@ -202,7 +202,9 @@ def calibrate(
 
     Each way is tried, and the best one once more: its obedience is that of the second time, since
     the best of several also was lucky. Printed are the counts, and the lines of the table
-    enforcement with the best way and the obedience that the look-ahead can count on. Exit codes: 0 done, 2 bad input.
+    enforcement with the best way and the obedience that the look-ahead can count on.
+
+    Exit codes: 0 done, 2 bad input.
     """
     from testsgd.generative import GenerativeSpecification
     from testsgd.generative.calibration import calibrate as measure

@@ -35,6 +35,7 @@ from .schedules import choose as choose
 from .schedules import corrected_look_ahead as corrected_look_ahead
 from .schedules import counters_after as counters_after
 from .schedules import needed_outputs as needed_outputs
+from .schedules import needed_requests as needed_requests
 from .schedules import paper_look_ahead as paper_look_ahead
 from .sequence_state import SequenceState as SequenceState
 from .sequences import Appearances as Appearances

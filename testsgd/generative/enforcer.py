@@ -111,6 +111,7 @@ class Enforcer:
         self._schedules = {
             name: Schedule(
                 required.betas,
+                overlapping=enforcement.overlapping,
                 look_ahead=enforcement.look_ahead,
                 obedience=enforcement.obedience,
                 tries=enforcement.tries,
@@ -340,7 +341,6 @@ class Enforcer:
                     now=self._clock(),
                     seconds=enforcement.ticket_seconds,
                     schedule=self._schedules[sequence.required.name],
-                    overlapping=enforcement.overlapping,
                     seed=self._random.randrange(2**31),
                 ),
             )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from testsgd.generative.pinwheel import safe_states
 
 Floats = NDArray[np.float64]
+_Number = TypeVar("_Number", np.float64, np.bool_)
 
 # Plans of larger graphs would take longer than an answer may.
 MOST_STATES = 4_000
@@ -39,6 +41,7 @@ class Plan:
 
     betas: tuple[int, ...]
     shares: tuple[float, ...]
+    overlapping: bool
     # At the index of the counters, each less 1; infinite where a deadline would be missed.
     costs: Floats
     least_share: float  # The least expected share of outputs that are asked for.
@@ -56,7 +59,10 @@ class Plan:
         return float(self.costs[tuple(index)])
 
     def best_value(self, counters: Sequence[int]) -> int | None:
-        """Return the value to ask for; None if it costs less to let the model choose."""
+        """Return the value to ask for; None if it costs less to let the model choose.
+
+        Whether waiting is safe is decided elsewhere.
+        """
         costs = [self.cost_after(counters, value) for value in range(len(self.betas))]
         waiting = sum(share * cost for share, cost in zip(self.shares, costs, strict=True))
         best = min(range(len(costs)), key=lambda value: costs[value])
@@ -64,7 +70,9 @@ class Plan:
         return best if 1 + costs[best] < waiting - _PRECISION else None
 
 
-def plan_for(betas: tuple[int, ...], shares: Sequence[float]) -> Plan | None:
+def plan_for(
+    betas: tuple[int, ...], shares: Sequence[float], *, overlapping: bool = False
+) -> Plan | None:
     """Return the plan for betas and about these shares; None if the graph is too large.
 
     Examples
@@ -80,11 +88,14 @@ def plan_for(betas: tuple[int, ...], shares: Sequence[float]) -> Plan | None:
     rounded = [max(round(share * _STEPS), 0) for share in shares]
     # No value is taken to be impossible, or the plan would rely on it.
     lifted = [max(number, 0.2) for number in rounded]
-    return make_plan(betas, tuple(number / sum(lifted) for number in lifted))
+    lifted_shares = tuple(number / sum(lifted) for number in lifted)
+    return make_plan(betas, lifted_shares, overlapping=overlapping)
 
 
 @lru_cache(maxsize=512)
-def make_plan(betas: tuple[int, ...], shares: tuple[float, ...]) -> Plan:
+def make_plan(
+    betas: tuple[int, ...], shares: tuple[float, ...], *, overlapping: bool = False
+) -> Plan:
     """Compute the plan by relative value iteration.
 
     Parameters
@@ -93,6 +104,9 @@ def make_plan(betas: tuple[int, ...], shares: tuple[float, ...]) -> Plan:
         The number of outputs within which each value must come, and come again.
     shares : tuple of float, length CG
         How often the model gives each value by itself; they add up to 1.
+    overlapping : bool
+        Whether the model may choose only where an output that serves no value would be safe, too,
+        as outputs of other requests may not be known yet.
 
     Returns
     -------
@@ -103,13 +117,14 @@ def make_plan(betas: tuple[int, ...], shares: tuple[float, ...]) -> Plan:
     M. L. Puterman, Markov Decision Processes, 1994, section 8.5 (relative value iteration).
     """
     safe = safe_states(betas)
+    may_wait = _one_earlier(safe, outside=False) if overlapping else safe
     start = tuple(beta - 1 for beta in betas)
     costs: Floats = np.where(safe, 0.0, np.inf)
     least = 0.0
     for _ in range(_MOST_ROUNDS):
         following = [_costs_after(costs, value, beta) for value, beta in enumerate(betas)]
         asked: Floats = 1 + np.minimum.reduce(following)
-        waited: Floats = np.zeros_like(costs)
+        waited: Floats = np.where(may_wait, 0.0, np.inf)
         for share, after in zip(shares, following, strict=True):
             waited += share * after
         old = costs[safe]
@@ -122,12 +137,18 @@ def make_plan(betas: tuple[int, ...], shares: tuple[float, ...]) -> Plan:
         costs[safe] -= costs[start]
         if change.max() - change.min() < _PRECISION:
             break
-    return Plan(betas=betas, shares=shares, costs=costs, least_share=least)
+    return Plan(betas=betas, shares=shares, overlapping=overlapping, costs=costs, least_share=least)
 
 
 def _costs_after(costs: Floats, value: int, beta: int) -> Floats:
     """Return the costs after an output of a value, at the counters before it."""
     after: Floats = costs.take([beta - 1], axis=value).squeeze(axis=value)
-    before = np.full_like(after, np.inf)
-    before[(slice(1, None),) * after.ndim] = after[(slice(None, -1),) * after.ndim]
+    before = _one_earlier(after, outside=np.inf)
     return np.broadcast_to(np.expand_dims(before, value), costs.shape)
+
+
+def _one_earlier(after: NDArray[_Number], *, outside: float) -> NDArray[_Number]:
+    """Return at each counters what `after` has where all of them are one lower."""
+    before = np.full_like(after, outside)
+    before[(slice(1, None),) * after.ndim] = after[(slice(None, -1),) * after.ndim]
+    return before

@@ -23,7 +23,9 @@ does not see (2, 3, 3), which needs three outputs for three values within three,
 deadlines from CG = 4 on if betas differ.
 
 **A model that may disobey.** With a probability of obeying below 1, ``need[j]`` outputs are needed
-for j values (:func:`needed_outputs`), in place of j.
+for j values (:func:`needed_outputs`), in place of j. That counts on knowing each output before the
+next decision. If requests overlap, each value is asked for several times before its deadline
+(:func:`needed_requests`), whatever becomes of the requests.
 
 **Betas below CG** are a pinwheel schedule; :mod:`testsgd.generative.pinwheel` decides these.
 """
@@ -233,11 +235,7 @@ def needed_outputs(
     while len(needed) < values:
         outputs += 1
         if outputs > _MOST_OUTPUTS:
-            raise SpecificationError(
-                f"a model that obeys with a probability of {success:.3g} misses too many deadlines",
-                where="enforcement.obedience",
-                remedy="ask in a way that the model obeys (testsgd generative calibrate)",
-            )
+            raise _too_disobedient(success)
         for number in range(values, 0, -1):
             kept = reached[number] * (1 if number == values else 1 - success)
             reached[number] = kept + reached[number - 1] * success
@@ -247,6 +245,58 @@ def needed_outputs(
     return tuple(needed)
 
 
+def needed_requests(*, obedience: float, tries: int, miss_probability: float) -> int:
+    """Compute how often a value is asked for before its deadline, if requests overlap.
+
+    A request has the value with the probability q = 1 - (1 - obedience)^(tries + 1), whatever came
+    before. All m requests fail with a probability of at most (1 - q)^m; the smallest m is returned
+    for which that is at most `miss_probability`.
+
+    **What follows.** Let beta / m, rounded down, be at least CG for all values, and let the
+    corrected look-ahead decide with these smaller betas, where an output that was asked for counts
+    as one of its value, whatever becomes of it. So its guarantee does not depend on the model:
+    among any beta / m outputs in a row each value came by itself or was asked for. After an
+    output of a value, the next beta outputs have m such stretches. If the value did not come by
+    itself, it was asked for in each of them, and the deadline is missed only if all of these m
+    requests failed. What is decided depends on outputs of earlier requests alone, so the
+    probability is at most (1 - q)^m, whatever order outputs are known in.
+
+    Parameters
+    ----------
+    obedience : float
+        Probability that one try has the value that was asked for.
+    tries : int
+        How often an output is asked for again.
+    miss_probability : float
+        The largest probability of missing a deadline.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> needed_requests(obedience=0.9, tries=0, miss_probability=0.01)
+    2
+    """
+    failure = (1 - obedience) ** (tries + 1)
+    requests = 1
+    # A tolerance for rounding: 0.1 squared is a little more than 0.01.
+    while failure**requests > miss_probability * (1 + 1e-9):
+        requests += 1
+        if requests > _MOST_OUTPUTS:
+            raise _too_disobedient(1 - failure)
+    return requests
+
+
+def _too_disobedient(success: float) -> SpecificationError:
+    return SpecificationError(
+        f"a model that obeys with a probability of {success:.3g} misses too many deadlines",
+        where="enforcement.obedience",
+        remedy="ask in a way that the model obeys (testsgd generative calibrate)",
+    )
+
+
 class Schedule:
     """Decides for the betas of one requirement when which value is asked for.
 
@@ -254,6 +304,9 @@ class Schedule:
     ----------
     betas : sequence of int, length CG
         The number of outputs within which each value must come, and come again.
+    overlapping : bool
+        Whether a request may begin before the outputs of earlier ones are known. If so, an output
+        that is not known yet counts as one that serves no value.
     look_ahead : {"corrected", "paper"}
         Which look-ahead decides.
     obedience : float
@@ -268,14 +321,15 @@ class Schedule:
     Raises
     ------
     SpecificationError
-        If no schedule meets the betas; `details` has the nearest that one meets as ``nearest``.
+        If no schedule meets the betas; `details` has the nearest that one meets as ``nearest``, or
+        the smallest that can be kept by a model that disobeys as ``smallest``.
 
     Examples
     --------
-    >>> schedule = Schedule((5, 6, 6, 9))
-    >>> schedule.decide((2, 3, 3, 9), shares=(0.1, 0.3, 0.3, 0.3), wasted=False)
+    >>> schedule = Schedule((5, 6, 6, 9), overlapping=False)
+    >>> schedule.decide((2, 3, 3, 9), shares=(0.1, 0.3, 0.3, 0.3))
     0
-    >>> schedule.decide((4, 5, 5, 9), wasted=False) is None
+    >>> schedule.decide((4, 5, 5, 9)) is None
     True
     """
 
@@ -283,6 +337,7 @@ class Schedule:
         self,
         betas: Sequence[int],
         *,
+        overlapping: bool = True,
         look_ahead: LookAhead = "corrected",
         obedience: float = 1.0,
         tries: int = 0,
@@ -291,21 +346,31 @@ class Schedule:
     ) -> None:
         self.betas = tuple(betas)
         self.values = len(self.betas)
+        self._overlapping = overlapping
         self._look_ahead = look_ahead
         self._obedient = obedience == 1
+        self._pinwheel: Pinwheel | None = None
+        self._in_turn = tuple(range(1, self.values + 1))
+        if look_ahead == "paper":
+            return
+        if self._obedient:
+            if min(self.betas) < self.values:
+                self._pinwheel = _feasible_pinwheel(self.betas, where=where)
+            return
+        requests = needed_requests(
+            obedience=obedience, tries=tries, miss_probability=miss_probability
+        )
+        # Betas within which each value is asked for or comes, if requests overlap.
+        self._spacings = tuple(beta // requests for beta in self.betas)
+        # Outputs that are reserved for 1, 2, ..., CG values, if they do not.
         self._needed = needed_outputs(
             values=self.values,
             obedience=obedience,
             tries=tries,
             miss_probability=miss_probability,
         )
-        self._pinwheel: Pinwheel | None = None
-        if look_ahead == "paper":
-            return
-        if min(self.betas) >= self._needed[-1]:
-            return
-        if not self._obedient:
-            smallest = self._needed[-1]
+        smallest = self.values * requests if overlapping else self._needed[-1]
+        if min(self.betas) < smallest:
             raise SpecificationError(
                 f"with an obedience of {obedience:g} and {tries} retries no beta below {smallest} "
                 f"can be kept with a probability of {1 - miss_probability:g}",
@@ -313,27 +378,13 @@ class Schedule:
                 remedy=f"choose betas of at least {smallest}, or a way that is obeyed more often",
                 smallest=smallest,
             )
-        self._pinwheel = Pinwheel(self.betas)
-        if not self._pinwheel.is_feasible:
-            nearest = nearest_feasible(self.betas)
-            # Cut betas are on the safe side: what fails with them might yet be met.
-            exact = self._pinwheel.betas == self.betas
-            meets = "meets" if exact else "was found that meets"
-            listed = " or ".join(str(vector) for vector in nearest)
-            raise SpecificationError(
-                f"no order of outputs {meets} the betas {self.betas}",
-                where=where,
-                remedy=f"the nearest betas that can be met are {listed}",
-                betas=self.betas,
-                nearest=nearest,
-            )
 
     def decide(
         self,
         counters: Sequence[int],
         *,
+        since: Sequence[int] | None = None,
         shares: Sequence[float] | None = None,
-        wasted: bool = True,
         random: random_module.Random | None = None,
     ) -> int | None:
         """Return the index of the value to ask for; None: the model chooses.
@@ -342,13 +393,13 @@ class Schedule:
         ----------
         counters : sequence of int, length CG
             Outputs within which each value must come, the next one included.
+        since : sequence of int, length CG, optional
+            Outputs since each value last came or was asked for. It matters for models that disobey
+            while requests overlap; by default as if every request had been obeyed.
         shares : sequence of float, optional
             How often the model gives each value by itself. With them as few requests are made as
             possible: by dynamic programming (:mod:`testsgd.generative.planning`) for small betas,
             and by :func:`choose` for large ones.
-        wasted : bool
-            Whether an output that is not asked for may serve no value, as far as later decisions
-            know: because they are made before it is there.
         random : random.Random, optional
             Decides where nothing else does, and for the paper's look-ahead always.
 
@@ -361,18 +412,58 @@ class Schedule:
             if not equal:
                 return None
             return random.choice(equal) if random is not None else equal[0]
+        if self._obedient:
+            return self._decide_obeyed(counters, shares)
+        candidates = self._disobeyed_candidates(counters, since)
+        # The proof needs the order of the deadlines.
+        return min(candidates, key=lambda index: counters[index], default=None)
+
+    def _decide_obeyed(self, counters: Sequence[int], shares: Sequence[float] | None) -> int | None:
+        """Return the index of the value to ask for, of a model that always obeys."""
         if self._pinwheel is not None:
-            candidates = self._pinwheel.candidates(counters, wasted=wasted)
+            candidates = self._pinwheel.candidates(counters, wasted=self._overlapping)
         else:
-            last = self.values if wasted or not self._obedient else self.values - 1
-            candidates = corrected_look_ahead(counters, needed=self._needed, last=last)
-        if not self._obedient:
-            # The proof needs the order of the deadlines.
-            return min(candidates, key=lambda index: counters[index], default=None)
-        plan = None if shares is None else plan_for(self.betas, shares)
+            last = self.values if self._overlapping else self.values - 1
+            candidates = corrected_look_ahead(counters, needed=self._in_turn, last=last)
+        plan = None
+        if shares is not None:
+            plan = plan_for(self.betas, shares, overlapping=self._overlapping)
         if plan is None:
             return choose(candidates, counters, self.betas, shares=shares) if candidates else None
         if candidates:
             costs = {index: plan.cost_after(counters, index) for index in candidates}
             return min(candidates, key=lambda index: (costs[index], counters[index]))
         return plan.best_value(counters)
+
+    def _disobeyed_candidates(
+        self, counters: Sequence[int], since: Sequence[int] | None
+    ) -> tuple[int, ...]:
+        """Return the values among which one is asked for, of a model that may disobey."""
+        if not self._overlapping:
+            return corrected_look_ahead(counters, needed=self._needed, last=self.values)
+        if since is None:
+            since = [beta - counter for beta, counter in zip(self.betas, counters, strict=True)]
+        spaced = [
+            max(1, spacing - passed) for spacing, passed in zip(self._spacings, since, strict=True)
+        ]
+        candidates = corrected_look_ahead(spaced, needed=self._in_turn, last=self.values)
+        # Where that would wait, a request cannot harm, and may save a deadline.
+        return candidates or corrected_look_ahead(counters, needed=self._in_turn, last=self.values)
+
+
+def _feasible_pinwheel(betas: tuple[int, ...], *, where: str) -> Pinwheel:
+    """Return the pinwheel schedule of betas; raise the nearest betas if there is none."""
+    pinwheel = Pinwheel(betas)
+    if pinwheel.is_feasible:
+        return pinwheel
+    nearest = nearest_feasible(betas)
+    # Cut betas are on the safe side: what fails with them might yet be met.
+    meets = "meets" if pinwheel.betas == betas else "was found that meets"
+    listed = " or ".join(str(vector) for vector in nearest)
+    raise SpecificationError(
+        f"no order of outputs {meets} the betas {betas}",
+        where=where,
+        remedy=f"the nearest betas that can be met are {listed}",
+        betas=betas,
+        nearest=nearest,
+    )

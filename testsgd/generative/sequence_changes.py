@@ -84,7 +84,6 @@ class SlotReserved:
     now: float
     seconds: float
     schedule: Schedule
-    overlapping: bool
     seed: int
 
     def __call__(self, text: str | None) -> Written:
@@ -100,8 +99,8 @@ class SlotReserved:
         counters = state.pending_counters()
         index = self.schedule.decide(
             counters,
+            since=state.pending_since(),
             shares=_shares(state),
-            wasted=self.overlapping,
             random=random.Random(self.seed),
         )
         value = 0 if index is None else index + 1

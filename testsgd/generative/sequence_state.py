@@ -68,6 +68,7 @@ class SequenceState:
 
     betas: tuple[int, ...]  # Outputs within which each value must come again.
     counters: tuple[int, ...]  # Outputs within which each value must come, the next one included.
+    since: tuple[int, ...]  # Outputs since each value came or was asked for, obeyed or not.
     counts: tuple[int, ...]  # Outputs of each value.
     misses: tuple[int, ...]  # Deadlines of each value that passed without it.
     asked: tuple[int, ...]  # Outputs for which each value was asked.
@@ -87,6 +88,7 @@ class SequenceState:
         return cls(
             betas=tuple(betas),
             counters=tuple(betas),
+            since=zeros,
             counts=zeros,
             misses=zeros,
             asked=zeros,
@@ -186,6 +188,13 @@ class SequenceState:
             )
         return counters
 
+    def pending_since(self) -> tuple[int, ...]:
+        """Return for each value the outputs after all slots since it came or was asked for."""
+        since = self.since
+        for slot in self.slots:
+            since = _since_after(since, slot)
+        return since
+
     def natural_counts(self) -> tuple[int, ...]:
         """Return the outputs of each value that came without being asked for."""
         return tuple(count - obeyed for count, obeyed in zip(self.counts, self.obeyed, strict=True))
@@ -218,7 +227,7 @@ class SequenceState:
     def _with_output(self, slot: Slot) -> SequenceState:
         if slot.label == RETURNED:
             return replace(self, returned=self.returned + 1)
-        state = self
+        state = replace(self, since=_since_after(self.since, slot))
         if slot.asked:
             state = replace(
                 state,
@@ -263,6 +272,19 @@ class SequenceState:
             elif isinstance(value, list):
                 values[name] = tuple(value)
         return cls(**values)
+
+
+def _since_after(since: tuple[int, ...], slot: Slot) -> tuple[int, ...]:
+    """Return the outputs since each value came or was asked for, after one more slot.
+
+    A request counts as an output even if what came of it has no value.
+    """
+    if slot.label == RETURNED or (slot.label == 0 and not slot.asked):
+        return since
+    served = (slot.asked, slot.label)
+    return tuple(
+        0 if number in served else passed + 1 for number, passed in enumerate(since, start=1)
+    )
 
 
 def _one_more(counts: tuple[int, ...], number: int) -> tuple[int, ...]:
