@@ -25,7 +25,7 @@ RATE = 200
 SECONDS = 10
 WARM = 200
 CONNECTIONS = 40
-KINDS = ("memory", "normal", "full")
+KINDS = ("memory", "file", "fsync")
 
 MODEL = """
 import sys, uvicorn
@@ -46,7 +46,7 @@ from testsgd.generative import Enforcer
 from testsgd.generative.stores import SQLiteStore
 from testsgd.serving import serve_generative
 kind, file, upstream, port = sys.argv[1:]
-state = None if kind == "memory" else SQLiteStore(file, durable=kind)
+state = None if kind == "memory" else SQLiteStore(file, fsync=kind == "fsync")
 enforcer = Enforcer(
     {
         "groupings": {

@@ -31,8 +31,8 @@ KINDS = {
 }
 STATES = {
     "memory": "in memory",
-    "normal": "SQLite, durable = normal",
-    "full": "SQLite, durable = full",
+    "file": "SQLite",
+    "fsync": "SQLite, fsync",
 }
 
 
@@ -143,7 +143,7 @@ def requested(state: str, requests: int) -> Requested:
 def _store(state: str, file: Path) -> Store | None:
     if state == "memory":
         return None
-    return SQLiteStore(file, durable="normal" if state == "normal" else "full")
+    return SQLiteStore(file, fsync=state == "fsync")
 
 
 if __name__ == "__main__":

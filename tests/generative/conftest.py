@@ -14,8 +14,8 @@ from testsgd.generative.stores import MemoryStore, SQLiteStore, Store, open_stor
 
 STORES = [
     "memory",
-    "sqlite-full",
-    "sqlite-normal",
+    "sqlite-fsync",
+    "sqlite",
     pytest.param("redis", marks=[pytest.mark.redis, pytest.mark.slow]),
     pytest.param("postgresql", marks=[pytest.mark.postgresql, pytest.mark.slow]),
 ]
@@ -56,10 +56,10 @@ def new_store(
         def open_again() -> Store:
             if kind == "memory":
                 store: Store = MemoryStore()
-            elif kind == "sqlite-full":
+            elif kind == "sqlite-fsync":
+                store = SQLiteStore(tmp_path / "state.db", fsync=True)
+            elif kind == "sqlite":
                 store = SQLiteStore(tmp_path / "state.db")
-            elif kind == "sqlite-normal":
-                store = SQLiteStore(tmp_path / "state.db", durable="normal")
             else:
                 store = open_store(server.url)
             opened.append(store)

@@ -203,7 +203,7 @@ def test_an_output_that_disobeys_after_it_was_counted_is_no_further_try() -> Non
 
 
 def store_of(kind: str, folder: Path) -> Any:
-    return None if kind == "memory" else SQLiteStore(folder / "fair.sqlite", durable="normal")
+    return None if kind == "memory" else SQLiteStore(folder / "fair.sqlite")
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])

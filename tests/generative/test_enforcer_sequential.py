@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
 from typing import Any
 
@@ -219,14 +218,14 @@ def test_a_request_that_is_given_back_leaves_the_state_as_if_it_had_not_begun() 
             enforced.give_back(enforced.begin("Draw"))
             returned += 1
             if before is not None:
-                after = dataclasses.replace(only(enforced).state, returned=before.returned)
+                after = only(enforced).state._replace(returned=before.returned)
                 assert after == before
         label = model.label()
         first, second = enforced.begin("Draw"), other.begin("Draw")
         assert first.wanted == second.wanted
         enforced.finish(first, obedient(first, label))
         other.finish(second, obedient(second, label))
-    assert dataclasses.replace(only(enforced).state, returned=0) == only(other).state
+    assert only(enforced).state._replace(returned=0) == only(other).state
     assert only(enforced).state.returned == returned
 
 

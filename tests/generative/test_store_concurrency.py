@@ -87,7 +87,7 @@ def test_processes_on_one_file_lose_nothing(
 ) -> None:
     # The children also make the file, at the same time.
     run_children(str(tmp_path / "state.db"), 3, 60)
-    store = new_store("sqlite-full")()
+    store = new_store("sqlite-fsync")()
     expected = {f"child {child}": "60" for child in range(3)}
     assert store.read() == {"shared": "180", **expected}
     assert_consistent(store)

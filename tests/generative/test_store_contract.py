@@ -130,7 +130,7 @@ STEPS = st.lists(
 def test_same_as_a_dictionary_that_is_copied(
     tmp_path_factory: pytest.TempPathFactory, steps: list[list[tuple[str, str]]]
 ) -> None:
-    store = SQLiteStore(tmp_path_factory.mktemp("state") / "state.db", durable="normal")
+    store = SQLiteStore(tmp_path_factory.mktemp("state") / "state.db")
     expected: dict[str, int] = {}
     lines: list[str] = []
     for step in steps:

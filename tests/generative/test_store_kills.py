@@ -30,8 +30,8 @@ sys.path.insert(0, sys.argv[1])
 from store_changes import count
 from testsgd.generative.stores import SQLiteStore, open_store
 
-address, durable = sys.argv[2], sys.argv[3]
-store = SQLiteStore(address, durable=durable) if durable else open_store(address)
+address, fsync = sys.argv[2], sys.argv[3] == "fsync"
+store = open_store(address, fsync=fsync)
 while True:
     print(store.update([count("a"), count("b")])[0], flush=True)
 """
@@ -64,8 +64,8 @@ def assert_killed_children_lose_nothing(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-@pytest.mark.parametrize("durable", ["full", "normal"])
-def test_killed_process_on_a_file(durable: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("durable", ["", "fsync"])
+def test_killed_process_on_a_file(durable: str, tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     assert_killed_children_lose_nothing(
         lambda: SQLiteStore(path), str(path), durable, tmp_path / "said"

@@ -172,12 +172,6 @@ def test_file_of_a_newer_version_while_open(tmp_path: Path) -> None:
     store.close()
 
 
-def test_durability_of_another_name(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError):
-        SQLiteStore(tmp_path / "state.db", durable="half")  # type: ignore[arg-type]
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     "state", ["mysql://me:secret@host/db", "sqlite:///x", "redis:/host", "", 3]
 )

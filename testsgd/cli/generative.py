@@ -358,6 +358,14 @@ def serve(
             "(default: memory, gone at the end)"
         ),
     ] = None,
+    fsync: Annotated[
+        bool,
+        typer.Option(
+            "--fsync",
+            help="With a file as --state: give an output once its counting is on the disc, so that "
+            "a power failure loses nothing. Slower.",
+        ),
+    ] = False,
     calibration: Annotated[
         Path | None,
         typer.Option(
@@ -416,7 +424,7 @@ def serve(
         specification = specification.with_enforcement(look_ahead=look_ahead)
     if obedience is not None:
         specification = specification.with_enforcement(obedience=obedience)
-    enforcer = Enforcer(specification, state=state)
+    enforcer = Enforcer(specification, state=state, fsync=fsync)
     try:
         serve_generative(
             enforcer,

@@ -30,7 +30,7 @@ from testsgd.generative.sequence_changes import (
 )
 from testsgd.generative.sequence_state import RETURNED, SequenceState
 from testsgd.generative.specification import GenerativeSpecification, Requirement
-from testsgd.generative.stores import Change, MemoryStore, Store, open_store
+from testsgd.generative.stores import Change, Store, open_store
 from testsgd.generative.tickets import Finished, Ticket
 
 
@@ -53,6 +53,9 @@ class Enforcer:
     state : path-like, URL or Store, optional
         Where the state is kept: a SQLite file, or the URL of a Redis or PostgreSQL server; by
         default in memory.
+    fsync : bool
+        Whether what is counted is on the disc before :meth:`finish` returns, if the state is a
+        file; otherwise it is within about a second.
     classify : mapping of str to callable, optional
         For a grouping a function from an output to the name or number of its value, or None.
     random_state : int, optional
@@ -99,6 +102,7 @@ class Enforcer:
         specification: GenerativeSpecification | Mapping[str, Any] | str | Path,
         *,
         state: str | Path | Store | None = None,
+        fsync: bool = False,
         classify: Mapping[str, Classifier] | None = None,
         random_state: int | None = None,
         clock: Callable[[], float] = time.time,
@@ -124,7 +128,7 @@ class Enforcer:
         self._judge = PromptJudge(self.specification)
         self._random = random.Random(random_state)
         self._clock = clock
-        self.store = open_store(state)
+        self.store = open_store(state, fsync=fsync)
 
     def begin(
         self, request: str | ModelRequest, *, tenant: str = "", ticket: str | None = None
@@ -272,7 +276,7 @@ class Enforcer:
     @property
     def waits(self) -> bool:
         """Whether a request may have to wait: for a disc, a server, or a function of the user."""
-        return not isinstance(self.store, MemoryStore) or not all(
+        return self.store.waits or not all(
             isinstance(reader, TermReader) for reader in self._readers.values()
         )
 

@@ -10,9 +10,11 @@ Slots are counted from the front, once nothing before them is awaited.
 from __future__ import annotations
 
 import json
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 # Labels of a slot besides the values and 0 for an unrelated output.
 AWAITED = -1
@@ -21,10 +23,11 @@ RETURNED = -2
 _REMEMBERED = 1000
 # So many outputs are kept for the page that shows the sequence.
 _RECENT = 200
+# So many texts are remembered with the state that they describe.
+_TEXTS = 256
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(NamedTuple):
     """The place of one request in a sequence.
 
     Examples
@@ -48,9 +51,10 @@ class CountedOutput:
     missed: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class SequenceState:
+class SequenceState(NamedTuple):
     """The state of one requirement for one tenant.
+
+    A named tuple, as several are made for each request: a data class takes five times as long.
 
     Examples
     --------
@@ -111,7 +115,7 @@ class SequenceState:
 
     def with_slot(self, slot: Slot) -> SequenceState:
         """Return the state with one more slot at the end."""
-        return replace(self, slots=(*self.slots, slot))
+        return self._replace(slots=(*self.slots, slot))
 
     def with_label(self, ticket: str, label: int) -> SequenceState:
         """Return the state in which the output of a ticket is known.
@@ -122,13 +126,12 @@ class SequenceState:
         if ticket in self.expired_tickets:
             left = tuple(name for name in self.expired_tickets if name != ticket)
             if label == RETURNED:
-                return replace(self, expired_tickets=left)
+                return self._replace(expired_tickets=left)
             late = Slot(ticket, begun=0.0, label=label)
-            return replace(self, expired_tickets=left, slots=(*self.slots, late))
-        return replace(
-            self,
+            return self._replace(expired_tickets=left, slots=(*self.slots, late))
+        return self._replace(
             slots=tuple(
-                replace(slot, label=label)
+                slot._replace(label=label)
                 if slot.ticket == ticket and slot.label == AWAITED
                 else slot
                 for slot in self.slots
@@ -141,10 +144,10 @@ class SequenceState:
         if slot is None or slot.label != AWAITED:
             return self
         slots = tuple(
-            replace(slot, tries=slot.tries + 1) if slot.ticket == ticket else slot
+            slot._replace(tries=slot.tries + 1) if slot.ticket == ticket else slot
             for slot in self.slots
         )
-        return replace(self, slots=slots, retries=self.retries + 1)
+        return self._replace(slots=slots, retries=self.retries + 1)
 
     def with_expired(self, now: float, *, seconds: float) -> SequenceState:
         """Return the state without the slots whose output has been awaited for too long."""
@@ -156,8 +159,7 @@ class SequenceState:
         if not over:
             return self
         names = frozenset(over)
-        return replace(
-            self,
+        return self._replace(
             slots=tuple(slot for slot in self.slots if slot.ticket not in names),
             expired=self.expired + len(over),
             expired_tickets=(*self.expired_tickets, *over)[-_REMEMBERED:],
@@ -166,9 +168,9 @@ class SequenceState:
     def with_asked(self, ticket: str, value: int) -> SequenceState:
         """Return the state in which another value was asked for by a ticket; 0: none."""
         slots = tuple(
-            replace(slot, asked=value) if slot.ticket == ticket else slot for slot in self.slots
+            slot._replace(asked=value) if slot.ticket == ticket else slot for slot in self.slots
         )
-        return replace(self, slots=slots)
+        return self._replace(slots=slots)
 
     def pending_counters(self) -> tuple[int, ...]:
         """Return the counters after all slots, at worst: what is awaited serves no value.
@@ -221,21 +223,20 @@ class SequenceState:
                 if after > before
             )
             outputs.append(CountedOutput(slot, missed))
-            state = replace(counted, slots=state.slots[1:])
+            state = counted._replace(slots=state.slots[1:])
         return state, tuple(outputs)
 
     def _with_output(self, slot: Slot) -> SequenceState:
         if slot.label == RETURNED:
-            return replace(self, returned=self.returned + 1)
-        state = replace(self, since=_since_after(self.since, slot))
+            return self._replace(returned=self.returned + 1)
+        state = self._replace(since=_since_after(self.since, slot))
         if slot.asked:
-            state = replace(
-                state,
+            state = state._replace(
                 asked=_one_more(state.asked, slot.asked),
                 obeyed=_one_more(state.obeyed, slot.asked if slot.label == slot.asked else 0),
             )
         if slot.label == 0:
-            return replace(state, unrelated=state.unrelated + 1)
+            return state._replace(unrelated=state.unrelated + 1)
         counters = []
         misses = list(state.misses)
         for index, (counter, beta) in enumerate(zip(state.counters, state.betas, strict=True)):
@@ -248,8 +249,7 @@ class SequenceState:
                 misses[index] += 1
                 counters.append(beta)
         shown = -slot.label if slot.asked == slot.label else slot.label
-        return replace(
-            state,
+        return state._replace(
             counters=tuple(counters),
             misses=tuple(misses),
             counts=_one_more(state.counts, slot.label),
@@ -258,20 +258,48 @@ class SequenceState:
 
     def to_text(self) -> str:
         """Return the state as JSON text."""
-        # Not by dataclasses.asdict, which copies every number and takes longer than all the rest.
-        values = {**vars(self), "slots": [vars(slot) for slot in self.slots]}
-        return json.dumps(values, separators=(",", ":"))
+        text = _ENCODER.encode(self._asdict())
+        _LATEST.keep(text, self)
+        return text
 
     @classmethod
     def from_text(cls, text: str) -> SequenceState:
         """Return the state that a text describes."""
+        return _LATEST.find(text) or cls._read(text)
+
+    @classmethod
+    def _read(cls, text: str) -> SequenceState:
         values: dict[str, Any] = json.loads(text)
         for name, value in values.items():
             if name == "slots":
-                values[name] = tuple(Slot(**slot) for slot in value)
+                values[name] = tuple(Slot(*slot) for slot in value)
             elif isinstance(value, list):
                 values[name] = tuple(value)
         return cls(**values)
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
+
+class _LatestStates:
+    """The states that were written last, by their text: most are read again soon."""
+
+    def __init__(self) -> None:
+        self._states: OrderedDict[str, SequenceState] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, text: str, state: SequenceState) -> None:
+        with self._lock:
+            self._states[text] = state
+            if len(self._states) > _TEXTS:
+                self._states.popitem(last=False)
+
+    def find(self, text: str) -> SequenceState | None:
+        with self._lock:
+            return self._states.get(text)
+
+
+_LATEST = _LatestStates()
 
 
 def _since_after(since: tuple[int, ...], slot: Slot) -> tuple[int, ...]:

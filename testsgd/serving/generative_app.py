@@ -14,38 +14,36 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import quote
 
-from testsgd.errors import MissingExtraError, ModelError, StateError, TestSGDError
-from testsgd.generative import Enforcer, Finished, Ticket
-from testsgd.generative.readers import Output
+from testsgd.errors import MissingExtraError, TestSGDError
+from testsgd.generative import Enforcer
 from testsgd.generative.specification import Endpoint
+from testsgd.serving.generative_exchange import (
+    ClientGoneError,
+    Exchange,
+    Receive,
+    Send,
+    Spent,
+    api_error,
+    passed_on,
+)
 from testsgd.serving.generative_metrics import Metrics
 from testsgd.serving.generative_state import live_page, short_hash, state_document
 from testsgd.serving.http import read_body, reply, run_server
 from testsgd.serving.openai_messages import (
     PATHS,
     ApiError,
-    StreamedText,
-    answer_body,
     model_request,
-    output_of,
     request_body,
-    with_prefix,
-    with_request,
 )
 from testsgd.serving.upstream import (
     TENANT_HEADER,
-    Header,
     Upstream,
-    UpstreamAnswer,
-    UpstreamStream,
     passed_headers,
 )
 
@@ -65,18 +63,10 @@ _SHORT = 10_000
 # Seconds between two looks at the state for the live page.
 _PERIOD = 1.0
 _MOST_VIEWERS = 100
-# Seconds that the connection to the model may stay open after the end of a stream.
-_LAST_PART = 0.2
 # The status of a request whose client has gone; only the metrics see it.
 _GONE = 499
 
-_Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-_Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _T = TypeVar("_T")
-
-
-class _ClientGoneError(Exception):
-    """The client has closed the connection."""
 
 
 def generative_app(
@@ -279,7 +269,7 @@ class _Server:
             self.numbers.note("models", error.status, None)
             return reply(error.content(), error.status)
         self.numbers.note("models", answer.status, None)
-        return _passed_on(answer)
+        return passed_on(answer)
 
     async def healthy(self, _: Request) -> Response:
         """Say that the server is there."""
@@ -292,7 +282,7 @@ class _Server:
         try:
             text = await self.in_thread(self.numbers.text)
         except TestSGDError as error:
-            return reply(_api_error(error).content(), 503)
+            return reply(api_error(error).content(), 503)
         return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def state(self, _: Request) -> Response:
@@ -300,7 +290,7 @@ class _Server:
         try:
             return reply(await self.in_thread(state_document, self.enforcer))
         except TestSGDError as error:
-            return reply(_api_error(error).content(), 503)
+            return reply(api_error(error).content(), 503)
 
     async def page(self, _: Request) -> Response:
         """Show the live page."""
@@ -309,7 +299,7 @@ class _Server:
         try:
             document = await self.in_thread(state_document, self.enforcer)
         except TestSGDError as error:
-            return reply(_api_error(error).content(), 503)
+            return reply(api_error(error).content(), 503)
         text, headers = live_page(document)
         return HTMLResponse(text, headers=headers)
 
@@ -339,14 +329,6 @@ class _Server:
             self._viewers -= 1
 
 
-@dataclass
-class _Spent:
-    """How long a request waited for the model, and whether it did."""
-
-    upstream: float = 0.0
-    asked: bool = False
-
-
 class _Enforced:
     """The ASGI application of one address that is enforced."""
 
@@ -354,13 +336,13 @@ class _Enforced:
         self._server = server
         self._kind = kind
 
-    async def __call__(self, scope: Any, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Answer a request."""
         from starlette.requests import Request
 
         server = self._server
         started = time.perf_counter()
-        spent = _Spent()
+        spent = Spent()
         status = 500
         has_place = server.running < server.max_requests
         server.running += has_place
@@ -371,14 +353,14 @@ class _Enforced:
         except ApiError as error:
             status = error.status
             await reply(error.content(), status)(scope, receive, send)
-        except _ClientGoneError:
+        except ClientGoneError:
             status = _GONE
         finally:
             server.running -= has_place
             added = time.perf_counter() - started - spent.upstream if spent.asked else None
             server.numbers.note(self._kind, status, added)
 
-    async def _answered(self, request: Request, send: _Send, spent: _Spent) -> int:
+    async def _answered(self, request: Request, send: Send, spent: Spent) -> int:
         """Answer a request and return the status; errors before the answer are raised."""
         from starlette.requests import ClientDisconnect
 
@@ -386,7 +368,7 @@ class _Enforced:
         try:
             text = await read_body(request, most_bytes=server.max_body)
         except ClientDisconnect as error:
-            raise _ClientGoneError from error
+            raise ClientGoneError from error
         if text is None:
             raise ApiError(413, f"the request is longer than {server.max_body} bytes")
         body = request_body(text)
@@ -397,216 +379,13 @@ class _Enforced:
             begin = partial(server.enforcer.begin, tenant=tenant)
             ticket = await server.enforced(begin, len(text), original)
         except TestSGDError as error:
-            raise _api_error(error) from error
-        exchange = _Exchange(server, self._kind, text=text, body=body, headers=headers, spent=spent)
+            raise api_error(error) from error
+        exchange = Exchange(server, self._kind, text=text, body=body, headers=headers, spent=spent)
         if self._kind != "images" and body.get("stream") is True:
             return await exchange.stream(ticket, request.receive, send)
         response = await exchange.answer(ticket, request.receive)
         await response(request.scope, request.receive, send)
         return response.status_code
-
-
-class _Exchange:
-    """One request that has begun: the model is asked, and the ticket finished or given back."""
-
-    def __init__(
-        self,
-        server: _Server,
-        kind: Endpoint,
-        *,
-        text: bytes,
-        body: dict[str, Any],
-        headers: list[Header],
-        spent: _Spent,
-    ) -> None:
-        self._server = server
-        self._kind = kind
-        self._text = text
-        self._body = body
-        self._headers = headers
-        self._spent = spent
-
-    async def answer(self, ticket: Ticket, receive: _Receive) -> Response:
-        """Return the answer for the client, after the model was asked as often as needed."""
-        is_open = True
-        try:
-            while True:
-                answer = await self._ask(ticket, receive)
-                if not answer.is_success:
-                    return _passed_on(answer)
-                found = answer_body(answer.content)
-                finished = await self._finish(ticket, output_of(self._kind, found))
-                if finished.again is None:
-                    break
-                ticket = finished.again
-            is_open = False
-        finally:
-            if is_open:
-                await self._give_back(ticket)
-        content = answer.content
-        if ticket.prefix:
-            found = with_prefix(self._kind, found, ticket.prefix)
-            content = json.dumps(found, separators=(",", ":")).encode()
-        return _passed_on(replace(answer, content=content), ticket)
-
-    async def stream(self, ticket: Ticket, receive: _Receive, send: _Send) -> int:
-        """Pass the answer on while it comes; return the status."""
-        relay = _Relay(self._kind, ticket, send)
-        failure: ApiError | None = None
-        is_open = True
-        try:
-            await _while_connected(receive, self._relayed(relay, ticket))
-            if relay.is_stream and not relay.text.failure:
-                # It is counted before its end is sent: a client closes the connection then.
-                await self._finish(self._server.enforcer.last_try(ticket), relay.text.output)
-                is_open = False
-        except ApiError as error:
-            if not relay.has_begun:
-                raise
-            failure = error
-        finally:
-            if is_open:
-                await self._give_back(ticket)
-        await relay.end(failure)
-        return relay.status
-
-    async def _relayed(self, relay: _Relay, ticket: Ticket) -> None:
-        """Ask the model for a stream and pass it on, without its end."""
-        started = time.perf_counter()
-        self._spent.asked = True
-        async with self._server.upstream.stream(
-            PATHS[self._kind], headers=self._headers, content=self._content(ticket)
-        ) as response:
-            self._spent.upstream += time.perf_counter() - started
-            await relay.run(response, self._spent)
-
-    async def _ask(self, ticket: Ticket, receive: _Receive) -> UpstreamAnswer:
-        started = time.perf_counter()
-        self._spent.asked = True
-        asking = self._server.upstream.ask(
-            "POST", PATHS[self._kind], headers=self._headers, content=self._content(ticket)
-        )
-        try:
-            return await _while_connected(receive, asking)
-        finally:
-            self._spent.upstream += time.perf_counter() - started
-
-    def _content(self, ticket: Ticket) -> bytes:
-        if not ticket.is_changed:
-            return self._text
-        body = with_request(self._kind, self._body, ticket.edited.request)
-        return json.dumps(body, separators=(",", ":")).encode()
-
-    async def _finish(self, ticket: Ticket, output: Output | None) -> Finished:
-        try:
-            finish = self._server.enforcer.finish
-            return await self._server.enforced(finish, len(output or ""), ticket, output)
-        except TestSGDError as error:
-            raise _api_error(error) from error
-
-    async def _give_back(self, ticket: Ticket) -> None:
-        """Give a ticket back, also while the server ends; without a state its time runs out."""
-        with suppress(TestSGDError):
-            await asyncio.shield(self._server.in_thread(self._server.enforcer.give_back, ticket))
-
-
-class _Relay:
-    """The lines of a streamed answer on their way to the client."""
-
-    def __init__(self, kind: Endpoint, ticket: Ticket, send: _Send) -> None:
-        self.text = StreamedText(kind, prefix=ticket.prefix)
-        self.status = 200
-        self.has_begun = False
-        self.is_stream = True
-        self._ticket = ticket
-        self._send = send
-        self._rest = b""  # The beginning of a line whose end has not come.
-        self._held = b""  # The end of the stream, which is sent once the output is counted.
-
-    async def run(self, response: UpstreamStream, spent: _Spent) -> None:
-        """Pass on everything but the end."""
-        await self._started(response)
-        if self.is_stream:
-            parts = response.parts()
-            while await self._passed(parts, spent):
-                pass
-            # Read to its end, a connection can be used again.
-            with suppress(TimeoutError):
-                await asyncio.wait_for(anext(parts, None), _LAST_PART)
-
-    async def _started(self, response: UpstreamStream) -> None:
-        """Send the status and headers; an answer that is no stream is sent as a whole."""
-        self.status = response.status
-        if self.status == 200 and not response.is_event_stream:
-            raise ApiError(502, "the model's answer is no stream", code="upstream_unusable")
-        if self.status != 200:
-            content = await response.read()
-            self.is_stream = False
-            answer = UpstreamAnswer(status=self.status, headers=response.headers, content=content)
-            self._held = content
-            await self._begin(_passed_on(answer).raw_headers)
-            return
-        raw = [
-            (name.encode("latin-1"), value.encode("latin-1")) for name, value in response.headers
-        ]
-        asked = [(name.encode(), value.encode()) for name, value in _about(self._ticket).items()]
-        await self._begin([*raw, *asked])
-
-    async def _begin(self, headers: list[tuple[bytes, bytes]]) -> None:
-        self.has_begun = True
-        await self._send({"type": "http.response.start", "status": self.status, "headers": headers})
-
-    async def _passed(self, parts: AsyncIterator[bytes], spent: _Spent) -> bool:
-        """Pass on the next part; return whether more may come."""
-        started = time.perf_counter()
-        part = await anext(parts, None)
-        spent.upstream += time.perf_counter() - started
-        if part is None:
-            self._held += self.text.passed(self._rest) if self._rest else b""
-            self._rest = b""
-            return False
-        *lines, self._rest = (self._rest + part).split(b"\n")
-        sent = []
-        for line in lines:
-            shown = self.text.passed(line + b"\n")
-            if self.text.is_complete:
-                self._held += shown
-            else:
-                sent.append(shown)
-        if sent:
-            body = b"".join(sent)
-            await self._send({"type": "http.response.body", "body": body, "more_body": True})
-        return not self.text.is_complete
-
-    async def end(self, error: ApiError | None = None) -> None:
-        """Send what was held, or an error, and end the answer."""
-        body = self._held
-        if error is not None:
-            body = b"data: " + json.dumps(error.content()).encode() + b"\n\n"
-        elif self.text.is_complete and not body.endswith(b"\n\n"):
-            body += b"\n"
-        await self._send({"type": "http.response.body", "body": body})
-
-
-async def _while_connected(receive: _Receive, work: Coroutine[Any, Any, _T]) -> _T:
-    """Await something, and give it up if the client closes the connection."""
-    working = asyncio.ensure_future(work)
-    watching = asyncio.ensure_future(_disconnected(receive))
-    try:
-        await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            return working.result()
-        raise _ClientGoneError
-    finally:
-        for task in (working, watching):
-            if not task.done():
-                task.cancel()
-                await asyncio.wait({task})
-
-
-async def _disconnected(receive: _Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _tenant(request: Request) -> str:
@@ -618,30 +397,3 @@ def _tenant(request: Request) -> str:
         return str(name)
     secret = request.headers.get("authorization")
     return short_hash(secret) if secret else ""
-
-
-def _about(ticket: Ticket) -> dict[str, str]:
-    """Return the headers that say what was asked for, and how often."""
-    asked = ", ".join(f"{quote(one.grouping)}={quote(one.value)}" for one in ticket.wanted)
-    headers = {"x-testsgd-tries": str(ticket.tries)}
-    return {"x-testsgd-asked": asked, **headers} if asked else headers
-
-
-def _passed_on(answer: UpstreamAnswer, ticket: Ticket | None = None) -> Response:
-    """Return the answer of the model as one for the client."""
-    from starlette.responses import Response
-
-    response = Response(answer.content, status_code=answer.status)
-    for name, value in answer.headers:
-        response.headers.append(name, value)
-    for name, value in _about(ticket).items() if ticket is not None else ():
-        response.headers[name] = value
-    return response
-
-
-def _api_error(error: TestSGDError) -> ApiError:
-    if isinstance(error, StateError):
-        return ApiError(503, str(error), code="state_unavailable")
-    if isinstance(error, ModelError):
-        return ApiError(502, str(error), code="classifier_failed")
-    return ApiError(500, str(error))

@@ -91,6 +91,7 @@ def run_server(
         log_level="warning",
         access_log=False,
         server_header=False,
+        proxy_headers=False,
     )
     server = uvicorn.Server(config)
     with _listening(host, port) as listener:

@@ -16,7 +16,7 @@ from testsgd.generative.stores.sqlite import SQLiteStore
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 
 
-def open_store(state: str | Path | Store | None) -> Store:
+def open_store(state: str | Path | Store | None, *, fsync: bool = False) -> Store:
     """Return the store that is named.
 
     Parameters
@@ -25,6 +25,9 @@ def open_store(state: str | Path | Store | None) -> Store:
         None is memory; ``redis://`` and ``rediss://`` are Redis, ``postgresql://`` and
         ``postgres://`` are PostgreSQL; any other text, and a `Path`, is a file of SQLite. A store
         is returned as it is.
+    fsync : bool
+        Whether an update of a file returns only once it is on the disc. Servers have settings of
+        their own for that.
 
     Returns
     -------
@@ -50,7 +53,7 @@ def open_store(state: str | Path | Store | None) -> Store:
     if state is None:
         return MemoryStore()
     if isinstance(state, Path):
-        return SQLiteStore(state)
+        return SQLiteStore(state, fsync=fsync)
     if not isinstance(state, str):
         if isinstance(state, Store):
             return state
@@ -61,7 +64,7 @@ def open_store(state: str | Path | Store | None) -> Store:
         raise ParameterError("the state is an empty text", remedy="give a path or an address")
     match = _SCHEME.match(state)
     if match is None:
-        return SQLiteStore(state)
+        return SQLiteStore(state, fsync=fsync)
     scheme = match.group(1)
     if state.startswith(("redis://", "rediss://")):
         return RedisStore(state)

@@ -25,6 +25,8 @@ class MemoryStore:
     {'a': '1'}
     """
 
+    waits = False
+
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._texts: dict[str, str] = {}

@@ -88,6 +88,8 @@ class PostgreSQLStore:
     {}
     """
 
+    waits = True
+
     def __init__(self, url: str, *, patience: float = 5.0) -> None:
         self._psycopg = _package()
         self._url = url

@@ -63,6 +63,12 @@ class Store(Protocol):
     Texts, keys and lines are any text without the character NUL. All methods may be called from
     several threads. A store is opened in the process that uses it: not before a fork.
 
+    Attributes
+    ----------
+    waits : bool
+        Whether an update waits for a disc or a server, so that a loop of events should leave it to
+        a thread.
+
     Examples
     --------
     >>> from testsgd.generative.stores import Change, MemoryStore, Store, Written
@@ -79,6 +85,8 @@ class Store(Protocol):
     >>> list(store.journal())
     ['to 1', 'to 1', 'to 2']
     """
+
+    waits: bool
 
     def update(self, changes: Sequence[Change]) -> list[Any]:
         """Make all changes, in their order, or none of them.

@@ -59,6 +59,8 @@ class RedisStore:
     {}
     """
 
+    waits = True
+
     def __init__(self, url: str, *, prefix: str = "testsgd", patience: float = 5.0) -> None:
         self._redis = _package()
         self._url = url

@@ -9,9 +9,9 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from testsgd.errors import ParameterError, StateError
+from testsgd.errors import StateError
 from testsgd.generative.stores.combining import Combiner
 from testsgd.generative.stores.protocol import Change, evaluate, sorted_keys
 
@@ -24,11 +24,12 @@ _SCHEMA = (
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {VERSION}",
 )
-_SYNCHRONOUS = {"full": "FULL", "normal": "NORMAL"}
 # How long another process may keep the file locked.
 _PATIENCE_SECONDS = 30.0
 _PAGE_LINES = 1000
 _HEADER_BYTES = 100
+# Seconds after which what the operating system has is on the disc, without fsync.
+_SECONDS_TO_DISC = 1.0
 # Device and inode of the files that were recognised. They are not opened again by hand: closing
 # such a file would drop the locks that SQLite holds on it in this process.
 _RECOGNISED: set[tuple[int, int]] = set()
@@ -45,19 +46,17 @@ class SQLiteStore:
         Made, with its folder, if it is not there. It must be on a disc of the machine itself. Two
         more files are beside it while it is open, with ``-wal`` and ``-shm`` after the name; they
         belong to it.
-    durable : {"full", "normal"}
-        With "full" an update returns once it is on the disc (fsync), so it survives a loss of
-        power. With "normal" it returns once the operating system has it: it survives a process
-        that is killed, but the last updates can be lost with the power. In both cases the file
-        stays whole.
+    fsync : bool
+        Whether an update returns once it is on the disc, so that it survives a loss of power.
+        Otherwise it returns once the operating system has it, and is on the disc about a second
+        later: it survives a process that is killed, and with the power the updates of the last
+        second can be lost. In both cases the file stays whole.
 
     Raises
     ------
     StateError
         If the file is another program's, of another version, broken, or cannot be written. It is
         left as it is.
-    ParameterError
-        If `durable` is another word.
 
     Examples
     --------
@@ -73,23 +72,26 @@ class SQLiteStore:
     >>> folder.cleanup()
     """
 
-    def __init__(self, path: str | Path, *, durable: Literal["full", "normal"] = "full") -> None:
-        if durable not in _SYNCHRONOUS:
-            raise ParameterError(f"durable is {durable!r}", remedy="give 'full' or 'normal'")
+    def __init__(self, path: str | Path, *, fsync: bool = False) -> None:
         self.path = Path(path)
-        self.durable = durable
+        self.waits = fsync
         self._combiner = Combiner(self._commit)
         # One connection writes, the other reads, so that a status page delays no update.
         self._writing = threading.Lock()
         self._reading = threading.Lock()
         self._writer: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
+        self._to_disc: _ToDisc | None = None
         try:
             with self._failing("opened"):
                 self._recognise()
                 self._writer = self._connect()
                 self._prepare(self._writer)
                 self._reader = self._connect()
+                if not fsync:
+                    self._to_disc = _ToDisc(self._connect())
+                    # Else the update that fills the file beside would wait for the disc.
+                    self._writer.execute("PRAGMA wal_autocheckpoint = 0")
                 status = self.path.stat()
         except BaseException:
             self.close()
@@ -120,6 +122,8 @@ class SQLiteStore:
         """Close the file; an update that is being written is finished first."""
         if not self._combiner.is_own:
             return  # The locks are the other process's.
+        if self._to_disc is not None:
+            self._to_disc.end()
         with self._writing, self._reading:
             for connection in (self._reader, self._writer):
                 if connection is not None:
@@ -149,6 +153,8 @@ class SQLiteStore:
                 connection.executemany(
                     "INSERT INTO journal (line) VALUES (?)", [(line,) for line in evaluated.lines]
                 )
+        if self._to_disc is not None:
+            self._to_disc.note()
         return evaluated.outcomes
 
     def _recognise(self) -> None:
@@ -180,8 +186,8 @@ class SQLiteStore:
             isolation_level=None,
             check_same_thread=False,
         )
-        connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[self.durable]}")
-        if self.durable == "full":
+        connection.execute(f"PRAGMA synchronous = {'FULL' if self.waits else 'NORMAL'}")
+        if self.waits:
             # On macOS fsync alone leaves data in the disc's own memory; elsewhere it is all.
             connection.execute("PRAGMA fullfsync = ON")
         return connection
@@ -252,6 +258,41 @@ class SQLiteStore:
 
     def _error(self, what: str, remedy: str = "choose another file") -> StateError:
         return StateError(f"the state {what}", where=str(self.path), remedy=remedy)
+
+
+class _ToDisc:
+    """Writes what updates left with the operating system to the disc, about once a second.
+
+    A checkpoint writes the file beside to the disc first, and updates need not wait for it.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._written = threading.Event()
+        self._ends = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="state to disc", daemon=True)
+        self._thread.start()
+
+    def note(self) -> None:
+        """Note that there is something to write."""
+        self._written.set()
+
+    def end(self) -> None:
+        """End the thread, and close its connection."""
+        self._ends.set()
+        self._written.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ends.is_set():
+            self._written.wait()
+            self._ends.wait(_SECONDS_TO_DISC)
+            self._written.clear()
+            # What fails now is tried again after the next update, which says what is wrong.
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        with contextlib.suppress(sqlite3.Error):
+            self._connection.close()
 
 
 @contextlib.contextmanager
