@@ -64,7 +64,7 @@ class Combiner:
         if not pending.leads:
             self._wait(pending)
         if pending.outcome is None:
-            self._lead()
+            self._lead(pending)
         assert pending.outcome is not None
         if isinstance(pending.outcome, Exception):
             raise pending.outcome
@@ -83,7 +83,7 @@ class Combiner:
                         self._appoint()
             raise
 
-    def _lead(self) -> None:
+    def _lead(self, own: _Pending) -> None:
         """Commit all that is in the queue, and let one of those that came meanwhile lead."""
         with self._lock:
             batch, self._queue = self._queue, []
@@ -103,7 +103,8 @@ class Combiner:
             with self._lock:
                 self._appoint()
             for pending in batch:
-                pending.wake.set()
+                if pending is not own:
+                    pending.wake.set()
 
     def _appoint(self) -> None:
         """Let the first in the queue lead, if there is one."""

@@ -275,7 +275,8 @@ class _ToDisc:
 
     def note(self) -> None:
         """Note that there is something to write."""
-        self._written.set()
+        if not self._written.is_set():
+            self._written.set()
 
     def end(self) -> None:
         """End the thread, and close its connection."""
