@@ -61,6 +61,7 @@ RESULT = {
     "DataSummary": "`data`",
     "LabelSummary": "`data.label`",
     "FeatureSummary": "`data.features[]`",
+    "InferredColumnSummary": "`data.inferred[]`",
     "ModelSummary": "`model`",
     "AuditParameters": "`parameters`",
     "Charts": "`charts`",
@@ -93,6 +94,7 @@ MITIGATION = {
     "DataSummary": "`data`",
     "LabelSummary": "`data.label`",
     "FeatureSummary": "`data.features[]`",
+    "InferredColumnSummary": "`data.inferred[]`",
     "ModelSummary": "`original` and `retrained`",
 }
 SHIELD = {

@@ -8,6 +8,7 @@ from .findings import TableFindings as TableFindings
 from .fixed_groups import GroupMeasure as GroupMeasure
 from .fixed_groups import measure_groups as measure_groups
 from .parameters import AuditParameters as AuditParameters
+from .predictions import audit_predictions as audit_predictions
 from .report.summarise import summarise as summarise
 from .report.summary import AuditSummary as AuditSummary
 from .report.summary import GroupSummary as GroupSummary
@@ -15,3 +16,5 @@ from .report.summary import Verdict as Verdict
 from .result import AuditResult as AuditResult
 from .run import Progress as Progress
 from .run import run_audit as run_audit
+from .undescribed import audit_file as audit_file
+from .undescribed import audit_undescribed as audit_undescribed

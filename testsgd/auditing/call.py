@@ -12,16 +12,19 @@ from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import Progress, run_audit
 from testsgd.auditing.text import run_text_audit
+from testsgd.auditing.undescribed import audit_undescribed
 from testsgd.data import (
+    DatasetSpecification,
     SensitiveTerms,
-    Specification,
     TextSpecification,
+    as_pandas,
     check_count,
     check_no_terms,
     find_texts,
     resolve_specification,
     resolve_terms,
 )
+from testsgd.errors import ParameterError
 from testsgd.models import load_text_model
 
 # Examples of each sensitive term that a report of texts shows.
@@ -30,9 +33,11 @@ SNIPPETS = 3
 
 def audit(
     model: Any,
-    data: Any,
-    spec: Specification | Mapping[str, Any] | str | Path,
+    data: Any = None,
+    spec: Any = None,
     *,
+    sensitive_features: Any = None,
+    features: Mapping[str, Mapping[str, Any]] | None = None,
     favourable: Any = None,
     threshold: float = 0.5,
     terms: SensitiveTerms | str | Path | None = None,
@@ -55,9 +60,16 @@ def audit(
         those are kept that the model names as its inputs. The texts: a list or a
         series of strings, or a table with the text column. Or a file that the description can
         parse; None for the data set's own files. Never changed.
-    spec : DatasetSpecification, TextSpecification, mapping, str or path-like
+    spec : DatasetSpecification, TextSpecification, mapping, str, path-like or array-like, optional
         What the data mean: a description, its parts as a mapping, a name of the catalogue, or the
-        path of a TOML file.
+        path of a TOML file. Or the true labels, as scikit-learn has them behind the rows, or None:
+        then what the columns are is guessed from their cells, and shown in the report.
+    sensitive_features : sequence of str, or data frame of n rows, optional
+        Without a description: the columns that rules are about, by name, or as a table of columns
+        that the model does not take.
+    features : mapping of str to mapping, optional
+        Without a description: parts of it for some features, in place of what is guessed, such as
+        ``{"age": {"edges": [18, 30, 50, 100]}}``.
     favourable : str, optional
         The label whose rate is compared, in place of the description's.
     threshold : float
@@ -110,7 +122,32 @@ def audit(
     >>> result = testsgd.audit(judge, reviews, description)
     >>> result.groups["text"].iloc[0]
     '“old”'
+
+    Rows that nobody has described, and a pipeline of scikit-learn:
+
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> people = testsgd.generate_demo(seed=1)[["income", "age"]]
+    >>> granted = people["income"] > 40
+    >>> tree = DecisionTreeClassifier(max_depth=3).fit(people, granted)
+    >>> result = testsgd.audit(tree, people, granted, sensitive_features=["age"])
+    >>> result.summary.data.label.favourable
+    'True'
     """
+    if not isinstance(spec, (DatasetSpecification, TextSpecification, Mapping, str, Path)):
+        _check_undescribed(data, sensitive_features, terms, parameters)
+        return audit_undescribed(
+            model,
+            data,
+            spec,
+            sensitive_features=sensitive_features,
+            favourable=favourable,
+            threshold=threshold,
+            features=features,
+            limit=limit,
+            progress=progress,
+            **parameters,
+        )
+    _check_described(sensitive_features, features)
     specification = resolve_specification(spec, favourable=favourable)
     settings = audit_parameters(parameters, specification)
     check_count("limit", limit, 1)
@@ -140,3 +177,43 @@ def audit(
         )
         findings = run_audit(loaded, table, settings, progress=progress)
     return AuditResult(summarise(findings, snippets=snippets), findings)
+
+
+def _check_undescribed(
+    data: Any, sensitive_features: Any, terms: Any, parameters: Mapping[str, Any]
+) -> None:
+    """Refuse an audit without a description where something is missing, and say what to write."""
+    if data is None:
+        raise ParameterError(
+            "there are no rows and no description",
+            where="audit",
+            remedy="write audit(model, X, y, sensitive_features=[...]), or name a data set",
+        )
+    if terms is not None:
+        raise ParameterError(
+            "sensitive terms are for texts, and texts need a description",
+            where="terms",
+            remedy="give the description as the third argument",
+        )
+    if sensitive_features is None:
+        known = as_pandas(data)
+        columns = "" if known is None else f"; the columns are {', '.join(map(str, known.columns))}"
+        given = parameters.get("sensitive")
+        example = list(given) if isinstance(given, (list, tuple)) else ["sex", "age"]
+        raise ParameterError(
+            "it is not said which features are sensitive",
+            where="sensitive_features",
+            remedy=f"write sensitive_features={example!r}{columns}",
+        )
+
+
+def _check_described(sensitive_features: Any, features: Any) -> None:
+    """Refuse guesses about data that are described."""
+    for name, value in (("sensitive_features", sensitive_features), ("features", features)):
+        if value is not None:
+            raise ParameterError(
+                f"{name} is for data without a description",
+                where=name,
+                remedy="say it in the description, or leave the description out",
+                name=name,
+            )

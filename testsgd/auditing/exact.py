@@ -51,6 +51,20 @@ def audit_exactly(audit: RowAudit) -> Outcome:
     )
 
 
+def audit_predictions_exactly(audit: RowAudit) -> Outcome:
+    """Find every group's rates from predictions that exist; no model is asked."""
+    contingency, rows = audit.contingency, audit.contingency.tally()
+    with audit.clock.phase("predictions"):
+        decisions = audit.model.model.decisions(audit.table.frame).astype(np.int64)
+    with audit.clock.phase("rule sets"):
+        favourable = contingency.tally(decisions)
+        rule_sets = audit.search(np.vstack([rows, favourable]))
+    everybody = np.array([audit.size, decisions.sum()])
+    estimates = counted_estimates(both_sides(rule_sets.sums, everybody))
+    observed = Answers(estimates, rows, favourable, 1, decisions)
+    return Outcome(rule_sets, neighbourhood=None, observed=observed, queries=0)
+
+
 def audit_texts_exactly(audit: TextAudit) -> TextOutcome:
     """Find every group's rates from all its seeds and all texts."""
     texts, mentions, rule_sets = audit.texts, audit.mentions, audit.rule_sets

@@ -18,7 +18,7 @@ from testsgd.auditing import estimates as rates
 from testsgd.auditing.estimates import Counts, Estimates
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
-from testsgd.models import LoadedModel, Model
+from testsgd.models import LoadedModel, Model, PredictionColumn
 from testsgd.models.text import TextModel
 from testsgd.rules import Axis, Contingency, FrequentRuleSets, lay_out, mine
 from testsgd.sampling import BATCH_ROWS, Draws, decide_draws, draw
@@ -101,6 +101,11 @@ class RowAudit(Audit[Model]):
         """How many rows there are."""
         return len(self.table)
 
+    @property
+    def has_neighbours(self) -> bool:
+        """Whether anything decides on the rows' neighbours: predictions that exist do not."""
+        return not isinstance(self.model.model, PredictionColumn)
+
     @cached_property
     def contingency(self) -> Contingency:
         """The rows' sensitive cells."""
@@ -158,9 +163,9 @@ class Outcome:
     """Groups and their rates, however they were found."""
 
     rule_sets: FrequentRuleSets  # The groups
-    # What the model answered about the rows' neighbours, and about the rows as they are
-    neighbourhood: Answers
-    observed: Answers
+    # What the model answered about the rows' neighbours, None if it cannot be asked about them
+    neighbourhood: Answers | None
+    observed: Answers  # What it answered about the rows as they are
     queries: int  # Rows the model was asked about
     # For each feature that is not sensitive, how many of the neighbours that differ in it get the
     # favourable label; None if samples were drawn, shape (features, cells)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing import rule_selection
 from testsgd.auditing.estimates import Floats, means_over_draws
-from testsgd.auditing.exact import audit_exactly
+from testsgd.auditing.exact import audit_exactly, audit_predictions_exactly
 from testsgd.auditing.explaining import Explanation, explain_groups
 from testsgd.auditing.findings import Estimated, TableFindings
 from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind
@@ -39,10 +39,9 @@ def audit_rows(audit: RowAudit) -> TableFindings:
     with clock.phase("model check"):
         fingerprint, again, probed = _probe(audit)
     outcome = _find_rates(audit, max(0, audit.allowed - probed))
-    answers: dict[Estimand, Answers] = {
-        "observed": outcome.observed,
-        "neighbourhood": outcome.neighbourhood,
-    }
+    answers: dict[Estimand, Answers] = {"observed": outcome.observed}
+    if outcome.neighbourhood is not None:
+        answers["neighbourhood"] = outcome.neighbourhood
     if table.clusters is not None:
         clusters = Clusters.of(table.clusters)
         answers = {
@@ -94,7 +93,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         row_samples=ranked.row_samples,
         row_favourable=ranked.row_favourable,
         by_feature=outcome.by_feature,
-        neighbourhood=neighbourhood_size(table) * len(table),
+        neighbourhood=neighbourhood_size(table) * len(table) if audit.has_neighbours else 0,
         queries=outcome.queries + probed,
         changing=again.differing,
         model_fingerprint=fingerprint,
@@ -221,6 +220,9 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
 def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
     """Try the model on the first rows, twice; give its fingerprint, what differed, the queries."""
     table, model = audit.table, audit.model.model
+    if not audit.has_neighbours:
+        existing = model.decisions(table.frame.iloc[:PROBE_ROWS])
+        return _fingerprint(existing), Repetition(), 0
     rows = min(PROBE_ROWS, len(table), audit.allowed // 2)
     decisions = model.decisions(table.frame.iloc[:rows])
     left = audit.allowed - rows
@@ -235,8 +237,11 @@ def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
         most=most,
         at_random=audit.parameters.nondeterministic is not None,
     )
-    fingerprint = hashlib.sha256(np.packbits(decisions).tobytes()).hexdigest()
-    return fingerprint, again, rows + again.asked
+    return _fingerprint(decisions), again, rows + again.asked
+
+
+def _fingerprint(decisions: NDArray[np.bool_]) -> str:
+    return hashlib.sha256(np.packbits(decisions).tobytes()).hexdigest()
 
 
 def exact_queries(table: Table, parameters: AuditParameters) -> int:
@@ -247,9 +252,11 @@ def exact_queries(table: Table, parameters: AuditParameters) -> int:
 def _find_rates(audit: RowAudit, budget: int) -> Outcome:
     """Choose among the three ways of finding the groups' rates."""
     parameters = audit.parameters
+    if not audit.has_neighbours:
+        return audit_predictions_exactly(audit)
     if audit.exact:
         outcome = audit_exactly(audit)
-        if parameters.draws == 1:
+        if parameters.draws == 1 or outcome.neighbourhood is None:
             return outcome
         neighbourhood, observed = (
             replace(answers, estimates=means_over_draws(answers.estimates, parameters.confidence))

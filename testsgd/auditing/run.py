@@ -18,7 +18,7 @@ from testsgd.auditing.rows import audit_rows, exact_queries
 from testsgd.data import Table
 from testsgd.data.text import Texts
 from testsgd.errors import ParameterError
-from testsgd.models import PROBE_ROWS, CheckedFunction, LoadedModel, Model
+from testsgd.models import PROBE_ROWS, CheckedFunction, LoadedModel, Model, PredictionColumn
 from testsgd.rules import sensitive_axes
 
 # A phase's name, how much of it is done, and how much there is.
@@ -53,9 +53,13 @@ def run_audit(
     check_condition(parameters.condition_on, table.specification)
     clock = Clock()
     allowed = parameters.budget(ROW_QUERIES)
-    needed = exact_queries(table, parameters) + min(PROBE_ROWS, len(table))
-    needed += again_queries(model, table)
-    exact = fits_exactly(needed, parameters.mode, allowed)
+    if isinstance(model.model, PredictionColumn):
+        _check_predictions(parameters)
+        exact = True
+    else:
+        needed = exact_queries(table, parameters) + min(PROBE_ROWS, len(table))
+        needed += again_queries(model, table)
+        exact = fits_exactly(needed, parameters.mode, allowed)
     if parameters.condition_on and not exact:
         raise ParameterError(
             "a conditional score needs an answer for every row, and this audit draws samples",
@@ -82,6 +86,24 @@ def run_audit(
     if parameters.holdout is None:
         return audit_rows(audit)
     return audit_held_out(audit, parameters.holdout)
+
+
+def _check_predictions(parameters: AuditParameters) -> None:
+    """Refuse what needs a model, where there are only predictions."""
+    needs_model = {
+        "estimand": parameters.estimand == "neighbourhood",
+        "mode": parameters.mode == "sampled",
+        "nondeterministic": parameters.nondeterministic is not None,
+    }
+    for name, is_asked in needs_model.items():
+        if is_asked:
+            raise ParameterError(
+                f"{name} = {getattr(parameters, name)!r} needs a model that can be asked, and "
+                "these are predictions",
+                where=name,
+                remedy="leave it out, or give the model",
+                name=name,
+            )
 
 
 def again_queries(model: LoadedModel[Any], data: Sized) -> int:

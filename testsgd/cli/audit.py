@@ -9,6 +9,7 @@ import typer
 
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.cli import console, options
+from testsgd.errors import ParameterError
 
 if TYPE_CHECKING:
     from testsgd.auditing import AuditResult, GroupSummary
@@ -19,6 +20,17 @@ def audit(
     dataset: options.DatasetArgument,
     data: options.DataOption = None,
     model: options.ModelOption = None,
+    predictions: Annotated[
+        str | None,
+        typer.Option(help="Of a file of rows: the column with the predictions, or decisions."),
+    ] = None,
+    sensitive: Annotated[
+        str | None,
+        typer.Option(help="Of a file of rows: the sensitive features, with commas."),
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Of a file of rows: the column with the true labels.")
+    ] = None,
     terms: options.TermsOption = None,
     snippets: Annotated[
         int, typer.Option(help="For texts: examples of each term in the report; 0 shows no text.")
@@ -51,31 +63,64 @@ def audit(
 ) -> int:
     """Find the groups that a model treats differently from everybody else, and write a report.
 
+    A file of rows needs no description: `testsgd audit people.csv --predictions approved
+    --sensitive sex,age`. What its columns are is guessed, and shown in the report.
+
     Exit codes: 0 done, 1 the gate --fail-above was exceeded, 2 bad input, 3 not enough evidence.
     """
-    from testsgd.auditing import AuditResult
+    from testsgd.auditing import AuditResult, audit_file
     from testsgd.auditing import audit as run
+    from testsgd.data import is_rows_file
 
     wanted = options.listed(formats)
     AuditResult.check_formats(wanted)
+    draws_of_each = nondeterministic if draws is None else draws
     with console.progress_bar(quiet) as progress:
-        result = run(
-            model,
-            data,
-            dataset,
-            favourable=favorable,
-            threshold=threshold,
-            terms=terms,
-            snippets=snippets,
-            limit=limit,
-            progress=progress,
-            nondeterministic=nondeterministic if draws is None else draws,
-            **parameters,
-        )
+        if data is None and is_rows_file(Path(dataset)):
+            only_models = {} if model is None else {"threshold": threshold, "limit": limit}
+            result = audit_file(
+                dataset,
+                sensitive_features=options.listed(sensitive or ""),
+                predictions=predictions,
+                model=model,
+                label=label,
+                favourable=favorable,
+                progress=progress,
+                nondeterministic=draws_of_each,
+                **only_models,
+                **parameters,
+            )
+        else:
+            _check_no_columns(predictions=predictions, sensitive=sensitive, label=label)
+            result = run(
+                model,
+                data,
+                dataset,
+                favourable=favorable,
+                threshold=threshold,
+                terms=terms,
+                snippets=snippets,
+                limit=limit,
+                progress=progress,
+                nondeterministic=draws_of_each,
+                **parameters,
+            )
     written = result.write(out or Path("reports") / result.summary.data.name, wanted)
     if not quiet:
         _print_result(result, written, verbose)
     return result.verdict.exit_code
+
+
+def _check_no_columns(**columns: str | None) -> None:
+    """Refuse columns that are named where a description says what they are."""
+    for name, column in columns.items():
+        if column is not None:
+            raise ParameterError(
+                f"--{name} is for a file of rows that has no description",
+                where=f"--{name}",
+                remedy="give the file in place of the name, or leave the option out",
+                name=name,
+            )
 
 
 def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> None:
@@ -87,9 +132,12 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
         _print_groups(result, first)
     console.print_verdict(summary.verdict)
     counts = summary.counts
+    asked = f"{summary.model_queries:,} model queries, {summary.mode}"
+    if summary.data.predictions_given:
+        asked = "no model was asked"
     console.print_line(
         f"{counts.candidates:,} rule sets, {counts.frequent:,} frequent, {counts.groups:,} groups; "
-        f"{summary.model_queries:,} model queries, {summary.mode}."
+        f"{asked}."
     )
     console.print_files(written, summary.seconds if verbose else None)
 
@@ -105,10 +153,12 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
         console.Column("complement", numeric=True),
         console.Column(summary.data.kind, numeric=True),
         console.Column("group"),
-        console.Column(other, numeric=True),
         console.Column("confidence interval", numeric=True, only_if_wide=True),
         console.Column("lower bound", numeric=True, only_if_wide=True),
     ]
+    with_other = any(group.other is not None for group in groups)
+    if with_other:
+        columns.insert(-2, console.Column(other, numeric=True))
     if summary.mode == "sampled":
         columns.insert(2, console.Column("margin", numeric=True))
     with_terms = any(group.counterfactual for group in groups)
@@ -127,10 +177,11 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
             f"{group.rate_out:.1%}",
             f"{group.n_in:,}",
             group.text,
-            _other_points(group),
             f"{console.points(low)} to {console.points(high)}",
             "" if bound is None else f"{100 * bound:.1f}",
         ]
+        if with_other:
+            row.insert(-2, _other_points(group))
         if summary.mode == "sampled":
             row.insert(2, f"{group.margin * 100:.1f}")
         if with_terms:

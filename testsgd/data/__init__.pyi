@@ -3,8 +3,17 @@ from .categories import category_codes as category_codes
 from .categories import category_text as category_text
 from .categories import declared_indices as declared_indices
 from .categories import distinct_values as distinct_values
+from .cells import as_pandas as as_pandas
 from .demo import PLANTED_GROUP as PLANTED_GROUP
 from .demo import generate_demo as generate_demo
+from .frames import is_rows_file as is_rows_file
+from .frames import read_frame as read_frame
+from .inference import Inferred as Inferred
+from .inference import InferredColumn as InferredColumn
+from .inference import classes_of as classes_of
+from .inference import infer_column as infer_column
+from .inference import infer_specification as infer_specification
+from .inference import joined as joined
 from .inputs import check_no_terms as check_no_terms
 from .inputs import find_table as find_table
 from .inputs import find_texts as find_texts

@@ -19,10 +19,13 @@ from testsgd.errors import DataError
 _PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 
 
-def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.DataFrame:
+def read_cells(
+    path: Path, parsing: CellParsing, *, blanks: bool = False, compressed: bool = False
+) -> pd.DataFrame:
     """Read every cell of a file as text; an empty cell, and one that a row lacks, is empty.
 
     `blanks`: blanks before a cell are part of it; a quotation mark behind them is no quotation.
+    `compressed`: the file may be compressed, as its name says.
     """
     whitespace = parsing.separator == "whitespace"
     try:
@@ -40,7 +43,7 @@ def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.
                 na_values=[""],  # lets a separator at the end of every row pass
                 skipinitialspace=not (blanks or whitespace),
                 encoding=parsing.encoding,
-                compression=None,
+                compression="infer" if compressed else None,
                 skip_blank_lines=True,
                 index_col=False,
                 on_bad_lines="error",
@@ -54,7 +57,7 @@ def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.
             "the file is empty", where=str(path), remedy="give a file with rows"
         ) from error
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
-        if isinstance(error, UnicodeError) or _looks_binary(path, parsing):
+        if not compressed and (isinstance(error, UnicodeError) or _looks_binary(path, parsing)):
             raise _not_text(path, parsing) from error
         reason = str(error).splitlines()[0]
         if isinstance(error, pd.errors.ParserWarning):
@@ -68,7 +71,7 @@ def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.
         raise DataError(
             f"the file cannot be read ({error.strerror})", where=str(path), remedy="check the path"
         ) from error
-    if _looks_binary(path, parsing):
+    if not compressed and _looks_binary(path, parsing):
         raise _not_text(path, parsing)
     if len(cells) == 0:
         raise DataError("the file has no rows", where=str(path), remedy="give a file with rows")

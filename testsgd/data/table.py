@@ -24,6 +24,7 @@ from testsgd.data.cells import (
     renamed,
 )
 from testsgd.data.demo import generate_demo
+from testsgd.data.inference import InferredColumn
 from testsgd.data.lookup import find_files
 from testsgd.data.sampling import Sampled, cluster_numbers
 from testsgd.data.schema import DatasetSpecification, Feature, Parsing, RowFilter
@@ -42,6 +43,8 @@ class Table(Sampled):
     frame: pd.DataFrame
     labels: pd.Series[Any] | None  # The label of each row as text, if the data have labels.
     missing: dict[str, int] = field(default_factory=dict)  # Rows in which each feature is missing.
+    # What the columns were taken for, where nobody described them.
+    inferred: tuple[InferredColumn, ...] = ()
 
     def __len__(self) -> int:
         return len(self.frame)

@@ -12,6 +12,7 @@ from .files import TrainingReport as TrainingReport
 from .files import read_card as read_card
 from .network import Layer as Layer
 from .network import NetworkModel as NetworkModel
+from .predictions import PredictionColumn as PredictionColumn
 from .refitting import Examples as Examples
 from .refitting import Refitter as Refitter
 from .refitting import Stage as Stage

@@ -9,6 +9,7 @@ from testsgd.auditing.report.notes import meaning_notes
 from testsgd.auditing.report.provenance import particulars
 from testsgd.auditing.report.summary import (
     AuditSummary,
+    DataSummary,
     GroupSummary,
     TermCategorySummary,
     TermsSummary,
@@ -86,6 +87,7 @@ def audit_layout(summary: AuditSummary) -> Document:
             Section("rates", f"Rates by {words.feature}", _rates(summary, words), "", "folded"),
             Section("terms", "Sensitive terms in the texts", terms, "Sensitive terms", "folded"),
             Section("ranking", "Ranking", _ranking(summary, words), markdown="folded"),
+            Section("columns", "What the columns are", _inferred(data), markdown="folded"),
             Section(
                 "particulars",
                 "Data, model and settings",
@@ -123,7 +125,8 @@ def _definition(summary: AuditSummary) -> tuple[str | Strong, ...]:
             what = "the difference of a discovery"
         rest += f" The gate fails if {what} exceeds {size_points(gate)}."
     prediction = Strong(f"“{label.favourable}”")
-    return "Every rate is the rate of one prediction of the model: predicted ", prediction, rest
+    of_prediction = vocabulary(summary).of_prediction
+    return f"Every rate is the rate of {of_prediction}: predicted ", prediction, rest
 
 
 def _figures(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> KeyFigures:
@@ -138,8 +141,9 @@ def _figures(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -
         "Overall rate": percent(summary.overall_rate),
         f"Top {what}": largest,
         "Mode": wording.mode_name(summary),
-        "Model queries": count(summary.model_queries),
     }
+    if not summary.data.predictions_given:
+        figures["Model queries"] = count(summary.model_queries)
     return KeyFigures(tuple(KeyFigure(name, value) for name, value in figures.items()))
 
 
@@ -177,7 +181,7 @@ def _unknown(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     if not (small or undecided or counts.undecided_small or counts.undecided_frequent):
         return (Paragraph("There are none: every group that was looked at could be judged."),)
     known = wording.unjudged_sentences(summary.unjudged, words)
-    neither = "These groups are neither fair nor unfair; what the model does is unknown."
+    neither = f"These groups are neither fair nor unfair; what {words.deciding} is unknown."
     blocks: list[Block] = [Paragraph(text) for text in (*known, neither)]
     if small or counts.undecided_small:
         too = f"{plural(counts.undecided_small, 'group is', 'groups are')} too small"
@@ -294,6 +298,18 @@ def _added(group: GroupSummary, words: Words, figure: Block | None) -> tuple[Blo
     return heading, figure, _in_markdown(Bullets(tuple(items)))
 
 
+def _inferred(data: DataSummary) -> tuple[Block, ...]:
+    """Show what the columns were taken for, if nobody had described them."""
+    if not data.inferred:
+        return ()
+    about = (
+        "Nobody described these data; what the columns are was guessed from their cells. Numbers "
+        "are cut where about as many rows are on each side. Correct a guess by a keyword, an "
+        "option or a description."
+    )
+    return (Paragraph(about), tables.inferred_table(data))
+
+
 def _rates(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     """Show the rates by feature, and by pairs of features or of categories of terms."""
     blocks: list[Block] = []
@@ -302,7 +318,7 @@ def _rates(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     if summary.charts.features:
         figure, scale = charts.feature_bars(summary, words)
         about = (
-            f"How often the model predicts “{label}” for each value of each sensitive feature. The "
+            f"How often {words.predicts} “{label}” for each value of each sensitive feature. The "
             f"upright line is the overall rate, {overall}"
         )
         if texts:

@@ -26,6 +26,7 @@ def particulars(summary: AuditSummary) -> tuple[Facts, ...]:
     if terms is not None:
         listed += ("Sensitive terms", terms.name), ("Source of the terms", terms.source)
         listed.append(("Fingerprint of the terms (sha256)", terms.fingerprint))
+    existing = summary.data.predictions_given
     asked = f"{words.many.capitalize()} the model was asked about"
     return (
         data_facts(summary.data, words, *listed),
@@ -36,8 +37,8 @@ def particulars(summary: AuditSummary) -> tuple[Facts, ...]:
             "Run",
             (
                 ("Written", moment(summary.created)),
-                (words.generated, count(summary.neighbourhood)),
-                (asked, count(summary.model_queries)),
+                (words.generated, "" if existing else count(summary.neighbourhood)),
+                (asked, "" if existing else count(summary.model_queries)),
                 *time_facts(summary),
                 *version_facts(summary),
             ),

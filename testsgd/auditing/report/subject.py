@@ -15,6 +15,7 @@ from testsgd.auditing.report import summary as document
 from testsgd.auditing.text import TextFindings
 from testsgd.data import Table, table_fingerprint
 from testsgd.data.text import Texts, texts_fingerprint
+from testsgd.models import PredictionColumn
 from testsgd.report.formatting import count
 
 # More points than this are one on top of the other; they are then counted by small cells.
@@ -79,8 +80,13 @@ def data_summary(findings: Findings) -> document.DataSummary:
         label=document.LabelSummary.of(label),
         fingerprint=fingerprint,
         rows=len(data),
+        predictions_given=isinstance(findings.model.model, PredictionColumn),
         independent=independent,
         features=features,
+        inferred=[
+            document.InferredColumnSummary.of(column)
+            for column in (data.inferred if isinstance(data, Table) else ())
+        ],
         notes=notes,
     )
 

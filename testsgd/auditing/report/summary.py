@@ -328,6 +328,18 @@ class FeatureSummary(Part):
     missing: Count = Field(description="rows in which it is missing; texts without a term")
 
 
+class InferredColumnSummary(Part):
+    """What a column was taken for that nobody had described."""
+
+    name: str = Field(description="the column")
+    kind: Literal[
+        "integer", "decimal", "categorical", "date", "identifier", "text", "constant", "empty"
+    ] = Field(description="what it was taken for; only the first three are features")
+    why: str = Field(description="by what it was recognised")
+    distinct: Count = Field(description="how many different values it has")
+    missing: Count = Field(description="rows in which it is missing")
+
+
 class LabelSummary(Part):
     """The label whose rate is compared."""
 
@@ -348,6 +360,9 @@ class DataSummary(Part):
     source: str = Field(description="the file or object the rows came from")
     fingerprint: str = Field(description="sha256 of the features' values, or of the texts")
     rows: int = Field(description="number of rows, or of texts")
+    predictions_given: bool = Field(
+        False, description="the predictions were there already, and no model was asked"
+    )
     independent: Positive | None = Field(
         None,
         description="how many of them are independent: copies of one text, nearly equal texts, or "
@@ -355,6 +370,10 @@ class DataSummary(Part):
     )
     label: LabelSummary = Field(description="the label whose rate is compared")
     features: list[FeatureSummary] = Field(description="every feature, in order")
+    inferred: list[InferredColumnSummary] = Field(
+        default_factory=list,
+        description="what the columns were taken for; empty if a description was given",
+    )
     notes: list[str] = Field(
         default_factory=list, description="which rows were left out, whether labels are absent"
     )

@@ -9,8 +9,10 @@ from typing import Any, Literal
 from testsgd.auditing.report.summary import (
     AuditSummary,
     CellRate,
+    DataSummary,
     FeatureSummary,
     GroupSummary,
+    InferredColumnSummary,
     RuleAlone,
     TermSummary,
     UndecidedGroup,
@@ -188,6 +190,29 @@ def small_table(groups: Sequence[UndecidedGroup], words: Words, fold: str) -> Ta
         Listed("Why it is not judged", lambda group: group.reason, "text"),
     ]
     return listing("Groups that are too small", groups, columns, row=_units, fold=fold, most=SHOWN)
+
+
+def inferred_table(data: DataSummary) -> Table:
+    """List what the columns were taken for that nobody had described."""
+    features = {feature.name: feature for feature in data.features}
+
+    def use(column: InferredColumnSummary) -> str:
+        if column.name not in features:
+            return "never varied, never in a rule"
+        return "sensitive" if features[column.name].sensitive else "varied"
+
+    def domain(column: InferredColumnSummary) -> str:
+        return features[column.name].domain if column.name in features else ""
+
+    columns: list[Listed[InferredColumnSummary]] = [
+        Listed("Column", lambda column: column.name, "name"),
+        Listed("Taken for", lambda column: column.kind, "text"),
+        Listed("Because of", lambda column: column.why, "text"),
+        Listed("Values", domain, "text"),
+        Listed("Missing", lambda column: count(column.missing)),
+        Listed("Use", use, "text"),
+    ]
+    return listing("What the columns were taken for", data.inferred, columns)
 
 
 def undecided_table(groups: Sequence[GroupSummary], words: Words) -> Table:

@@ -147,7 +147,7 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
 def _headline(group: GroupSummary, summary: AuditSummary) -> str:
     words, guarantee = vocabulary(summary), summary.guarantee
     difference = (
-        f"the model predicts “{summary.data.label.favourable}” {how_often(group.difference)} for "
+        f"{words.predicts} “{summary.data.label.favourable}” {how_often(group.difference)} for "
         f"{words.target(group)} ({percent(group.rate_in)}) than for {words.others} "
         f"({percent(group.rate_out)})"
     )

@@ -50,6 +50,9 @@ class Words:
     nothing_frequent = "No rule set has at least {} rows inside and outside."
     nothing_outside = "its complement is empty"
     exactly = "every perturbed row was predicted"  # Why an exact audit has no sampling margin
+    predicts = "the model predicts"  # Who says the label
+    of_prediction = "one prediction of the model"  # What every rate is of
+    deciding = "the model does"  # What is unknown of groups that are not judged
     feature, features = "feature", "features"  # What rates are given by
     # The name of the number of frequent rule sets; holds a place for the smallest support
     frequent = "Frequent: at least {} rows inside and outside"
@@ -333,6 +336,17 @@ def words_for(kind: Literal["rows", "texts"]) -> Words:
     return TextWords() if kind == "texts" else Words()
 
 
+class PredictionWords(Words):
+    """The words for rows whose predictions exist: nothing can be said of a model."""
+
+    exactly = "every row has its prediction"
+    predicts = "the predictions say"
+    of_prediction = "one prediction"
+    deciding = "the predictions say"
+
+
 def vocabulary(summary: AuditSummary) -> Words:
     """Return the words for the data of an audit."""
+    if summary.data.predictions_given:
+        return PredictionWords()
     return words_for(summary.data.kind)

@@ -92,10 +92,11 @@ def spoken_difference(group: GroupSummary, summary: AuditSummary) -> float:
 def compared(group: GroupSummary, label: str, words: Words) -> str:
     """Write in a sentence how often a group is given the favourable label."""
     here, elsewhere = percent(group.rate_in), percent(group.rate_out)
-    rates = f"{here} of the group against {elsewhere} of {words.others}"
+    who = words.predicts[0].upper() + words.predicts[1:]
+    said = f"{who} “{label}” for {here} of the group against {elsewhere} of {words.others}"
     if is_nothing(group.score):
-        return f"The model predicts “{label}” for {rates}, which is the same to a tenth of a point."
-    return f"The model predicts “{label}” for {rates}: {how_often(group.difference)}."
+        return f"{said}, which is the same to a tenth of a point."
+    return f"{said}: {how_often(group.difference)}."
 
 
 def ranked_by(summary: AuditSummary) -> str:

@@ -1,0 +1,150 @@
+"""Predictions that exist are audited as a model that says the same would be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import testsgd
+from testsgd.errors import TestSGDError
+
+ROWS = 3000
+SOURCE = np.random.default_rng(8)
+PEOPLE = pd.DataFrame(
+    {
+        "sex": SOURCE.choice(["f", "m"], ROWS),
+        "race": SOURCE.choice(["A", "B", "C"], ROWS),
+        "age": SOURCE.integers(18, 80, ROWS),
+    }
+)
+RATES = 0.5 + 0.3 * (PEOPLE["sex"] == "m") - 0.2 * (PEOPLE["race"] == "B")
+DECIDED = pd.Series(np.where(SOURCE.random(ROWS) < RATES, "yes", "no"))
+# Few bootstrap samples, as nothing here depends on them.
+QUICK: dict[str, Any] = {"replicates": 99, "stability": 0}
+
+
+def test_rates_are_those_of_the_groups_counted_by_hand() -> None:
+    result = testsgd.audit_predictions(DECIDED, sensitive_features=PEOPLE, **QUICK)
+    favourable = DECIDED == "yes"
+    conditions = {
+        "sex = m": PEOPLE["sex"] == "m",
+        "race = B": PEOPLE["race"] == "B",
+        "sex = f and race = B": (PEOPLE["sex"] == "f") & (PEOPLE["race"] == "B"),
+    }
+    groups = result.groups.set_index("text")
+    for text, inside in conditions.items():
+        assert groups.loc[text, "rate_in"] == favourable[inside].mean()
+        assert groups.loc[text, "rate_out"] == favourable[~inside].mean()
+        assert groups.loc[text, "n_in"] == inside.sum()
+
+
+def test_it_finds_what_an_audit_of_a_model_finds_among_the_rows_as_they_are() -> None:
+    described = {
+        "dataset": {"name": "people"},
+        "label": {"column": "granted", "favourable": "yes", "values": ["no", "yes"]},
+        "features": {
+            "sex": {"type": "categorical", "values": ["f", "m"], "sensitive": True},
+            "race": {"type": "categorical", "values": ["A", "B", "C"], "sensitive": True},
+            "number": {"type": "integer", "range": [0, ROWS]},
+        },
+    }
+    rows = PEOPLE[["sex", "race"]].assign(number=np.arange(ROWS))
+
+    def known(frame: pd.DataFrame) -> pd.Series[Any]:
+        places = frame["number"].clip(0, ROWS - 1)
+        return DECIDED.iloc[places].set_axis(frame.index)
+
+    asked = testsgd.audit(known, rows, described, **QUICK)
+    given = testsgd.audit_predictions(DECIDED, sensitive_features=PEOPLE[["sex", "race"]], **QUICK)
+    columns = ["text", "n_in", "rate_in", "rate_out", "difference", "ci_low", "ci_high"]
+    pd.testing.assert_frame_equal(given.groups[columns], asked.groups[columns])
+
+
+def test_no_model_is_asked_and_the_result_says_so() -> None:
+    result = testsgd.audit_predictions(DECIDED, sensitive_features=PEOPLE, **QUICK)
+    summary = result.summary
+    assert summary.model_queries == summary.neighbourhood == 0
+    assert summary.data.predictions_given
+    assert [item.estimand for item in summary.estimands] == ["observed"]
+    assert all(group.other is None for group in summary.groups)
+    assert "the model" not in summary.verdict.headline
+    assert {column.name for column in summary.data.inferred} == set(PEOPLE)
+
+
+def test_true_labels_give_the_agreement_and_change_no_rate() -> None:
+    truth = pd.Series(np.where(SOURCE.random(ROWS) < 0.5, "yes", "no"), name="repaid")
+    with_truth = testsgd.audit_predictions(DECIDED, truth, sensitive_features=PEOPLE, **QUICK)
+    without = testsgd.audit_predictions(DECIDED, sensitive_features=PEOPLE, **QUICK)
+    assert with_truth.summary.model.accuracy == (truth == DECIDED).mean()
+    assert without.summary.model.accuracy is None
+    pd.testing.assert_frame_equal(with_truth.groups, without.groups)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "booleans", "texts", "categories"])
+def test_any_two_classes_are_read(kind: str) -> None:
+    favourable = DECIDED == "yes"
+    predictions = {
+        "numbers": favourable.astype(int),
+        "booleans": favourable,
+        "texts": DECIDED,
+        "categories": DECIDED.astype("category"),
+    }[kind]
+    result = testsgd.audit_predictions(predictions, sensitive_features=PEOPLE, **QUICK)
+    assert result.summary.overall_rate == favourable.mean()
+
+
+def test_columns_of_polars_and_an_index_of_another_order_change_nothing() -> None:
+    expected = testsgd.audit_predictions(DECIDED, sensitive_features=PEOPLE, **QUICK).groups
+    shuffled = np.random.default_rng(1).permutation(ROWS)
+    frames = [pl.from_pandas(PEOPLE), PEOPLE.set_index(shuffled), PEOPLE.to_dict("list")]
+    for frame in frames:
+        found = testsgd.audit_predictions(DECIDED.tolist(), sensitive_features=frame, **QUICK)
+        pd.testing.assert_frame_equal(found.groups, expected)
+
+
+def test_what_is_given_is_not_changed() -> None:
+    people, decided = PEOPLE.copy(), DECIDED.copy()
+    testsgd.audit_predictions(decided, sensitive_features=people, **QUICK)
+    pd.testing.assert_frame_equal(people, PEOPLE)
+    pd.testing.assert_series_equal(decided, DECIDED)
+
+
+def test_other_features_are_shown_and_no_rule_is_about_them() -> None:
+    others = pd.DataFrame({"income": 50 + 10 * RATES + SOURCE.normal(size=ROWS)})
+    result = testsgd.audit_predictions(
+        DECIDED, sensitive_features=PEOPLE[["sex"]], other_features=others, **QUICK
+    )
+    first = result.summary.groups[0]
+    assert first.explanation is not None
+    assert [item.feature for item in first.explanation.correlated_features] == ["income"]
+    assert not any("income" in group.text for group in result.summary.groups)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"y_pred": DECIDED[:-1]},
+        {"y_pred": RATES},
+        {"y_pred": DECIDED.where(DECIDED.index > 0)},
+        {"y_pred": ["yes"] * ROWS},
+        {"y_true": DECIDED[:-1]},
+        {"sensitive_features": [1, 2, 3]},
+        {"sensitive_features": PEOPLE[:0]},
+        {"sensitive_features": PEOPLE.assign(number=[f"P{n}" for n in range(ROWS)])},
+        {"favourable": "maybe"},
+        {"features": {"hight": {}}},
+        {"estimand": "neighbourhood"},
+        {"mode": "sampled"},
+        {"nondeterministic": True},
+        {"rank_by": "counterfactual"},
+    ],
+)
+def test_mistakes_are_one_line(given: dict[str, Any]) -> None:
+    arguments = {"y_pred": DECIDED, "sensitive_features": PEOPLE} | given
+    with pytest.raises(TestSGDError) as caught:
+        testsgd.audit_predictions(**arguments)
+    assert "\n" not in str(caught.value)

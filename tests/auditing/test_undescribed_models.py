@@ -1,0 +1,154 @@
+"""A model and rows in scikit-learn's order, without a description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+import testsgd
+from testsgd.errors import ParameterError, TestSGDError
+
+ROWS = 800
+QUICK: dict[str, Any] = {"replicates": 99, "stability": 0}
+
+
+def people() -> pd.DataFrame:
+    source = np.random.default_rng(3)
+    return pd.DataFrame(
+        {
+            "id": [f"P{index:05d}" for index in range(ROWS)],
+            "sex": source.choice(["f", "m"], ROWS),
+            "member": source.random(ROWS) < 0.4,
+            "age": source.integers(18, 80, ROWS),
+            "income": source.normal(50, 10, ROWS).round(1),
+            "since": pd.Timestamp("2020-01-01")
+            + pd.to_timedelta(source.integers(0, 900, ROWS), "D"),
+        }
+    )
+
+
+def labels(frame: pd.DataFrame) -> pd.Series[Any]:
+    return (frame["income"] > 50 - 8 * (frame["sex"] == "m")).astype(int).rename("granted")
+
+
+def pipeline(frame: pd.DataFrame) -> Any:
+    """Return a pipeline that is given all columns, and uses some."""
+    encoder = ColumnTransformer(
+        [
+            ("words", OneHotEncoder(), ["sex"]),
+            ("numbers", "passthrough", ["member", "age", "income"]),
+        ]
+    )
+    return make_pipeline(encoder, DecisionTreeClassifier(max_depth=4, random_state=0)).fit(
+        frame, labels(frame)
+    )
+
+
+def test_a_pipeline_is_audited_by_three_arguments_and_a_list() -> None:
+    frame = people()
+    result = testsgd.audit(
+        pipeline(frame), frame, labels(frame), sensitive_features=["sex", "age"], **QUICK
+    )
+    assert result.distinct["text"].iloc[0] in ("sex = f", "sex = m")
+    data = result.summary.data
+    assert {item.name for item in data.features} == {"sex", "member", "age", "income"}
+    # What cannot be varied reaches the model as it is.
+    assert result.summary.model.passed_through == ["id", "since"]
+    assert result.summary.model.accuracy is not None
+    assert data.label.favourable == "1"
+
+
+def test_labels_are_not_needed_and_change_no_rate() -> None:
+    frame = people()
+    model = pipeline(frame)
+    with_labels = testsgd.audit(model, frame, labels(frame), sensitive_features=["sex"], **QUICK)
+    without = testsgd.audit(model, frame, sensitive_features=["sex"], **QUICK)
+    pd.testing.assert_frame_equal(with_labels.groups, without.groups)
+
+
+def test_a_function_gets_the_columns_it_was_given_with_in_their_order() -> None:
+    frame = people()
+    seen = []
+
+    def decide(rows: pd.DataFrame) -> Any:
+        seen.append(list(rows.columns))
+        return np.where(rows["income"] > 50, "yes", "no")
+
+    testsgd.audit(decide, frame, sensitive_features=["sex"], **QUICK)
+    assert all(columns == list(frame.columns) for columns in seen)
+
+
+def test_sensitive_features_that_the_model_does_not_take() -> None:
+    frame = people()
+    taken = frame[["age", "income"]]
+    model = HistGradientBoostingClassifier(random_state=0).fit(taken, labels(frame))
+    result = testsgd.audit(model, taken, labels(frame), sensitive_features=frame[["sex"]], **QUICK)
+    assert result.summary.model.not_given == ["sex"]
+    rates = pd.Series(model.predict(taken)).groupby(frame["sex"]).mean()
+    group = result.groups.set_index("text").loc["sex = m"]
+    assert group["rate_in"] == rates["m"]
+
+
+def test_scores_are_cut_at_the_threshold() -> None:
+    frame = people()
+
+    def score(rows: pd.DataFrame) -> Any:
+        return np.clip(rows["income"] / 100, 0, 1).astype(float)
+
+    result = testsgd.audit(score, frame, sensitive_features=["sex"], threshold=0.55, **QUICK)
+    assert result.summary.overall_rate == (frame["income"] / 100 > 0.55).mean()
+
+
+def test_rows_of_polars() -> None:
+    frame = people().drop(columns=["since"])
+    model = pipeline(frame)
+    expected = testsgd.audit(model, frame, sensitive_features=["sex", "age"], **QUICK)
+    found = testsgd.audit(model, pl.from_pandas(frame), sensitive_features=["sex", "age"], **QUICK)
+    pd.testing.assert_frame_equal(found.groups, expected.groups)
+
+
+def test_nothing_that_is_given_is_changed() -> None:
+    frame = people()
+    known = labels(frame)
+    testsgd.audit(pipeline(frame), frame, known, sensitive_features=["sex"], **QUICK)
+    pd.testing.assert_frame_equal(frame, people())
+    pd.testing.assert_series_equal(known, labels(people()))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({}, "sensitive_features"),
+        ({"sensitive": ["sex"]}, "sensitive_features"),
+        ({"sensitive_features": ["sexx"]}, "sexx"),
+        ({"sensitive_features": []}, "sensitive"),
+        ({"sensitive_features": ["id"]}, "id"),
+        ({"sensitive_features": ["sex"], "favourable": "maybe"}, "maybe"),
+        ({"sensitive_features": ["sex"], "terms": "terms.toml"}, "terms"),
+    ],
+)
+def test_what_is_missing_is_said_with_what_to_write(arguments: dict[str, Any], named: str) -> None:
+    frame = people()
+    with pytest.raises(TestSGDError) as caught:
+        testsgd.audit(pipeline(frame), frame, labels(frame), **arguments)
+    assert named in str(caught.value)
+
+
+def test_guesses_are_refused_where_a_description_is_given() -> None:
+    for given in ({"sensitive_features": ["sex"]}, {"features": {}}):
+        with pytest.raises(ParameterError):
+            testsgd.audit(None, None, "demo", **given)
+
+
+def test_without_rows_and_description_the_error_says_what_to_write() -> None:
+    with pytest.raises(ParameterError):
+        testsgd.audit(lambda frame: frame["sex"])

@@ -1,0 +1,94 @@
+"""``testsgd audit FILE``: a file of rows that nobody described."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import command_line
+import numpy as np
+import pandas as pd
+import pytest
+
+folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
+
+Run = Callable[..., Any]
+QUICK = ("--replicates", "99", "--stability", "0")
+
+
+@pytest.fixture
+def people(folder: Path) -> Path:
+    source = np.random.default_rng(2)
+    rows = pd.DataFrame(
+        {"sex": source.choice(["f", "m"], 600), "age": source.integers(18, 80, 600)}
+    )
+    rows["approved"] = np.where(source.random(600) < 0.4 + 0.4 * (rows["sex"] == "m"), "yes", "no")
+    rows["repaid"] = source.choice(["yes", "no"], 600)
+    path = folder / "people.csv"
+    rows.to_csv(path, index=False)
+    return path
+
+
+def test_predictions_in_a_file_need_no_description(
+    testsgd: Run, folder: Path, people: Path
+) -> None:
+    finished = testsgd(
+        "audit", people.name, "--predictions", "approved", "--sensitive", "sex,age", *QUICK
+    )
+    assert (finished.code, finished.err) == (0, "")
+    written = folder / "reports" / "people"
+    result = json.loads((written / "result.json").read_text(encoding="utf-8"))
+    assert result["groups"][0]["text"] in ("sex = f", "sex = m")
+    # The labels are a feature like any other if nobody says what they are.
+    assert {"sex", "age", "repaid"} == {item["name"] for item in result["data"]["inferred"]}
+
+
+def test_a_gate_holds_for_predictions(testsgd: Run, people: Path) -> None:
+    arguments = ("audit", people.name, "--predictions", "approved", "--sensitive", "sex", *QUICK)
+    assert testsgd(*arguments, "--fail-above", "0.2").code == 1
+    assert testsgd(*arguments, "--fail-above", "0.9").code == 0
+
+
+def test_a_model_of_the_working_folder_is_asked(testsgd: Run, folder: Path, people: Path) -> None:
+    (folder / "decider_of_rows.py").write_text(
+        "def decide(frame):\n    return ['yes' if age > 40 else 'no' for age in frame['age']]\n",
+        encoding="utf-8",
+    )
+    finished = testsgd(
+        "audit",
+        people.name,
+        *("--model", "decider_of_rows:decide", "--label", "repaid", "--sensitive", "sex"),
+        *QUICK,
+    )
+    assert (finished.code, finished.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ((), "predictions"),
+        (("--sensitive", "sex"), "predictions"),
+        (("--predictions", "approved"), "sensitive"),
+        (("--predictions", "aproved", "--sensitive", "sex"), "approved"),
+        (("--predictions", "approved", "--sensitive", "sex,hight"), "hight"),
+        (("--predictions", "approved", "--sensitive", "sex", "--label", "nothing"), "nothing"),
+        (("--predictions", "age", "--sensitive", "sex"), "favorable"),
+        (("--predictions", "approved", "--model", "a:b", "--sensitive", "sex"), "model"),
+        (("--predictions", "approved", "--sensitive", "sex", "--mode", "sampled"), "mode"),
+    ],
+)
+def test_mistakes_name_the_option(
+    fails: Run, people: Path, options: tuple[str, ...], named: str
+) -> None:
+    assert named in fails("audit", people.name, *options)
+
+
+def test_a_file_that_is_not_there_is_not_taken_for_a_data_set(fails: Run, folder: Path) -> None:
+    error = fails("audit", "nothing.csv", "--predictions", "a", "--sensitive", "b")
+    assert "catalogue" not in error
+
+
+def test_columns_cannot_be_named_for_described_data(fails: Run, folder: Path) -> None:
+    assert "--predictions" in fails("audit", "demo", "--predictions", "granted")

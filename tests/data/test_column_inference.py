@@ -1,0 +1,194 @@
+"""What columns are taken for that nobody described."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from testsgd.data import (
+    DatasetSpecification,
+    as_pandas,
+    check_table,
+    infer_column,
+    infer_specification,
+)
+from testsgd.data.inference import MOST_SENSITIVE_VALUES, joined, quantile_edges
+from testsgd.errors import DataError, ParameterError
+
+ROWS = 120
+
+
+def letters(number: int) -> list[str]:
+    return [f"L{index % number}" for index in range(ROWS)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (list(range(20, 20 + ROWS)), "identifier"),
+        ([40 + index % 50 for index in range(ROWS)], "integer"),
+        ([40.0 + index % 50 if index % 7 else None for index in range(ROWS)], "integer"),
+        ([index / 7 for index in range(ROWS)], "decimal"),
+        ([index % 2 == 0 for index in range(ROWS)], "categorical"),
+        ([True, None, False] * 40, "categorical"),
+        (letters(3), "categorical"),
+        ([f"P{index:05d}" for index in range(ROWS)], "identifier"),
+        ([f"It was a fine day number {index}." for index in range(ROWS)], "text"),
+        ([f"2024-03-{1 + index % 28:02d}" for index in range(ROWS)], "date"),
+        ([f"2024-03-01 10:{index % 60:02d}" for index in range(ROWS)], "date"),
+        ([f"{1 + index % 28}.3.2024" for index in range(ROWS)], "date"),
+        ([datetime.datetime(2024, 1, 1 + index % 28) for index in range(ROWS)], "date"),
+        ([7] * ROWS, "constant"),
+        ([None] * ROWS, "empty"),
+    ],
+)
+def test_kinds_of_columns(cells: list[object], kind: str) -> None:
+    assert infer_column(pd.Series(cells, name="a column")).kind == kind
+
+
+def test_columns_of_polars_are_taken_for_the_same() -> None:
+    frame = pl.DataFrame(
+        {
+            "member": [True, None, False] * 40,
+            "born": [datetime.date(1990, 1, 1 + index % 28) for index in range(ROWS)],
+            "height": [1.5 + index / 1000 for index in range(ROWS)],
+            "sex": pl.Series(["f", "m", None] * 40, dtype=pl.Categorical),
+        }
+    )
+    converted = as_pandas(frame)
+    assert converted is not None
+    kinds = {name: infer_column(converted[name]).kind for name in converted}
+    assert kinds == {
+        "member": "categorical",
+        "born": "date",
+        "height": "decimal",
+        "sex": "categorical",
+    }
+
+
+def test_an_infinite_number_is_refused() -> None:
+    with pytest.raises(DataError):
+        infer_column(pd.Series([1.0, np.inf, 2.0], name="income"))
+
+
+@given(
+    st.lists(st.integers(-1000, 1000), min_size=2, max_size=300).filter(lambda x: len(set(x)) > 1)
+)
+def test_limits_of_whole_numbers_are_whole_ascending_and_cover_all(numbers: list[int]) -> None:
+    edges = quantile_edges(np.array(numbers, dtype=np.float64), whole=True)
+    assert edges == sorted(set(edges))
+    assert all(edge.is_integer() for edge in edges)
+    assert edges[0] == min(numbers)
+    assert edges[-1] >= max(numbers)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.01, 1e6))
+def test_limits_of_decimals_leave_about_as_many_on_each_side(seed: int, scale: float) -> None:
+    numbers = np.random.default_rng(seed).normal(scale=scale, size=1000)
+    edges = quantile_edges(numbers, whole=False)
+    assert len(edges) == 11
+    counts, _ = np.histogram(numbers, edges)
+    assert counts.min() > 60
+    assert counts.max() < 140
+
+
+def people() -> pd.DataFrame:
+    source = np.random.default_rng(5)
+    return pd.DataFrame(
+        {
+            "id": [f"P{index:05d}" for index in range(ROWS)],
+            "sex": source.choice(["f", "m"], ROWS),
+            "level": source.integers(1, 5, ROWS),
+            "age": source.integers(18, 90, ROWS),
+            "income": source.normal(50, 10, ROWS),
+            "seen": pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(ROWS), unit="h"),
+        }
+    )
+
+
+def test_a_guessed_description_fits_its_rows() -> None:
+    frame = people()
+    labels = pd.Series(["yes", "no"] * (ROWS // 2))
+    guessed = infer_specification(
+        frame, sensitive=["sex", "age", "level"], label="granted", labels=labels
+    )
+    specification = guessed.specification
+    assert specification.sensitive == ("sex", "level", "age")
+    assert specification.insensitive == ("income",)
+    # Numbers of a few values are codes, where rules are about them.
+    assert specification.features["level"].values == ["1", "2", "3", "4"]
+    assert specification.label.favourable == "yes"
+    assert len(check_table(frame.assign(granted=labels), specification)) == ROWS
+    # It is a description like any other.
+    again = DatasetSpecification.model_validate(specification.model_dump())
+    assert again == specification
+
+
+def test_parts_of_a_guess_can_be_overridden() -> None:
+    labels = pd.Series([0, 1] * (ROWS // 2))
+    guessed = infer_specification(
+        people(),
+        sensitive=["sex", "age", "level"],
+        label="granted",
+        labels=labels,
+        favourable=0,
+        features={
+            "age": {"edges": [18, 30, 50, 90]},
+            "level": {"type": "integer", "range": (1, 4), "values": None},
+        },
+    )
+    assert guessed.specification.features["age"].edges == [18, 30, 50, 90]
+    assert guessed.specification.features["level"].continuous
+    assert guessed.specification.label.favourable == "0"
+
+
+def test_rare_values_are_joined_only_where_that_is_asked_for() -> None:
+    frame = pd.DataFrame({"town": [f"T{min(index % 97, index % 20)}" for index in range(ROWS)]})
+    labels = pd.Series([0, 1] * (ROWS // 2))
+    whole = infer_specification(frame, sensitive=["town"], label="y", labels=labels)
+    assert whole.specification.features["town"].map is None
+    guessed = infer_specification(
+        frame, sensitive=["town"], label="y", labels=labels, join_rare=True
+    )
+    values = joined(frame, guessed.specification)["town"]
+    assert values.nunique() == MOST_SENSITIVE_VALUES
+    assert guessed.notes
+    assert frame["town"].nunique() > MOST_SENSITIVE_VALUES
+
+
+@pytest.mark.parametrize("column", ["id", "seen", "nothing"])
+def test_what_is_no_feature_cannot_be_sensitive(column: str) -> None:
+    labels = pd.Series([0, 1] * (ROWS // 2))
+    with pytest.raises(ParameterError) as caught:
+        infer_specification(people(), sensitive=[column], label="y", labels=labels)
+    assert column in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "favourable"),
+    [
+        ([0.2, 0.7, 0.5], None),
+        (["a", "a", "a"], None),
+        (["a", "b", "a"], None),
+        (["yes", "no", "yes"], "maybe"),
+        ([None, None, None], None),
+    ],
+)
+def test_labels_that_are_no_two_classes_or_without_a_favourable_one_are_refused(
+    labels: list[object], favourable: str | None
+) -> None:
+    frame = pd.DataFrame({"sex": ["f", "m", "f"]})
+    with pytest.raises(ParameterError):
+        infer_specification(
+            frame,
+            sensitive=["sex"],
+            label="y",
+            labels=pd.Series(labels),
+            favourable=favourable,
+        )

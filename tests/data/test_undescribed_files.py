@@ -1,0 +1,99 @@
+"""Files of rows that nobody described: the same rows, whatever the format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from testsgd.data import is_rows_file, read_frame
+from testsgd.errors import DataError
+
+ROWS = pd.DataFrame(
+    {
+        "sex": ["f", "m", None, "f"],
+        "age": [31.0, 45.0, None, 60.0],
+        "zip": ["00123", "04109", "99999", "10115"],
+        "share": [0.1, 0.25, 1.5, -2.0],
+        "member": [True, False, True, True],
+        "note": ["a, b", 'say "no"', "two\nlines", "plain"],
+    }
+)
+
+WRITERS: dict[str, Callable[[Path], None]] = {
+    "rows.csv": lambda path: ROWS.to_csv(path, index=False),
+    "rows.csv.gz": lambda path: ROWS.to_csv(path, index=False),
+    "rows.csv.zip": lambda path: ROWS.to_csv(path, index=False),
+    "rows.csv.xz": lambda path: ROWS.to_csv(path, index=False),
+    "semicolons.csv": lambda path: ROWS.to_csv(path, index=False, sep=";"),
+    "bars.txt": lambda path: ROWS.to_csv(path, index=False, sep="|"),
+    "rows.tsv": lambda path: ROWS.to_csv(path, index=False, sep="\t"),
+    "rows.parquet": lambda path: ROWS.to_parquet(path),
+    "rows.feather": lambda path: ROWS.to_feather(path),
+    "rows.jsonl": lambda path: ROWS.to_json(path, orient="records", lines=True),
+    "rows.ndjson.gz": lambda path: ROWS.to_json(path, orient="records", lines=True),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_all_formats_give_the_same_rows(name: str, tmp_path: Path) -> None:
+    if name.endswith((".parquet", ".feather")):
+        pytest.importorskip("pyarrow")
+    path = tmp_path / name
+    WRITERS[name](path)
+    assert is_rows_file(path)
+    frame = read_frame(path)
+    assert list(frame.columns) == list(ROWS.columns)
+    for column in ROWS:
+        found, expected = frame[column], ROWS[column]
+        assert found.isna().tolist() == expected.isna().tolist()
+        assert found.dropna().tolist() == expected.dropna().tolist()
+
+
+@pytest.mark.parametrize("written", ["", "NA", "n/a", "null", "?", "NaN"])
+def test_texts_that_stand_for_missing_values(written: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f"a,b\n1,x\n{written},y\n", encoding="utf-8")
+    assert read_frame(path)["a"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("rows.csv", b""),
+        ("rows.csv", b"a,b\n"),
+        ("rows.csv", b"a,b\n1,2,3\n4\n"),
+        ("rows.csv", b"a,b\n\xff\xfe,2\n"),
+        ("rows.csv", b"a,b\n\0\0,2\n"),
+        ("rows.csv.gz", b"a,b\n1,2\n"),
+        ("rows.parquet", b"PAR1 and then nothing"),
+        ("rows.feather", b"no arrow"),
+        ("rows.jsonl", b'{"a": 1\n'),
+        ("rows.xlsx", b"PK"),
+    ],
+)
+def test_files_that_cannot_be_read_are_one_line(name: str, content: bytes, tmp_path: Path) -> None:
+    if name.endswith((".parquet", ".feather")):
+        pytest.importorskip("pyarrow")
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        read_frame(path)
+    assert name in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_parquet_file_cut_short_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "rows.parquet"
+    ROWS.to_parquet(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(DataError):
+        read_frame(path)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(DataError):
+        read_frame(tmp_path / "nothing.csv")

@@ -1,0 +1,160 @@
+"""An audit of predictions or decisions that exist, without a model and without a description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from testsgd.auditing.inputs import audit_parameters
+from testsgd.auditing.report.summarise import summarise
+from testsgd.auditing.result import AuditResult
+from testsgd.auditing.run import Progress, run_audit
+from testsgd.data import as_pandas, check_table, infer_specification, joined
+from testsgd.errors import DataError
+from testsgd.models import LoadedModel, PredictionColumn
+
+# The column in which predictions stand beside the features; no user's column is called so.
+_PREDICTION = "(prediction)"
+
+
+def audit_predictions(
+    y_pred: Any,
+    y_true: Any = None,
+    *,
+    sensitive_features: Any,
+    other_features: Any = None,
+    favourable: Any = None,
+    features: Mapping[str, Mapping[str, Any]] | None = None,
+    name: str = "data",
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> AuditResult:
+    """Find the groups whose predictions differ from those of everybody else.
+
+    No model is needed, and no description: what the sensitive features are is guessed from their
+    values, and the report says how.
+
+    Parameters
+    ----------
+    y_pred : array-like, shape (n,)
+        The predictions, or the decisions, of each row: classes, not scores.
+    y_true : array-like, shape (n,), optional
+        The true labels, if they are known.
+    sensitive_features : data frame, series or mapping of str to array-like, n rows
+        A column a feature.
+    other_features : data frame or mapping of str to array-like, n rows, optional
+        Further columns. No rule is about them; the report says in which of them groups differ.
+    favourable : object, optional
+        The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    features : mapping of str to mapping, optional
+        Parts of the description of features, in place of what is guessed, such as
+        ``{"age": {"edges": [18, 30, 50, 100]}}``; the keys are those of a description's
+        ``[features.NAME]``.
+    name : str
+        What the data are called in the report.
+    progress : callable, optional
+        Called now and then with a phase's name, how much is done and how much there is.
+    **parameters
+        Those of :class:`testsgd.auditing.AuditParameters`, such as ``min_rows`` or ``fail_above``.
+
+    Returns
+    -------
+    AuditResult
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"sex": ["female", "male"] * 200, "age": list(range(20, 60)) * 10})
+    >>> decided = ["no", "yes"] * 200
+    >>> result = audit_predictions(decided, sensitive_features=people)
+    >>> result.groups["text"].iloc[0], result.groups["rate_in"].iloc[0].item()
+    ('sex = female', 0.0)
+    """
+    sensitive = frame_of(sensitive_features, "sensitive_features")
+    frame = sensitive
+    if other_features is not None:
+        others = frame_of(other_features, "other_features")
+        if len(others) != len(frame):
+            raise _other_length("other_features", len(others), len(frame))
+        frame = pd.concat([frame, others.drop(columns=frame.columns, errors="ignore")], axis=1)
+    predictions = values_of(y_pred, "y_pred", rows=len(frame))
+    label = _label_name(y_true, y_pred, frame)
+    guessed = infer_specification(
+        frame,
+        sensitive=list(sensitive.columns),
+        label=label,
+        labels=predictions,
+        name=name,
+        favourable=favourable,
+        join_rare=True,
+        features=features,
+    )
+    specification = guessed.specification
+    columns = {_PREDICTION: predictions}
+    if y_true is not None:
+        columns[label] = values_of(y_true, "y_true", rows=len(frame))
+    table = check_table(
+        joined(frame, specification).assign(**columns),
+        specification,
+        source=name,
+        passed=(_PREDICTION,),
+    )
+    table = replace(table, notes=guessed.notes, inferred=guessed.columns)
+    model = PredictionColumn(_PREDICTION, label=specification.label, name=label)
+    findings = run_audit(
+        LoadedModel(model),
+        table,
+        audit_parameters(parameters, specification),
+        progress=progress,
+    )
+    return AuditResult(summarise(findings), findings)
+
+
+def frame_of(columns: Any, what: str) -> pd.DataFrame:
+    """Return features that a user gives as a data frame with names of text."""
+    frame = as_pandas(columns)
+    if frame is None and isinstance(columns, pd.Series):
+        frame = pd.DataFrame({str(columns.name or "group"): columns})
+    if frame is None and isinstance(columns, Mapping):
+        frame = pd.DataFrame(dict(columns))
+    if frame is None:
+        raise DataError(
+            f"they are a {type(columns).__name__}, not columns with names",
+            where=what,
+            remedy="give a data frame, a series, or a mapping of names to columns",
+        )
+    if frame.empty:
+        raise DataError("there are no rows", where=what, remedy="give a row for each prediction")
+    return frame.rename(columns=str).reset_index(drop=True)
+
+
+def values_of(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
+    """Return predictions or labels as a series, a value a row."""
+    series = pd.Series(values if isinstance(values, pd.Series) else list(values))
+    if len(series) != rows:
+        raise _other_length(what, len(series), rows)
+    return series.reset_index(drop=True)
+
+
+def _other_length(what: str, length: int, rows: int) -> DataError:
+    return DataError(
+        f"there are {length:,} values for {rows:,} rows",
+        where=what,
+        remedy="give one for each row of the sensitive features",
+    )
+
+
+def _label_name(y_true: Any, y_pred: Any, frame: pd.DataFrame) -> str:
+    """Return what the label is called: as a given series is, unless a feature is called so."""
+    for values in (y_true, y_pred):
+        name = str(getattr(values, "name", None) or "")
+        if name and name not in frame:
+            return name
+    return "prediction"

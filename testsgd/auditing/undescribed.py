@@ -1,0 +1,268 @@
+"""An audit of a model, or of a file, whose columns nobody has described: they are guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from testsgd.auditing.inputs import audit_parameters
+from testsgd.auditing.predictions import audit_predictions, frame_of, values_of
+from testsgd.auditing.report.summarise import summarise
+from testsgd.auditing.result import AuditResult
+from testsgd.auditing.run import Progress, run_audit
+from testsgd.data import as_pandas, check_table, infer_specification, read_frame
+from testsgd.errors import DataError, ParameterError
+from testsgd.models import CallableModel, load_model
+from testsgd.models.blackbox import named_columns
+
+_LABEL = "label"
+
+
+def audit_undescribed(
+    model: Any,
+    rows: Any,
+    labels: Any = None,
+    *,
+    sensitive_features: Any,
+    favourable: Any = None,
+    threshold: float = 0.5,
+    features: Mapping[str, Mapping[str, Any]] | None = None,
+    limit: int | None = None,
+    name: str = "data",
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> AuditResult:
+    """Find the groups that a model treats differently, in rows without a description.
+
+    Parameters
+    ----------
+    model : callable, estimator, str or path-like
+        As for :func:`testsgd.audit`. One that does not name its columns gets all of `rows`.
+    rows : data frame
+        What the model takes.
+    labels : array-like, shape (n,), optional
+        The true labels. Without them the classes are those that the model knows or says.
+    sensitive_features : sequence of str, or data frame of n rows
+        Names of columns, or columns that the model does not take.
+    favourable : object, optional
+        The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    threshold : float
+        A score above it counts as favourable.
+    features : mapping of str to mapping, optional
+        Parts of the description of features, in place of what is guessed.
+    limit : int, optional
+        Audit a random sample of so many rows, chosen by ``seed``.
+    name : str
+        What the data are called in the report.
+    progress : callable, optional
+        As for :func:`testsgd.audit`.
+    **parameters
+        Those of :class:`testsgd.auditing.AuditParameters`.
+
+    Returns
+    -------
+    AuditResult
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 100, "income": range(200)})
+    >>> def grant(frame):
+    ...     return np.where(frame["income"] > 100 + 50 * (frame["sex"] == "f"), "yes", "no")
+    >>> result = audit_undescribed(grant, people, sensitive_features=["sex"])
+    >>> result.distinct["text"].iloc[0]
+    'sex = f'
+    """
+    taken = as_pandas(rows)
+    if taken is None or taken.empty:
+        raise DataError(
+            f"the rows are a {type(rows).__name__}, not a data frame with rows",
+            where="data",
+            remedy="give a pandas, polars or Arrow table with named columns",
+        )
+    taken = taken.rename(columns=str)
+    inputs = named_columns(model) or tuple(taken.columns)
+    frame, sensitive = _with_sensitive(taken, sensitive_features)
+    name_of_label = str(getattr(labels, "name", None) or _LABEL)
+    if name_of_label in frame:
+        # What is computed from a column keeps its name.
+        name_of_label = f"{_LABEL} of {name_of_label}" if _LABEL in frame else _LABEL
+    if labels is not None:
+        known = values_of(labels, "y", rows=len(frame))
+        known.index = frame.index
+    else:
+        known = pd.Series(_classes(model, taken[list(inputs)]))
+    guessed = infer_specification(
+        frame,
+        sensitive=sensitive,
+        label=name_of_label,
+        labels=known,
+        name=name,
+        favourable=favourable,
+        inputs=inputs,
+        features=features,
+    )
+    specification = guessed.specification
+    loaded = load_model(
+        model, specification, favourable_given=favourable is not None, threshold=threshold
+    )
+    if isinstance(loaded.model, CallableModel) and named_columns(model) is None:
+        # It says nothing of its columns, so it gets those that it was given with.
+        loaded.model.columns = loaded.model.columns or inputs
+        passed = tuple(item for item in inputs if item not in specification.features)
+        loaded = replace(loaded, passed=passed)
+    if labels is not None:
+        frame = frame.assign(**{name_of_label: known})
+    table = check_table(frame, specification, source=name, passed=loaded.passed)
+    table = replace(table, notes=guessed.notes, inferred=guessed.columns)
+    settings = audit_parameters(parameters, specification)
+    if limit is not None:
+        table = table.sample(limit, seed=settings.seed)
+    findings = run_audit(loaded, table, settings, progress=progress)
+    return AuditResult(summarise(findings), findings)
+
+
+def audit_file(
+    path: Path | str,
+    *,
+    sensitive_features: Sequence[str],
+    predictions: str | None = None,
+    model: Any = None,
+    label: str | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> AuditResult:
+    """Audit a file of rows that nobody has described: its predictions, or a model's.
+
+    Parameters
+    ----------
+    path : path-like
+        A file as :func:`testsgd.data.read_frame` reads it.
+    sensitive_features : sequence of str
+        Names of columns.
+    predictions : str, optional
+        The column with predictions.
+    model : callable, estimator, str or path-like, optional
+        A model, in place of predictions.
+    label : str, optional
+        The column with the true labels.
+    progress : callable, optional
+        As for :func:`testsgd.audit`.
+    **options
+        Those of :func:`audit_predictions` or of :func:`audit_undescribed`.
+
+    Returns
+    -------
+    AuditResult
+
+    Raises
+    ------
+    ParameterError
+        If there are neither predictions nor a model, or both, or a column is not in the file.
+    TestSGDError
+        As for :func:`testsgd.audit`.
+    """
+    frame = read_frame(Path(path))
+    columns = ", ".join(list(frame.columns)[:20])
+    if (predictions is None) == (model is None):
+        both = (
+            "both predictions and a model are"
+            if model is not None
+            else "no predictions and no model are"
+        )
+        raise ParameterError(
+            f"{both} given",
+            where=str(path),
+            remedy=f"name the column of the predictions, or a model; the columns are {columns}",
+        )
+    for what, column in (("predictions", predictions), ("label", label)):
+        if column is not None and column not in frame:
+            raise ParameterError(
+                f"the file has no column {column!r}",
+                where=what,
+                remedy=f"the columns are {columns}",
+                column=column,
+            )
+    if not sensitive_features:
+        raise ParameterError(
+            "no sensitive feature is named",
+            where="sensitive",
+            remedy=f"name some of the columns {columns}",
+        )
+    name = Path(path).name.partition(".")[0]
+    labels = None if label is None else frame[label]
+    features = frame.drop(columns=[item for item in (predictions, label) if item is not None])
+    if predictions is None:
+        return audit_undescribed(
+            model,
+            features,
+            labels,
+            sensitive_features=sensitive_features,
+            name=name,
+            progress=progress,
+            **options,
+        )
+    for column in sensitive_features:
+        if column not in features:
+            raise ParameterError(
+                f"the file has no column {column!r}",
+                where="sensitive",
+                remedy=f"the columns are {columns}",
+                column=column,
+            )
+    return audit_predictions(
+        frame[predictions],
+        labels,
+        sensitive_features=features[list(sensitive_features)],
+        other_features=features,
+        name=name,
+        progress=progress,
+        **options,
+    )
+
+
+def _with_sensitive(
+    taken: pd.DataFrame, sensitive_features: Any
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the rows with all sensitive features, and the names of these."""
+    if isinstance(sensitive_features, str):
+        return taken, (sensitive_features,)
+    if isinstance(sensitive_features, Sequence):
+        return taken, tuple(str(column) for column in sensitive_features)
+    beside = frame_of(sensitive_features, "sensitive_features")
+    if len(beside) != len(taken):
+        raise DataError(
+            f"there are {len(beside):,} rows of sensitive features and {len(taken):,} others",
+            where="sensitive_features",
+            remedy="give one for each row",
+        )
+    beside.index = taken.index
+    more = beside.drop(columns=taken.columns, errors="ignore")
+    return pd.concat([taken, more], axis=1), tuple(beside.columns)
+
+
+def _classes(model: Any, rows: pd.DataFrame) -> Sequence[Any]:
+    """Return the classes that a model knows, or says of the first rows; no and yes of scores."""
+    known = getattr(model, "classes_", None)
+    if known is not None:
+        return list(np.ravel(known))
+    called = model.predict if hasattr(model, "predict") else model
+    if not callable(called):
+        raise ParameterError(
+            "the classes are not known",
+            where="y",
+            remedy="give the true labels",
+        )
+    said = pd.Series(np.ravel(called(rows.copy())))
+    if pd.api.types.is_float_dtype(said.dtype):
+        return ["no", "yes"]
+    return list(said)

@@ -1,0 +1,164 @@
+"""Reading a file of rows that nobody has described: CSV, TSV, Parquet, Feather, JSON Lines."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from testsgd.data.cells import plain_cells, read_cells
+from testsgd.data.schema import CellParsing
+from testsgd.errors import DataError, MissingExtraError
+
+# Texts that stand for a missing value where nobody says which do.
+MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
+_COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst", ".zip")
+_SNIFFED_LINES = 50
+
+
+def is_rows_file(path: Path) -> bool:
+    """Return whether a path looks like a file of rows, by its name.
+
+    Examples
+    --------
+    >>> is_rows_file(Path("people.csv.gz")), is_rows_file(Path("people.toml"))
+    (True, False)
+    """
+    return _kind(path) in _READERS
+
+
+def read_frame(path: Path) -> pd.DataFrame:
+    r"""Read a file of rows, each column with the type that its cells show.
+
+    Parameters
+    ----------
+    path : path-like
+        A file whose name ends in .csv, .tsv, .txt, .parquet, .feather, .arrow, .jsonl or .ndjson;
+        those of text may be compressed (.gz, .bz2, .xz, .zst, .zip).
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, is of another kind, or has no rows.
+    MissingExtraError
+        If a Parquet or Feather file is read without pyarrow.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "people.csv"
+    ...     _ = file.write_text("sex;age;zip\nf;31;00123\nm;NA;04109\n")
+    ...     frame = read_frame(file)
+    >>> frame["age"].tolist(), frame["zip"].tolist()
+    ([31.0, nan], ['00123', '04109'])
+    """
+    path = Path(path)
+    reader = _READERS.get(_kind(path))
+    if reader is None:
+        endings = ", ".join(sorted(_READERS))
+        raise DataError(
+            f"the kind of the file is not known by its name, {path.name!r}",
+            where=str(path),
+            remedy=f"give a file that ends in one of {endings}, text also compressed",
+        )
+    if not path.exists():
+        raise DataError("there is no such file", where=str(path), remedy="check the path")
+    try:
+        frame = reader(path)
+    except DataError:
+        raise
+    except (OSError, ValueError, EOFError, pd.errors.ParserError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(
+            f"the file cannot be read ({reason})", where=str(path), remedy="check that it is whole"
+        ) from error
+    if len(frame) == 0:
+        raise DataError("the file has no rows", where=str(path), remedy="give a file with rows")
+    return frame.rename(columns=str)
+
+
+def _kind(path: Path) -> str:
+    """Return the ending that says what a file is, without that of a compression."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSIONS:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def _separated(path: Path) -> pd.DataFrame:
+    compressed = path.suffix.lower() in _COMPRESSIONS
+    parsing = CellParsing(separator=_separator(path))
+    cells = read_cells(path, parsing, compressed=compressed)
+    return pd.DataFrame({name: _typed(cells[name]) for name in cells.columns})
+
+
+def _typed(texts: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of texts as numbers or booleans, if that is what all of them are."""
+    bare = texts.str.strip()
+    known = bare.mask(bare.isin(MISSING_TEXTS))
+    words = set(known.dropna().unique())
+    if words and words <= {"True", "False", "true", "false"}:
+        return known.str.lower().map({"true": True, "false": False})
+    return plain_cells(known)
+
+
+def _separator(path: Path) -> str:
+    """Return what stands between the cells of a file, by its first lines."""
+    if _kind(path) == ".tsv":
+        return "\t"
+    # Nobody's cells have this character, so each line is one cell.
+    lines = pd.read_csv(
+        path,
+        sep="\x01",
+        header=None,
+        nrows=_SNIFFED_LINES,
+        dtype=str,
+        quoting=csv.QUOTE_NONE,
+        keep_default_na=False,
+        encoding_errors="replace",
+    )
+    try:
+        return csv.Sniffer().sniff("\n".join(lines[0]), delimiters=",;\t|").delimiter
+    except csv.Error:
+        return ","
+
+
+def _parquet(path: Path) -> pd.DataFrame:
+    _need_pyarrow("Parquet files")
+    return pd.read_parquet(path, engine="pyarrow")
+
+
+def _feather(path: Path) -> pd.DataFrame:
+    _need_pyarrow("Feather files")
+    return pd.read_feather(path)
+
+
+def _json_lines(path: Path) -> pd.DataFrame:
+    return pd.read_json(path, lines=True, dtype=False)
+
+
+def _need_pyarrow(purpose: str) -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", extra="parquet", purpose=purpose) from error
+
+
+_READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
+    ".csv": _separated,
+    ".tsv": _separated,
+    ".txt": _separated,
+    ".parquet": _parquet,
+    ".feather": _feather,
+    ".arrow": _feather,
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+}

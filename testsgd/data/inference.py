@@ -1,0 +1,466 @@
+"""What the columns of a table are, guessed from their cells, where nobody has described them.
+
+Every guess comes with its reason, so that a report can show it and its reader can correct it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.data.categories import category_text
+from testsgd.data.cells import renamed
+from testsgd.data.schema import DatasetSpecification, Feature, Identity, Label
+from testsgd.errors import DataError, ParameterError
+
+ColumnKind = Literal[
+    "integer", "decimal", "categorical", "date", "identifier", "text", "constant", "empty"
+]
+
+# A sensitive feature of more values would have too many subsets to search; the rarest are joined.
+MOST_SENSITIVE_VALUES = 12
+OTHERS = "other"
+# Whole numbers with so few values are taken for codes, if rules are to be about them.
+_MOST_CODES = 10
+# Bins of a sensitive number, each with about as many rows.
+_QUANTILE_BINS = 10
+# A column of texts with more distinct ones is no category.
+_MOST_CATEGORIES = 200
+# Texts of more characters on average are free text.
+_LONG_TEXT = 40
+# Fewer rows say nothing about whether all values differ by chance.
+_FEWEST_ROWS = 50
+_SHARE_OF_DISTINCT = 0.9
+_IDENTIFIER_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key)$|^(row|index)$|Id$|ID$")
+_DATE = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}/\d{1,2}/\d{1,2}"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InferredColumn:
+    """What a column is taken for, and why.
+
+    Examples
+    --------
+    >>> infer_column(pd.Series([True, False, None], name="member")).kind
+    'categorical'
+    """
+
+    name: str
+    kind: ColumnKind
+    why: str
+    distinct: int
+    missing: int
+
+    @property
+    def is_feature(self) -> bool:
+        """Whether it can be varied: dates, identifiers and free texts cannot."""
+        return self.kind in ("integer", "decimal", "categorical")
+
+
+def infer_column(column: pd.Series[Any]) -> InferredColumn:
+    """Guess what a column is.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        Cells of any type.
+
+    Returns
+    -------
+    InferredColumn
+
+    Examples
+    --------
+    >>> infer_column(pd.Series([31, 45, 45, 60], name="age")).kind
+    'integer'
+    >>> infer_column(pd.Series(["2024-01-31", "2024-02-01"], name="decided")).kind
+    'date'
+    """
+    present = column.dropna()
+    distinct = int(present.map(category_text).nunique()) if len(present) else 0
+    kind, why = _kind(column, present, distinct)
+    return InferredColumn(
+        name=str(column.name),
+        kind=kind,
+        why=why,
+        distinct=distinct,
+        missing=len(column) - len(present),
+    )
+
+
+def _kind(column: pd.Series[Any], present: pd.Series[Any], distinct: int) -> tuple[ColumnKind, str]:
+    """Return what a column is, and why."""
+    if distinct == 0:
+        return "empty", "no cell has a value"
+    if distinct == 1:
+        return "constant", f"every cell is {category_text(present.iloc[0])}"
+    if pd.api.types.is_bool_dtype(column.dtype) or _all_booleans(present):
+        return "categorical", "booleans"
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return "date", f"cells of type {column.dtype}"
+    if pd.api.types.is_timedelta64_dtype(column.dtype):
+        return "date", f"cells of type {column.dtype}"
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return _kind_of_numbers(column, present, distinct)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return "categorical", f"a type of {distinct} categories"
+    return _kind_of_texts(column, present, distinct)
+
+
+def _kind_of_numbers(
+    column: pd.Series[Any], present: pd.Series[Any], distinct: int
+) -> tuple[ColumnKind, str]:
+    numbers = present.to_numpy(dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        raise DataError(
+            "a cell is infinite",
+            where=f"column {str(column.name)!r}",
+            remedy="replace it by a number, or leave the cell empty",
+        )
+    if (numbers % 1 != 0).any():
+        return "decimal", f"numbers from {numbers.min():.10g} to {numbers.max():.10g}"
+    every = distinct == len(present) >= _FEWEST_ROWS
+    consecutive = np.ptp(numbers) == len(numbers) - 1
+    if every and (consecutive or _IDENTIFIER_NAME.search(str(column.name))):
+        return "identifier", "whole numbers that are all different"
+    return "integer", f"whole numbers from {numbers.min():.10g} to {numbers.max():.10g}"
+
+
+def _kind_of_texts(
+    column: pd.Series[Any], present: pd.Series[Any], distinct: int
+) -> tuple[ColumnKind, str]:
+    texts = present.map(category_text)
+    if texts.map(lambda text: _DATE.fullmatch(text.strip()) is not None).all():
+        return "date", f"dates such as {texts.iloc[0]}"
+    share = distinct / len(texts)
+    length = float(texts.str.len().mean())
+    if length > _LONG_TEXT and distinct > _MOST_CATEGORIES / 10:
+        return "text", f"{length:.0f} characters on average"
+    if len(texts) >= _FEWEST_ROWS and share > _SHARE_OF_DISTINCT:
+        blanks = texts.str.contains(r"\s").mean() > 0.5
+        kind: ColumnKind = "text" if blanks else "identifier"
+        return kind, f"{distinct:,} different values in {len(texts):,} cells"
+    if distinct > _MOST_CATEGORIES:
+        return "text", f"{distinct:,} different values, too many for categories"
+    return "categorical", f"{distinct} different values"
+
+
+def _all_booleans(present: pd.Series[Any]) -> bool:
+    return present.dtype == object and all(isinstance(cell, bool | np.bool_) for cell in present)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inferred:
+    """A description that was guessed, and what each column was taken for."""
+
+    specification: DatasetSpecification
+    columns: tuple[InferredColumn, ...]
+    notes: tuple[str, ...]  # What else was decided for the user, a sentence each.
+
+
+def infer_specification(
+    frame: pd.DataFrame,
+    *,
+    sensitive: Collection[str],
+    label: str,
+    labels: pd.Series[Any],
+    name: str = "data",
+    favourable: Any = None,
+    inputs: Collection[str] | None = None,
+    join_rare: bool = False,
+    features: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Inferred:
+    """Guess the description of a table.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The rows, with the sensitive features among its columns.
+    sensitive : collection of str
+        The features that rules are about.
+    label : str
+        What the label, or the prediction, is called; a column of that name is no feature.
+    labels : pandas.Series
+        The labels, or the predictions, whose values are the classes.
+    name : str
+        What the data are called.
+    favourable : object, optional
+        The label whose rate is compared; without it, the one that is so by its name.
+    inputs : collection of str, optional
+        The columns that the model takes; all of the frame, if not given.
+    join_rare : bool
+        Whether the rarest values of a sensitive feature with too many are joined, by `map`. The
+        caller replaces them in the rows; a model must see its own.
+    features : mapping of str to mapping, optional
+        Parts of the description of some features, in place of what is guessed.
+
+    Returns
+    -------
+    Inferred
+
+    Raises
+    ------
+    ParameterError
+        If a sensitive feature is no column or no feature, or the favourable label is unknown.
+    DataError
+        If a number is infinite.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"sex": ["f", "m", "f"], "age": [20, 30, 40]})
+    >>> guessed = infer_specification(
+    ...     people, sensitive=["sex"], label="granted", labels=pd.Series(["yes", "no", "yes"]))
+    >>> guessed.specification.label.favourable, guessed.specification.insensitive
+    ('yes', ('age',))
+    """
+    given = features or {}
+    columns = tuple(infer_column(frame[column]) for column in frame.columns if str(column) != label)
+    known = {column.name: column for column in columns}
+    _check_named("sensitive", sensitive, known)
+    _check_named("features", given, known)
+    notes: list[str] = []
+    described: dict[str, Feature] = {}
+    for column in columns:
+        is_sensitive = column.name in sensitive
+        is_input = inputs is None or column.name in inputs
+        if is_sensitive and not column.is_feature:
+            raise ParameterError(
+                f"{column.name!r} cannot be sensitive: it is taken for a column of kind "
+                f"{column.kind} ({column.why})",
+                where="sensitive",
+                remedy="name another column, or bring its values into a few categories",
+                column=column.name,
+            )
+        if not (is_sensitive or is_input) or not column.is_feature:
+            continue
+        join = is_sensitive and join_rare
+        feature, note = _feature(frame[column.name], column, sensitive=is_sensitive, join=join)
+        feature |= {"sensitive": is_sensitive, "input": is_input, **given.get(column.name, {})}
+        described[column.name] = Feature.model_validate(feature)
+        if note:
+            notes.append(note)
+    classes = classes_of(labels)
+    chosen = favourable_class(classes, favourable)
+    if favourable is None:
+        notes.append(f"“{chosen}” is taken for the favourable label of {', '.join(classes)}")
+    specification = DatasetSpecification(
+        dataset=Identity(name=_short_name(name), title=name),
+        label=Label(column=label, favourable=chosen, values=classes),
+        features=described,
+    )
+    return Inferred(specification=specification, columns=columns, notes=tuple(notes))
+
+
+def _check_named(what: str, names: Collection[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ParameterError(
+                f"there is no column {name!r}",
+                where=what,
+                remedy=f"the columns are {', '.join(list(known)[:20])}",
+                column=name,
+            )
+    if what == "sensitive" and not names:
+        raise ParameterError(
+            "no sensitive feature is named",
+            where=what,
+            remedy=f"name some of {', '.join(list(known)[:20])}",
+        )
+
+
+def _feature(
+    cells: pd.Series[Any], column: InferredColumn, *, sensitive: bool, join: bool
+) -> tuple[dict[str, Any], str]:
+    """Return the description of a feature, and what was decided about it, if anything."""
+    present = cells.dropna()
+    codes = column.kind == "integer" and column.distinct <= _MOST_CODES
+    if column.kind == "categorical" or (codes and sensitive):
+        return _categories(present, column, join=join)
+    numbers = present.to_numpy(dtype=np.float64)
+    low, high = float(numbers.min()), float(numbers.max())
+    feature: dict[str, Any] = {"type": column.kind, "range": (low, high)}
+    if sensitive:
+        feature["edges"] = quantile_edges(numbers, whole=column.kind == "integer")
+    return feature, ""
+
+
+def _categories(
+    present: pd.Series[Any], column: InferredColumn, *, join: bool
+) -> tuple[dict[str, Any], str]:
+    values = ordered_values(present)
+    if not join or len(values) <= MOST_SENSITIVE_VALUES:
+        return {"type": "categorical", "values": values}, ""
+    counts = present.map(category_text).value_counts()
+    kept = set(counts.index[: MOST_SENSITIVE_VALUES - 1])
+    joined = [value for value in values if value not in kept]
+    feature = {
+        "type": "categorical",
+        "values": [*[value for value in values if value in kept], OTHERS],
+        "map": dict.fromkeys(joined, OTHERS),
+    }
+    note = f"the {len(joined)} rarest values of {column.name} are joined as “{OTHERS}”"
+    return feature, note
+
+
+def joined(frame: pd.DataFrame, specification: DatasetSpecification) -> pd.DataFrame:
+    """Return rows in which values are joined as a description's `map` says.
+
+    Examples
+    --------
+    >>> letters = pd.DataFrame({"letter": list("abc")})
+    >>> guessed = infer_specification(
+    ...     letters, sensitive=["letter"], label="y", labels=pd.Series([0, 1, 1]), features={
+    ...         "letter": {"values": ["a", "other"], "map": {"b": "other", "c": "other"}}})
+    >>> joined(letters, guessed.specification)["letter"].tolist()
+    ['a', 'other', 'other']
+    """
+    replaced = {
+        name: renamed(frame[name].map(category_text, na_action="ignore"), feature.map)
+        for name, feature in specification.features.items()
+        if feature.map
+    }
+    return frame.assign(**replaced)
+
+
+def ordered_values(present: pd.Series[Any]) -> list[str]:
+    """Return the distinct values of cells as texts: numbers by size, categories by their order.
+
+    Examples
+    --------
+    >>> ordered_values(pd.Series([10, 9, 10])), ordered_values(pd.Series(["b", "a"]))
+    (['9', '10'], ['a', 'b'])
+    """
+    if isinstance(present.dtype, pd.CategoricalDtype):
+        used = set(present)
+        return [category_text(value) for value in present.cat.categories if value in used]
+    if pd.api.types.is_numeric_dtype(present.dtype):
+        return [category_text(value) for value in np.sort(present.unique())]
+    return sorted({category_text(value) for value in present})
+
+
+def quantile_edges(numbers: NDArray[np.float64], *, whole: bool) -> list[float]:
+    """Return limits between which about as many numbers are, from the least to the greatest.
+
+    Limits of whole numbers are whole. Others have as few decimals as tell the limits apart.
+
+    Examples
+    --------
+    >>> quantile_edges(np.arange(100.0), whole=True)
+    [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 99.0]
+    >>> quantile_edges(np.array([1.0, 2.0, 3.0]), whole=True)
+    [1.0, 2.0, 3.0, 4.0]
+    """
+    low, high = float(numbers.min()), float(numbers.max())
+    distinct = np.unique(numbers)
+    if whole and len(distinct) <= _QUANTILE_BINS:
+        return [*distinct.tolist(), float(high + 1)]
+    inner = np.quantile(numbers, np.arange(1, _QUANTILE_BINS) / _QUANTILE_BINS)
+    rounded = np.ceil(inner) if whole else _rounded(inner, span=high - low)
+    limits = sorted({float(limit) for limit in rounded if low < limit < high})
+    # The last bin has its upper limit in it.
+    return [low, *limits, high]
+
+
+def _rounded(limits: NDArray[np.float64], *, span: float) -> NDArray[np.float64]:
+    """Return limits with so few decimals that they move by at most a thousandth of the range."""
+    decimals = int(np.ceil(-np.log10(span))) + 2
+    return np.asarray(np.round(limits, decimals), dtype=np.float64)
+
+
+def classes_of(labels: pd.Series[Any]) -> list[str]:
+    """Return the classes that labels or predictions have, in order.
+
+    Raises
+    ------
+    ParameterError
+        If there are fewer than two, or they are no classes but numbers.
+
+    Examples
+    --------
+    >>> classes_of(pd.Series([1, 0, 1]))
+    ['0', '1']
+    """
+    present = labels.dropna()
+    where = f"label {str(labels.name)!r}"
+    if pd.api.types.is_float_dtype(present.dtype) and (present % 1 != 0).any():
+        raise ParameterError(
+            "the labels are decimal numbers, not classes",
+            where=where,
+            remedy="give classes, such as score > 0.5",
+        )
+    classes = ordered_values(present)
+    if len(classes) < 2:
+        raise ParameterError(
+            f"there is one class only: {', '.join(classes) or 'none'}",
+            where=where,
+            remedy="give labels of at least two classes",
+        )
+    if len(classes) > _MOST_CATEGORIES:
+        raise ParameterError(
+            f"there are {len(classes):,} different labels",
+            where=where,
+            remedy="give classes, not numbers or identifiers",
+        )
+    return classes
+
+
+# What the favourable one of two classes is mostly called.
+_FAVOURABLE = (
+    "1",
+    "True",
+    "true",
+    "yes",
+    "Yes",
+    "Y",
+    "y",
+    "approved",
+    "granted",
+    "accepted",
+    "good",
+)
+
+
+def favourable_class(classes: Sequence[str], favourable: Any) -> str:
+    """Return the class whose rate is compared: the one that is named, or is so by its name.
+
+    Raises
+    ------
+    ParameterError
+        If it is no class, or none is so by its name.
+
+    Examples
+    --------
+    >>> favourable_class(["0", "1"], None), favourable_class(["bad", "fair", "good"], "fair")
+    ('1', 'fair')
+    """
+    if favourable is not None:
+        chosen = category_text(favourable)
+        if chosen not in classes:
+            raise ParameterError(
+                f"there is no label {chosen!r}",
+                where="favourable",
+                remedy=f"choose one of {', '.join(classes)}",
+            )
+        return chosen
+    found = [name for name in classes if name in _FAVOURABLE]
+    if len(classes) == 2 and len(found) == 1:
+        return found[0]
+    raise ParameterError(
+        f"which of the labels {', '.join(classes[:12])} is the favourable one is not clear",
+        where="favourable",
+        remedy="name it (--favorable, favourable=...)",
+    )
+
+
+def _short_name(name: str) -> str:
+    """Return a name of letters, digits, - and _."""
+    short = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_")
+    return short or "data"

@@ -1,0 +1,66 @@
+"""Predictions that exist, in the place of a model: each row says what was decided about it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.data import Label, category_text
+from testsgd.errors import ModelError
+from testsgd.models.answers import Output
+from testsgd.models.blackbox import PlainRows, PreparedRows
+
+
+class PredictionColumn:
+    """A column of predictions, read as a model reads a row: nothing can be asked beyond it.
+
+    Parameters
+    ----------
+    column : str
+        The column that holds the prediction of each row.
+    label : Label
+        The labels and which of them is favourable.
+    name : str, optional
+        What to call them in a report; by default as the column.
+
+    Examples
+    --------
+    >>> label = Label(column="granted", favourable="yes", values=["no", "yes"])
+    >>> predicted = PredictionColumn("granted", label=label)
+    >>> predicted.decisions(pd.DataFrame({"granted": ["yes", "no"]})).tolist()
+    [True, False]
+    """
+
+    kind = "predictions in a column"
+    output: Output = "labels"
+    threshold: float | None = None
+    thread_safe = True
+
+    def __init__(self, column: str, *, label: Label, name: str | None = None) -> None:
+        self.name = name or column
+        self._column = column
+        self._label = label
+
+    def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+        """Return for each row whether its prediction is the favourable label.
+
+        Raises
+        ------
+        ModelError
+            If a prediction is missing.
+        """
+        texts = frame[self._column].map(category_text, na_action="ignore")
+        if texts.isna().any():
+            row = texts.index[int(np.flatnonzero(texts.isna())[0])]
+            raise ModelError(
+                f"the prediction of row {row} is missing",
+                where=f"column {self.name!r}",
+                remedy="leave rows without a prediction out",
+                row=str(row),
+            )
+        return np.asarray(texts == self._label.favourable, dtype=bool)
+
+    def prepare(self, frame: pd.DataFrame) -> PreparedRows:
+        """Get ready to decide on rows as they are; no variant has a prediction of its own."""
+        return PlainRows(self, frame)
