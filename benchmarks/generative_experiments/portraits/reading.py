@@ -192,7 +192,9 @@ def _small(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
     if block == 0 or height != width or height != block * _SIDE:
         raise ValueError(f"a portrait has {_SIDE} pixels or a multiple of it, not {height}x{width}")
     blocks = picture.reshape(_SIDE, block, _SIDE, block, 3)
-    return np.asarray(blocks.mean(axis=(1, 3)), dtype=np.float32)
+    # One axis after the other, which is faster than both at once.
+    sums = blocks.sum(axis=1, dtype=np.uint32).sum(axis=2)
+    return np.asarray(sums / block**2, dtype=np.float32)
 
 
 def main() -> None:
