@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -144,23 +143,22 @@ class Canvas:
         ys = [y for _, y in points]
         rows = self._range(min(ys) - half, max(ys) + half)
         columns = self._range(min(xs) - half, max(xs) + half)
-        x = self._centres[columns][None, :]
-        y = self._centres[rows][:, None]
-        nearest = np.full((y.shape[0], x.shape[1]), np.inf)
-        for (x0, y0), (x1, y1) in pairwise(points):
-            along_x = x1 - x0
-            along_y = y1 - y0
-            square = max(along_x**2 + along_y**2, 1e-12)
-            right = x - x0
-            down = y - y0
-            share = _from_0_to_1(right * (along_x / square) + down * (along_y / square))
-            right = right - share * along_x
-            down = down - share * along_y
-            nearest = np.minimum(nearest, right * right + down * down)
+        # The first axis holds the pieces of the line.
+        x0, y0 = np.array(points[:-1]).T[:, :, None, None]
+        x1, y1 = np.array(points[1:]).T[:, :, None, None]
+        along_x = x1 - x0
+        along_y = y1 - y0
+        square = np.maximum(along_x**2 + along_y**2, 1e-12)
+        right = self._centres[columns][None, None, :] - x0
+        down = self._centres[rows][None, :, None] - y0
+        share = _from_0_to_1(right * (along_x / square) + down * (along_y / square))
+        right = right - share * along_x
+        down = down - share * along_y
+        nearest = np.sqrt((right * right + down * down).min(axis=0))
         # A line thinner than a pixel is paler, not wider.
         strength = min(1.0, width * self.size)
         reach = max(half, 0.5 / self.size)
-        cover = _from_0_to_1(0.5 + (reach - np.sqrt(nearest)) * self.size)
+        cover = _from_0_to_1(0.5 + (reach - nearest) * self.size)
         self._blend(rows, columns, cover * strength, colour, opacity)
 
     def light(self, brightness: float, slope: Point) -> None:
