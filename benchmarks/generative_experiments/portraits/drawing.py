@@ -82,7 +82,7 @@ def portrait(
     _extras(canvas, looks)
     canvas.light(random.uniform(0.95, 1.04), (random.uniform(-0.14, 0.14), -0.08))
     grain = random.normal(0.0, _GRAIN, size=(size, size, 1))
-    return np.clip(np.rint(canvas.pixels + grain), 0, 255).astype(np.uint8)
+    return np.clip(np.rint(canvas.pixels + grain), 0, 255).astype(np.uint8, order="C")
 
 
 def _outline(looks: Looks, *, widen: float = 1.0) -> list[Point]:

@@ -1,7 +1,7 @@
 """A small convolutional network that reads attributes back from portraits.
 
 ``python -m benchmarks.generative_experiments.portraits.reading`` trains the committed one anew, in
-about two minutes on two processors, and prints its accuracy.
+under a minute on two processors, and prints its accuracy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ READ = ("sex", "skin", "age", "clothes")
 _SIDE = 64
 _BATCH = 64
 _LEARNING_RATE = 0.003
-_CHANNELS = (16, 24, 32, 32)
+_CHANNELS = (16, 24, 32)
 # Sex shows in the smallest details, and is learnt last.
 _WEIGHTS = {"sex": 2.0, "skin": 1.0, "age": 1.0, "clothes": 1.0}
 # Trained by train() with its defaults; `main` writes it anew.
@@ -101,7 +101,7 @@ class AttributeReader:
 
 
 def train(
-    *, pictures: int = 5000, held_out: int = 1000, epochs: int = 12, seed: int = 0
+    *, pictures: int = 2500, held_out: int = 1000, epochs: int = 6, seed: int = 0
 ) -> Training:
     """Train a reader on portraits of people drawn evenly over all attributes.
 
@@ -110,6 +110,7 @@ def train(
     pictures, held_out : int
         To train with, and to measure the accuracy on.
     epochs : int
+        Each shows every picture twice: as it is, and mirrored.
     seed : int
 
     Returns
@@ -123,13 +124,16 @@ def train(
     """
     keras = seeded_keras(seed)
     random = np.random.default_rng(seed)
-    inputs, numbers = _examples(pictures, random)
+    drawn, values = _examples(pictures, random)
+    inputs = np.concatenate([drawn, drawn[:, :, ::-1]])
+    numbers = {name: np.tile(indices, 2) for name, indices in values.items()}
     network = _network(keras)
-    steps = epochs * -(-pictures // _BATCH)
+    steps = epochs * -(-len(inputs) // _BATCH)
     rate = keras.optimizers.schedules.CosineDecay(_LEARNING_RATE, steps)
     network.compile(
         optimizer=keras.optimizers.Adam(rate),
         loss=dict.fromkeys(READ, "sparse_categorical_crossentropy"),
+        loss_weights=_WEIGHTS,
     )
     network.fit(inputs, numbers, batch_size=_BATCH, epochs=epochs, verbose=0)
     # Without the state of the optimizer, a third as large.
@@ -148,8 +152,10 @@ def _network(keras: Any) -> Any:
     pixels = layers.Input((_SIDE, _SIDE, 3))
     signal = layers.Rescaling(1 / 127.5, offset=-1)(pixels)
     for channels in _CHANNELS:
-        signal = layers.Conv2D(channels, 3, padding="same", activation="relu")(signal)
-        signal = layers.MaxPooling2D()(signal)
+        signal = layers.Conv2D(channels, 3, strides=2, padding="same", use_bias=False)(signal)
+        # The averages of the last ten or so batches are enough: a training has a few hundred.
+        signal = layers.BatchNormalization(momentum=0.9)(signal)
+        signal = layers.ReLU()(signal)
     signal = layers.Dense(64, activation="relu")(layers.Flatten()(signal))
     outputs = {
         name: layers.Dense(len(VALUES[name]), activation="softmax", name=name)(signal)
@@ -192,7 +198,9 @@ def _small(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
     if block == 0 or height != width or height != block * _SIDE:
         raise ValueError(f"a portrait has {_SIDE} pixels or a multiple of it, not {height}x{width}")
     blocks = picture.reshape(_SIDE, block, _SIDE, block, 3)
-    return np.asarray(blocks.mean(axis=(1, 3)), dtype=np.float32)
+    # One axis after the other, which is faster than both at once.
+    sums = blocks.sum(axis=1, dtype=np.uint32).sum(axis=2)
+    return np.asarray(sums / block**2, dtype=np.float32)
 
 
 def main() -> None:
