@@ -25,6 +25,8 @@ from testsgd.errors import TestSGDError
 COMMANDS = {
     "audit": "Find the groups that a model treats differently from everybody else, and write a "
     "report.",
+    "init": "Print a description of a file of rows as TOML: what was guessed, with a comment a "
+    "line.",
     "mitigate": "Retrain a model with samples that counter its discrimination, and compare before "
     "and after.",
     "compare": "Run the audit and other published methods on one model, and show what each finds.",

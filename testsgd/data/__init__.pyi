@@ -6,6 +6,7 @@ from .categories import distinct_values as distinct_values
 from .cells import as_pandas as as_pandas
 from .demo import PLANTED_GROUP as PLANTED_GROUP
 from .demo import generate_demo as generate_demo
+from .description_text import describe_file as describe_file
 from .frames import is_rows_file as is_rows_file
 from .frames import read_frame as read_frame
 from .inference import Inferred as Inferred

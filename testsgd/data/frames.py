@@ -30,6 +30,21 @@ def is_rows_file(path: Path) -> bool:
     return _kind(path) in _READERS
 
 
+def is_compressed(path: Path) -> bool:
+    """Return whether a file is compressed, by its name."""
+    return path.suffix.lower() in _COMPRESSIONS
+
+
+def is_typed_file(path: Path) -> bool:
+    """Return whether the columns of a file have types of their own: it is no text of cells."""
+    return _READERS.get(_kind(path), _separated) is not _separated
+
+
+def separator_of(path: Path) -> str | None:
+    """Return what stands between the cells of a file of text, by its first lines."""
+    return None if is_typed_file(path) else _separator(path)
+
+
 def read_frame(path: Path) -> pd.DataFrame:
     r"""Read a file of rows, each column with the type that its cells show.
 
@@ -94,9 +109,8 @@ def _kind(path: Path) -> str:
 
 
 def _separated(path: Path) -> pd.DataFrame:
-    compressed = path.suffix.lower() in _COMPRESSIONS
     parsing = CellParsing(separator=_separator(path))
-    cells = read_cells(path, parsing, compressed=compressed)
+    cells = read_cells(path, parsing, compressed=is_compressed(path))
     return pd.DataFrame({name: _typed(cells[name]) for name in cells.columns})
 
 

@@ -24,6 +24,7 @@ from testsgd.data.cells import (
     renamed,
 )
 from testsgd.data.demo import generate_demo
+from testsgd.data.frames import is_compressed, is_typed_file, read_frame
 from testsgd.data.inference import InferredColumn
 from testsgd.data.lookup import find_files
 from testsgd.data.sampling import Sampled, cluster_numbers
@@ -366,7 +367,10 @@ def _bare_cells(path: Path, parsing: Parsing, passed: Sequence[str]) -> pd.DataF
 
     Of a column that only the model needs nothing is known, so its blanks are kept.
     """
-    cells = read_cells(path, parsing)
+    if is_typed_file(path):
+        # As a file of text would have them: what they mean is said by the description.
+        return read_frame(path).map(category_text, na_action="ignore")
+    cells = read_cells(path, parsing, compressed=is_compressed(path))
     missing = [text.strip() for text in parsing.missing]
     for name in cells.columns:
         bare = cells[name].str.strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import socket
 import sys
@@ -94,6 +95,9 @@ def run_server(
         proxy_headers=False,
     )
     server = uvicorn.Server(config)
+    # What is loaded stays: the collector of garbage need not look through it while requests wait.
+    gc.collect()
+    gc.freeze()
     with _listening(host, port) as listener:
         if announce is not None:
             address = f"[{host}]" if ":" in host else host

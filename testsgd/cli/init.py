@@ -1,0 +1,36 @@
+"""``testsgd init``: write down what the columns of a file are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from testsgd.cli import console, options
+
+
+def init(
+    file: Annotated[
+        Path, typer.Argument(help="A file of rows: CSV, TSV, JSON Lines, Parquet or Feather.")
+    ],
+    sensitive: Annotated[
+        str, typer.Option(help="The sensitive features, with commas. (default: by their names)")
+    ] = "",
+    label: Annotated[
+        str | None,
+        typer.Option(help="The column of the labels. (default: the last one with two values)"),
+    ] = None,
+) -> int:
+    """Print a description of a file of rows as TOML: what was guessed, with a comment a line.
+
+    Keep it with `testsgd init people.csv > people.toml`, correct it, and audit with
+    `testsgd audit people.toml --data people.csv`.
+
+    Exit codes: 0 done, 2 bad input.
+    """
+    from testsgd.data import describe_file
+
+    text = describe_file(file, sensitive=options.listed(sensitive), label=label)
+    typer.echo(text, nl=False)
+    return console.DONE

@@ -1,0 +1,202 @@
+"""A guessed description as TOML, with a comment a line that says what was guessed, and why."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from testsgd.data.frames import MISSING_TEXTS, read_frame, separator_of
+from testsgd.data.inference import (
+    Inferred,
+    InferredColumn,
+    favourable_class,
+    infer_column,
+    infer_specification,
+)
+from testsgd.data.schema import Feature
+from testsgd.errors import ParameterError
+
+# Columns whose names say that nobody should be treated differently for what they hold.
+_SENSITIVE = re.compile(
+    r"(^|[^a-z])(sex|gender|race|ethnic\w*|age|religion|nationality|disab\w*|marital\w*|"
+    r"orientation)([^a-z]|$)",
+    re.IGNORECASE,
+)
+
+
+def describe_file(path: Path, *, sensitive: Collection[str] = (), label: str | None = None) -> str:
+    r"""Return a description of a file of rows as TOML, to be corrected by hand.
+
+    Parameters
+    ----------
+    path : path-like
+        A file as :func:`testsgd.data.read_frame` reads it.
+    sensitive : collection of str
+        The sensitive features; if none is named, those that are so by their names.
+    label : str, optional
+        The column with the labels; if not given, the last one with two values.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ParameterError
+        If no column is sensitive by its name, or none can be the label.
+    DataError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "people.csv"
+    ...     _ = file.write_text("sex,income,approved\nf,30,no\nm,40,yes\nf,50,yes\n")
+    ...     text = describe_file(file)
+    >>> print(text[text.index("[features.sex]"):])
+    [features.sex]
+    type = "categorical" # 2 different values
+    values = ["f", "m"]
+    sensitive = true # by its name
+    <BLANKLINE>
+    [features.income]
+    type = "integer" # whole numbers from 30 to 50
+    range = [30, 50]
+    <BLANKLINE>
+    """
+    path = Path(path)
+    frame = read_frame(path)
+    columns = [infer_column(frame[name]) for name in frame.columns]
+    chosen = tuple(sensitive) or _sensitive_by_name(columns)
+    classes = label or _label_by_values(columns, but=chosen)
+    if classes not in frame:
+        raise ParameterError(
+            f"the file has no column {classes!r}",
+            where="label",
+            remedy=f"the columns are {', '.join(frame.columns[:20])}",
+        )
+    known = frame[classes].dropna()
+    guessed = infer_specification(
+        frame,
+        sensitive=chosen,
+        label=classes,
+        labels=known,
+        name=path.name.partition(".")[0],
+        favourable=_favourable(known),
+    )
+    return _text(
+        guessed,
+        path,
+        how_sensitive="named" if sensitive else "by its name",
+        how_label="named" if label else "the last column with two values; correct it if it is not",
+    )
+
+
+def _sensitive_by_name(columns: Collection[InferredColumn]) -> tuple[str, ...]:
+    found = tuple(
+        column.name for column in columns if column.is_feature and _SENSITIVE.search(column.name)
+    )
+    if found:
+        return found
+    raise ParameterError(
+        "no column is called as a sensitive feature is, such as sex, race or age",
+        where="sensitive",
+        remedy=f"name some of {', '.join(column.name for column in columns)} with --sensitive",
+    )
+
+
+def _label_by_values(columns: Collection[InferredColumn], *, but: Collection[str]) -> str:
+    found = [
+        column.name
+        for column in columns
+        if column.is_feature and column.distinct == 2 and column.name not in but
+    ]
+    if found:
+        return found[-1]
+    raise ParameterError(
+        "no column has two values, as labels have",
+        where="label",
+        remedy="name the column of the labels with --label",
+    )
+
+
+def _favourable(labels: pd.Series[Any]) -> Any:
+    """Return the favourable label by its name, or the last one where none is."""
+    present = sorted(map(str, labels.unique()))
+    try:
+        favourable_class(present, None)
+    except ParameterError:
+        return labels.iloc[-1]
+    return None
+
+
+def _text(guessed: Inferred, path: Path, *, how_sensitive: str, how_label: str) -> str:
+    specification = guessed.specification
+    label = specification.label
+    lines = [
+        f"# What the columns of {path.name} are, guessed from their cells. Correct what is wrong.",
+        "",
+        "[dataset]",
+        f"name = {_value(specification.name)}",
+        "",
+        "[[files]]",
+        f"name = {_value(path.name)}",
+        "",
+        "[parse]",
+        f"missing = {_value(list(MISSING_TEXTS))} # texts that stand for a missing value",
+    ]
+    separator = separator_of(path)
+    if separator is not None:
+        lines.append(f"separator = {_value(separator)}")
+    lines += [
+        "",
+        "[label]",
+        f"column = {_value(label.column)} # {how_label}",
+        f"values = {_value(label.values)}",
+        f"favourable = {_value(label.favourable)} # the label whose rate is compared",
+    ]
+    for column in guessed.columns:
+        feature = specification.features.get(column.name)
+        lines.append("")
+        if feature is None:
+            lines.append(f"# {column.name} is left out: {column.kind}, {column.why}")
+        else:
+            lines += _feature_lines(column, feature, how_sensitive=how_sensitive)
+    return "\n".join(lines) + "\n"
+
+
+def _feature_lines(column: InferredColumn, feature: Feature, *, how_sensitive: str) -> list[str]:
+    missing = f", missing in {column.missing:,} rows" if column.missing else ""
+    lines = [
+        f"[features.{_key(column.name)}]",
+        f"type = {_value(feature.type)} # {column.why}{missing}",
+    ]
+    if feature.values is not None:
+        lines.append(f"values = {_value(feature.values)}")
+    if feature.range is not None:
+        lines.append(f"range = {_value(list(feature.range))}")
+    if feature.edges is not None:
+        lines.append(f"edges = {_value(feature.edges)} # about as many rows in each bin")
+    if feature.sensitive:
+        lines.append(f"sensitive = true # {how_sensitive}")
+    return lines
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
+
+
+def _value(value: object) -> str:
+    """Return a value of TOML: JSON is, of texts, whole numbers and lists of them."""
+    if isinstance(value, list):
+        return f"[{', '.join(_value(item) for item in value)}]"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    # TOML knows every escape that JSON writes, but for the slash, which JSON leaves alone.
+    return json.dumps(value, ensure_ascii=False)
