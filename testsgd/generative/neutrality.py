@@ -71,12 +71,10 @@ class PromptJudge:
             }
             return
         for name, grouping in specification.groupings.items():
-            words = {value: grouping.words(value) for value in grouping.values}
-            readers: list[Reader] = [TermReader(name, words, first=True)]
-            hints = (*grouping.neutral_without, *_own_names(grouping))
+            words = [word for value in grouping.values for word in grouping.words(value)]
+            hints = dict.fromkeys([*words, *grouping.neutral_without, *_own_names(grouping)])
             if hints:
-                readers.append(TermReader(name, {"hint": hints}, first=True))
-            self._readers[name] = tuple(readers)
+                self._readers[name] = (TermReader(name, {"hint": tuple(hints)}, first=True),)
 
     def is_neutral(self, prompt: str, grouping: str) -> bool:
         """Return whether a prompt gives no hint of a value of a grouping.
