@@ -59,6 +59,30 @@ enforcer = Enforcer(
 )
 serve_generative(enforcer, upstream=upstream, port=int(port))
 """
+# What the two libraries of the server take, if nothing is done with a request but to pass it on.
+PASSED_ON = """
+import sys, aiohttp, uvicorn
+upstream, port = sys.argv[1:]
+session = None
+async def app(scope, receive, send):
+    global session
+    if scope["type"] != "http":
+        return
+    if session is None:
+        session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
+    body = b""
+    more = True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    async with session.post(upstream + "/completions", data=body) as response:
+        answer = await response.read()
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(answer))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": answer})
+uvicorn.run(app, port=int(port), log_level="error", access_log=False, lifespan="off")
+"""
 REQUEST = json.dumps({"model": "a", "prompt": "The nurse was tired, so", "max_tokens": 20}).encode()
 
 
@@ -162,6 +186,8 @@ def serving(*, seconds: int = SECONDS) -> Iterator[Served]:
     """Measure the model alone, and each way of keeping the state before it."""
     with running(MODEL, port=18471) as model, tempfile.TemporaryDirectory(dir=".") as folder:
         yield measured("model alone", 18471, model, seconds=seconds)
+        with running(PASSED_ON, "http://127.0.0.1:18471/v1", port=18472) as passing:
+            yield measured("passed on, nothing else", 18472, passing, seconds=seconds)
         for kind in KINDS:
             arguments = (kind, f"{folder}/{kind}.sqlite", "http://127.0.0.1:18471/v1")
             with running(SERVER, *arguments, port=18472) as server:
