@@ -8,6 +8,7 @@ from typing import Any
 
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.inputs import audit_parameters, find_model_and_table
+from testsgd.auditing.metrics import check_selection_rate
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import Progress, run_audit
@@ -154,6 +155,7 @@ def audit(
     check_count("snippets", snippets, 0)
     findings: Findings
     if isinstance(specification, TextSpecification):
+        check_selection_rate(settings.metric)
         texts = find_texts(data, specification, limit=limit, seed=settings.seed)
         findings = run_text_audit(
             load_text_model(

@@ -14,6 +14,7 @@ from testsgd.auditing.estimates import Counts, both_sides, counted_estimates
 from testsgd.auditing.outcome import Answers, Outcome, RowAudit, accuracy_of
 from testsgd.auditing.text.answers import KnownAnswers, ask_variants, containing_all
 from testsgd.auditing.text.outcome import Comparisons, TextAudit, TextOutcome
+from testsgd.models import PredictionColumn
 from testsgd.sampling import explore_neighbourhood
 from testsgd.sampling.text import Replacer
 
@@ -62,7 +63,8 @@ def audit_predictions_exactly(audit: RowAudit) -> Outcome:
     everybody = np.array([audit.size, decisions.sum()])
     estimates = counted_estimates(both_sides(rule_sets.sums, everybody))
     observed = Answers(estimates, rows, favourable, 1, decisions)
-    return Outcome(rule_sets, neighbourhood=None, observed=observed, queries=0)
+    asked = audit.model.model.asked if isinstance(audit.model.model, PredictionColumn) else 0
+    return Outcome(rule_sets, neighbourhood=None, observed=observed, queries=asked)
 
 
 def audit_texts_exactly(audit: TextAudit) -> TextOutcome:

@@ -92,6 +92,12 @@ def read_audit(audit: AuditResult | str | Path | None) -> AuditSummary | None:
 
 def saved_parameters(summary: AuditSummary, *, jobs: int | None = None) -> AuditParameters:
     """Return the parameters that a saved audit was made with, without its gate."""
+    if summary.parameters.metric != "selection_rate":
+        raise _refused(
+            "audit",
+            f"the audit compares the {summary.parameters.metric}, and this needs selection rates",
+            "give an audit of selection rates, or leave it out to make a new one",
+        )
     return replace(summary.parameters, fail_above=None, jobs=jobs)
 
 

@@ -11,6 +11,9 @@ from testsgd.parameters import Parameters, parameter
 Mode = Literal["auto", "exact", "sampled"]
 SamplingScheme = Literal["pooled", "independent"]
 Estimand = Literal["observed", "neighbourhood"]
+MetricName = Literal[
+    "selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy"
+]
 RankBy = Literal["auto", "lower-bound", "score", "counterfactual"]
 GuaranteeKind = Literal["per-group", "simultaneous", "fdr"]
 IntervalKind = Literal["auto", "anytime", "wald"]
@@ -77,6 +80,11 @@ class AuditParameters(Parameters):
         above=0,
         below=1,
         example="a share such as 0.95",
+    )
+    metric: MetricName = parameter(
+        "selection_rate",
+        "The rate that is compared. All but the first need true labels: the model is asked about "
+        "the rows as they are only, and rows that a rate does not count are left out.",
     )
     mode: Mode = parameter(
         "auto",

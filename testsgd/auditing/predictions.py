@@ -58,7 +58,8 @@ def audit_predictions(
     progress : callable, optional
         Called now and then with a phase's name, how much is done and how much there is.
     **parameters
-        Those of :class:`testsgd.auditing.AuditParameters`, such as ``min_rows`` or ``fail_above``.
+        Those of :class:`testsgd.auditing.AuditParameters`, such as ``metric``, ``min_rows`` or
+        ``fail_above``.
 
     Returns
     -------
@@ -76,6 +77,14 @@ def audit_predictions(
     >>> result = audit_predictions(decided, sensitive_features=people)
     >>> result.groups["text"].iloc[0], result.groups["rate_in"].iloc[0].item()
     ('sex = female', 0.0)
+
+    With the true labels, how often those are granted who would repay:
+
+    >>> repaid = ["no", "no", "yes", "yes"] * 100
+    >>> result = audit_predictions(
+    ...     decided, repaid, sensitive_features=people[["sex"]], metric="true_positive_rate")
+    >>> result.summary.data.rows, result.verdict.headline[:48]
+    (200, 'Among the rows whose true label is “yes”, the pr')
     """
     sensitive = frame_of(sensitive_features, "sensitive_features")
     frame = sensitive
@@ -108,12 +117,8 @@ def audit_predictions(
     )
     table = replace(table, notes=guessed.notes, inferred=guessed.columns)
     model = PredictionColumn(_PREDICTION, label=specification.label, name=label)
-    findings = run_audit(
-        LoadedModel(model),
-        table,
-        audit_parameters(parameters, specification),
-        progress=progress,
-    )
+    settings = audit_parameters(parameters, specification)
+    findings = run_audit(LoadedModel(model), table, settings, progress=progress)
     return AuditResult(summarise(findings), findings)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.explaining import check_condition
 from testsgd.auditing.findings import Findings, Holdout, InSearch, TableFindings
+from testsgd.auditing.metrics import by_metric
 from testsgd.auditing.outcome import Clock, RowAudit
 from testsgd.auditing.outcome import Progress as PhaseProgress
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters, Mode
@@ -51,6 +52,7 @@ def run_audit(
             remedy="rank a table's groups by score",
         )
     check_condition(parameters.condition_on, table.specification)
+    model, table = by_metric(parameters.metric, model, table)
     clock = Clock()
     allowed = parameters.budget(ROW_QUERIES)
     if isinstance(model.model, PredictionColumn):

@@ -23,6 +23,8 @@ class PredictionColumn:
         The labels and which of them is favourable.
     name : str, optional
         What to call them in a report; by default as the column.
+    asked : int
+        Rows that a model was asked about to get them.
 
     Examples
     --------
@@ -37,8 +39,16 @@ class PredictionColumn:
     threshold: float | None = None
     thread_safe = True
 
-    def __init__(self, column: str, *, label: Label, name: str | None = None) -> None:
+    def __init__(
+        self,
+        column: str,
+        *,
+        label: Label,
+        name: str | None = None,
+        asked: int = 0,
+    ) -> None:
         self.name = name or column
+        self.asked = asked
         self._column = column
         self._label = label
 

@@ -125,7 +125,14 @@ def _definition(summary: AuditSummary) -> tuple[str | Strong, ...]:
             what = "the difference of a discovery"
         rest += f" The gate fails if {what} exceeds {size_points(gate)}."
     prediction = Strong(f"“{label.favourable}”")
-    of_prediction = vocabulary(summary).of_prediction
+    words = vocabulary(summary)
+    if summary.parameters.metric != "selection_rate":
+        rows = words.observed(label.favourable)
+        share = f"the share of which it holds that {words.says(label.favourable)}"
+        return (
+            f"Every rate is a {words.rate.lower()}: {rows[0].lower()}{rows[1:]}, {share}{rest}",
+        )
+    of_prediction = words.of_prediction
     return f"Every rate is the rate of {of_prediction}: predicted ", prediction, rest
 
 
@@ -157,7 +164,7 @@ def _differences(
     name = words.estimands[summary.parameters.estimand]
     estimand = f", {name[0].lower()}{name[1:]}" if words.kind == "rows" else ""
     drawn = (
-        f"{intro} Each dot shows the selection rate of the group minus that of its complement"
+        f"{intro} Each dot shows the {words.rate.lower()} of the group minus that of its complement"
         f"{estimand}: left of zero the group is predicted “{label}” less often than "
         f"{words.others}, right of zero more often."
     )
@@ -318,7 +325,7 @@ def _rates(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     if summary.charts.features:
         figure, scale = charts.feature_bars(summary, words)
         about = (
-            f"How often {words.predicts} “{label}” for each value of each sensitive feature. The "
+            f"How often {words.says(label)} for each value of each sensitive feature. The "
             f"upright line is the overall rate, {overall}"
         )
         if texts:

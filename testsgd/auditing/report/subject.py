@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.explaining import cells_of_rules
 from testsgd.auditing.findings import Findings, TableFindings
+from testsgd.auditing.metrics import SELECTION_RATE
 from testsgd.auditing.report import summary as document
 from testsgd.auditing.text import TextFindings
 from testsgd.data import Table, table_fingerprint
@@ -62,6 +63,7 @@ def data_summary(findings: Findings) -> document.DataSummary:
             unlabelled = "the texts have no labels"
         case _:
             raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
+    existing = isinstance(findings.model.model, PredictionColumn)
     notes = list(data.notes)
     if independent is not None:
         notes.append(
@@ -69,7 +71,7 @@ def data_summary(findings: Findings) -> document.DataSummary:
             f"with them: the {count(len(data))} texts count as {count(independent)} in intervals "
             "and p-values"
         )
-    if data.labels is None:
+    if data.labels is None and findings.parameters.metric == SELECTION_RATE:
         notes.append(f"{unlabelled}; an audit needs none")
     label, dataset = data.specification.label, data.specification.dataset
     return document.DataSummary.of(
@@ -80,7 +82,7 @@ def data_summary(findings: Findings) -> document.DataSummary:
         label=document.LabelSummary.of(label),
         fingerprint=fingerprint,
         rows=len(data),
-        predictions_given=isinstance(findings.model.model, PredictionColumn),
+        predictions_given=existing and not findings.queries,
         independent=independent,
         features=features,
         inferred=[

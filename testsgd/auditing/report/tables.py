@@ -137,7 +137,7 @@ def group_table(
         return ", ".join(filter(None, told))
 
     sizes = Column(words.many.capitalize(), "number", "share" if compact else "")
-    rates = Column("Selection rate", "number", "complement" if compact else "")
+    rates = Column(words.rate, "number", "complement" if compact else "")
     ends = Column("Confidence interval, points", "number", view=page)
     bound = Column("Lower confidence bound, points", "number")
     by_bounds = any(group.lower_confidence_bound is not None for group in groups)

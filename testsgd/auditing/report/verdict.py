@@ -146,12 +146,15 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
 
 def _headline(group: GroupSummary, summary: AuditSummary) -> str:
     words, guarantee = vocabulary(summary), summary.guarantee
+    label = summary.data.label.favourable
     difference = (
-        f"{words.predicts} “{summary.data.label.favourable}” {how_often(group.difference)} for "
+        f"{words.says(label)} {how_often(group.difference)} for "
         f"{words.target(group)} ({percent(group.rate_in)}) than for {words.others} "
         f"({percent(group.rate_out)})"
     )
     estimand = words.estimands[summary.parameters.estimand]
+    if summary.parameters.estimand == "observed":
+        estimand = words.observed(label)
     if guarantee.kind != "per-group" and guarantee.significant == 0:
         return (
             f"{estimand}, no group {_judged_size(summary)} has a statistically significant "

@@ -50,7 +50,7 @@ class Words:
     nothing_frequent = "No rule set has at least {} rows inside and outside."
     nothing_outside = "its complement is empty"
     exactly = "every perturbed row was predicted"  # Why an exact audit has no sampling margin
-    predicts = "the model predicts"  # Who says the label
+    rate = "Selection rate"  # What the rates are
     of_prediction = "one prediction of the model"  # What every rate is of
     deciding = "the model does"  # What is unknown of groups that are not judged
     feature, features = "feature", "features"  # What rates are given by
@@ -66,6 +66,14 @@ class Words:
     combination = "combination of sensitive values"
     combinations = "combinations of sensitive values"
     variation = "how rates differ between combinations of sensitive values"  # What rules explain
+
+    def says(self, label: str) -> str:
+        """Write what is said of the rows that a rate counts."""
+        return f"the model predicts “{label}”"
+
+    def observed(self, label: str) -> str:
+        """Write which rows the observed rates are of, as the beginning of a sentence."""
+        return self.estimands["observed"]
 
     def target(self, group: Described) -> str:
         """Write who is in a group, to stand behind "for"."""
@@ -337,16 +345,37 @@ def words_for(kind: Literal["rows", "texts"]) -> Words:
 
 
 class PredictionWords(Words):
-    """The words for rows whose predictions exist: nothing can be said of a model."""
+    """The words for predictions that exist, and for metrics of them."""
 
     exactly = "every row has its prediction"
-    predicts = "the predictions say"
     of_prediction = "one prediction"
     deciding = "the predictions say"
+
+    def __init__(self, metric: str) -> None:
+        self._metric = metric
+        if metric != "selection_rate":
+            self.rate = metric.replace("_", " ").capitalize()
+            self.rows_figure = "Rows that count"
+
+    def says(self, label: str) -> str:
+        """Write what is said of the rows that a rate counts."""
+        if self._metric == "accuracy":
+            return "the predictions are right"
+        if self._metric == "precision":
+            return f"the true label is “{label}”"
+        return f"the predictions say “{label}”"
+
+    def observed(self, label: str) -> str:
+        """Write which rows the observed rates are of, as the beginning of a sentence."""
+        return {
+            "true_positive_rate": f"Among the rows whose true label is “{label}”",
+            "false_positive_rate": f"Among the rows whose true label is not “{label}”",
+            "precision": f"Among the rows whose prediction is “{label}”",
+        }.get(self._metric, "Among the rows as they are")
 
 
 def vocabulary(summary: AuditSummary) -> Words:
     """Return the words for the data of an audit."""
-    if summary.data.predictions_given:
-        return PredictionWords()
+    if summary.data.predictions_given or summary.parameters.metric != "selection_rate":
+        return PredictionWords(summary.parameters.metric)
     return words_for(summary.data.kind)

@@ -92,8 +92,10 @@ def spoken_difference(group: GroupSummary, summary: AuditSummary) -> float:
 def compared(group: GroupSummary, label: str, words: Words) -> str:
     """Write in a sentence how often a group is given the favourable label."""
     here, elsewhere = percent(group.rate_in), percent(group.rate_out)
-    who = words.predicts[0].upper() + words.predicts[1:]
-    said = f"{who} “{label}” for {here} of the group against {elsewhere} of {words.others}"
+    says = words.says(label)
+    said = (
+        f"{says[0].upper()}{says[1:]} for {here} of the group against {elsewhere} of {words.others}"
+    )
     if is_nothing(group.score):
         return f"{said}, which is the same to a tenth of a point."
     return f"{said}: {how_often(group.difference)}."
