@@ -116,7 +116,8 @@ def audit_predictions(
         passed=(_PREDICTION,),
     )
     table = replace(table, notes=guessed.notes, inferred=guessed.columns)
-    model = PredictionColumn(_PREDICTION, label=specification.label, name=label)
+    called = str(getattr(y_pred, "name", None) or "predictions")
+    model = PredictionColumn(_PREDICTION, label=specification.label, name=called)
     settings = audit_parameters(parameters, specification)
     findings = run_audit(LoadedModel(model), table, settings, progress=progress)
     return AuditResult(summarise(findings), findings)

@@ -113,7 +113,8 @@ def _in_markdown(*blocks: Block) -> Only:
 def _definition(summary: AuditSummary) -> tuple[str | Strong, ...]:
     """Write which prediction rates are of, and what the gate fails on."""
     label, gate = summary.data.label, summary.parameters.fail_above
-    rest = f" in column {label.column}" if summary.data.kind == "rows" else ""
+    by_metric = summary.parameters.metric != "selection_rate"
+    rest = f" in column {label.column}" if summary.data.kind == "rows" and not by_metric else ""
     rest += f", that is, {label.meaning}." if label.meaning else "."
     if summary.model.output == "scores" and summary.model.threshold is not None:
         rest += f" A score above {number(summary.model.threshold)} counts as this prediction."
@@ -126,7 +127,7 @@ def _definition(summary: AuditSummary) -> tuple[str | Strong, ...]:
         rest += f" The gate fails if {what} exceeds {size_points(gate)}."
     prediction = Strong(f"“{label.favourable}”")
     words = vocabulary(summary)
-    if summary.parameters.metric != "selection_rate":
+    if by_metric:
         rows = words.observed(label.favourable)
         share = f"the share of which it holds that {words.says(label.favourable)}"
         return (
@@ -162,6 +163,8 @@ def _differences(
         return (Paragraph(f"There is no group to show here: no group {why}."),)
     intro, label = wording.findings_intro(summary), summary.data.label.favourable
     name = words.estimands[summary.parameters.estimand]
+    if summary.parameters.estimand == "observed":
+        name = words.observed(label)
     estimand = f", {name[0].lower()}{name[1:]}" if words.kind == "rows" else ""
     drawn = (
         f"{intro} Each dot shows the {words.rate.lower()} of the group minus that of its complement"
