@@ -52,7 +52,7 @@ def interrupted(folder: Path, *options: str) -> subprocess.CompletedProcess[str]
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        for _ in range(600):
+        for _ in range(3000):
             if (folder / "started").exists() or process.poll() is not None:
                 break
             time.sleep(0.1)

@@ -44,6 +44,7 @@ def audit(
     terms: SensitiveTerms | str | Path | None = None,
     snippets: int = SNIPPETS,
     limit: int | None = None,
+    trust_pickle: bool = False,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> AuditResult:
@@ -82,6 +83,8 @@ def audit(
         For texts: examples of each term in the report; 0 if the texts are not to be shown.
     limit : int, optional
         Audit a random sample of so many rows or texts, chosen by ``seed``.
+    trust_pickle : bool
+        Whether a pickled file may be read as the model, which runs the code that is in it.
     progress : callable, optional
         Called now and then with a phase's name, how much is done and how much there is.
     **parameters
@@ -145,6 +148,7 @@ def audit(
             threshold=threshold,
             features=features,
             limit=limit,
+            trust_pickle=trust_pickle,
             progress=progress,
             **parameters,
         )
@@ -159,7 +163,11 @@ def audit(
         texts = find_texts(data, specification, limit=limit, seed=settings.seed)
         findings = run_text_audit(
             load_text_model(
-                model, specification, favourable_given=favourable is not None, threshold=threshold
+                model,
+                specification,
+                favourable_given=favourable is not None,
+                threshold=threshold,
+                trust_pickle=trust_pickle,
             ),
             texts,
             resolve_terms(terms, specification),
@@ -176,6 +184,7 @@ def audit(
             threshold=threshold,
             limit=limit,
             seed=settings.seed,
+            trust_pickle=trust_pickle,
         )
         findings = run_audit(loaded, table, settings, progress=progress)
     return AuditResult(summarise(findings, snippets=snippets), findings)

@@ -26,11 +26,16 @@ def find_model_and_table(
     threshold: float,
     limit: int | None,
     seed: int,
+    trust_pickle: bool = False,
 ) -> tuple[LoadedModel[Model], Table]:
     """Find a model of rows and the rows; if both are wrong, what is wrong with the rows is told."""
     try:
         loaded = load_model(
-            model, specification, favourable_given=favourable_given, threshold=threshold
+            model,
+            specification,
+            favourable_given=favourable_given,
+            threshold=threshold,
+            trust_pickle=trust_pickle,
         )
     except ModelError:
         find_table(data, specification, limit=limit, seed=seed)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from testsgd._files import sha256_of_file
 from testsgd.auditing.inputs import audit_parameters
 from testsgd.auditing.predictions import audit_predictions, frame_of, values_of
 from testsgd.auditing.report.summarise import summarise
@@ -17,7 +18,13 @@ from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import Progress, run_audit
 from testsgd.data import as_pandas, check_table, infer_specification, read_frame
 from testsgd.errors import DataError, ParameterError
-from testsgd.models import CallableModel, load_model
+from testsgd.models import (
+    CallableModel,
+    import_object,
+    is_model_file,
+    load_model,
+    read_model_file,
+)
 from testsgd.models.blackbox import named_columns
 
 _LABEL = "label"
@@ -33,6 +40,7 @@ def audit_undescribed(
     threshold: float = 0.5,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
+    trust_pickle: bool = False,
     name: str = "data",
     progress: Progress | None = None,
     **parameters: Any,
@@ -57,6 +65,8 @@ def audit_undescribed(
         Parts of the description of features, in place of what is guessed.
     limit : int, optional
         Audit a random sample of so many rows, chosen by ``seed``.
+    trust_pickle : bool
+        As for :func:`testsgd.audit`.
     name : str
         What the data are called in the report.
     progress : callable, optional
@@ -90,6 +100,7 @@ def audit_undescribed(
             remedy="give a pandas, polars or Arrow table with named columns",
         )
     taken = taken.rename(columns=str)
+    source, model = model, _opened(model, trust_pickle=trust_pickle)
     inputs = named_columns(model) or tuple(taken.columns)
     frame, sensitive = _with_sensitive(taken, sensitive_features)
     name_of_label = str(getattr(labels, "name", None) or _LABEL)
@@ -115,6 +126,10 @@ def audit_undescribed(
     loaded = load_model(
         model, specification, favourable_given=favourable is not None, threshold=threshold
     )
+    if isinstance(source, (str, Path)):
+        loaded.model.name = str(source)
+        if is_model_file(Path(source)):
+            loaded = replace(loaded, file_sha256=sha256_of_file(Path(source)))
     if isinstance(loaded.model, CallableModel) and named_columns(model) is None:
         # It says nothing of its columns, so it gets those that it was given with.
         loaded.model.columns = loaded.model.columns or inputs
@@ -248,6 +263,15 @@ def _with_sensitive(
     beside.index = taken.index
     more = beside.drop(columns=taken.columns, errors="ignore")
     return pd.concat([taken, more], axis=1), tuple(beside.columns)
+
+
+def _opened(model: Any, *, trust_pickle: bool) -> Any:
+    """Return the object that a model's file or name stands for; an object is returned as it is."""
+    if not isinstance(model, (str, Path)):
+        return model
+    if is_model_file(Path(model)):
+        return read_model_file(Path(model), trust_pickle=trust_pickle)
+    return import_object(str(model)) if ":" in str(model) else model
 
 
 def _classes(model: Any, rows: pd.DataFrame) -> Sequence[Any]:

@@ -20,6 +20,13 @@ def audit(
     dataset: options.DatasetArgument,
     data: options.DataOption = None,
     model: options.ModelOption = None,
+    trust_pickle: Annotated[
+        bool,
+        typer.Option(
+            "--trust-pickle",
+            help="Read a pickled --model (.joblib, .pkl), which runs the code that is in it.",
+        ),
+    ] = False,
     predictions: Annotated[
         str | None,
         typer.Option(help="Of a file of rows: the column with the predictions, or decisions."),
@@ -77,7 +84,13 @@ def audit(
     draws_of_each = nondeterministic if draws is None else draws
     with console.progress_bar(quiet) as progress:
         if data is None and is_rows_file(Path(dataset)):
-            only_models = {} if model is None else {"threshold": threshold, "limit": limit}
+            only_models: dict[str, Any] = {}
+            if model is not None:
+                only_models = {
+                    "threshold": threshold,
+                    "limit": limit,
+                    "trust_pickle": trust_pickle,
+                }
             result = audit_file(
                 dataset,
                 sensitive_features=options.listed(sensitive or ""),
@@ -101,6 +114,7 @@ def audit(
                 terms=terms,
                 snippets=snippets,
                 limit=limit,
+                trust_pickle=trust_pickle,
                 progress=progress,
                 nondeterministic=draws_of_each,
                 **parameters,

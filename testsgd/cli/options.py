@@ -29,7 +29,7 @@ ModelOption = Annotated[
     str | None,
     typer.Option(
         "--model",
-        help="A catalogue name, a .keras or .skops file, or package.module:callable; "
+        help="A catalogue name, a .keras, .skops or .joblib file, or package.module:callable; "
         "by default the network trained for the data set.",
     ),
 ]

@@ -21,8 +21,10 @@ from .repeating import Repetition as Repetition
 from .repeating import ask_again as ask_again
 from .resolve import LoadedModel as LoadedModel
 from .resolve import import_object as import_object
+from .resolve import is_model_file as is_model_file
 from .resolve import load_model as load_model
 from .resolve import load_text_model as load_text_model
+from .resolve import read_model_file as read_model_file
 from .text import CallableTextModel as CallableTextModel
 from .text import TextModel as TextModel
 from .text import TextNetwork as TextNetwork

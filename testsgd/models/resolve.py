@@ -21,6 +21,7 @@ from testsgd.models import blackbox
 from testsgd.models.blackbox import CallableModel, Model
 from testsgd.models.files import MODEL_FILE, read_card
 from testsgd.models.network import NetworkModel, read_network
+from testsgd.models.pickled_files import PICKLES, read_pickle
 from testsgd.models.skops_files import read_skops
 from testsgd.models.text.blackbox import CallableTextModel, TextModel
 from testsgd.models.text.network import read_text_network
@@ -59,6 +60,7 @@ def load_model(
     *,
     favourable_given: bool = False,
     threshold: float = 0.5,
+    trust_pickle: bool = False,
 ) -> LoadedModel[Model]:
     """Find a model of rows.
 
@@ -78,6 +80,8 @@ def load_model(
         True if the user named the favourable label for this audit.
     threshold : float
         Scores of the favourable label above it count as favourable.
+    trust_pickle : bool
+        Whether pickled files may be read, which runs the code that is in them.
 
     Returns
     -------
@@ -102,7 +106,7 @@ def load_model(
         return CallableModel(called, columns=taken, **options)
 
     loaded: LoadedModel[NetworkModel | CallableModel] = _load(
-        source, specification, read_network, function, favourable_given, threshold
+        source, specification, read_network, function, favourable_given, threshold, trust_pickle
     )
     model = loaded.model
     taken = model.columns or specification.inputs
@@ -118,6 +122,7 @@ def load_text_model(
     *,
     favourable_given: bool = False,
     threshold: float = 0.5,
+    trust_pickle: bool = False,
 ) -> LoadedModel[TextModel]:
     """Find a model of texts.
 
@@ -127,7 +132,7 @@ def load_text_model(
         As for :func:`load_model`, but a function takes a list of strings.
     specification : TextSpecification
         The data set, with the favourable label.
-    favourable_given, threshold
+    favourable_given, threshold, trust_pickle
         As for :func:`load_model`.
 
     Returns
@@ -155,7 +160,15 @@ def load_text_model(
     def function(called: Callable[..., Any], _: Any, **options: Any) -> TextModel:
         return CallableTextModel(called, **options)
 
-    return _load(source, specification, read_text_network, function, favourable_given, threshold)
+    return _load(
+        source,
+        specification,
+        read_text_network,
+        function,
+        favourable_given,
+        threshold,
+        trust_pickle,
+    )
 
 
 def _load(
@@ -165,6 +178,7 @@ def _load(
     function: Callable[..., M],
     favourable_given: bool,
     threshold: float,
+    trust_pickle: bool,
 ) -> LoadedModel[M]:
     """Find a model; `read` reads a network's file, and `function` wraps a callable."""
     if not isinstance(threshold, Real) or not 0 <= threshold < 1:
@@ -201,11 +215,9 @@ def _load(
     folder_name = path.parent.name or text
     if text.endswith(_NETWORK_FILE):
         return from_network(path, folder_name)
-    read_object = MODEL_FILES.get(path.suffix)
-    if read_object is None and path.suffix and ":" not in path.suffix:
-        read_object = load_plugin(PLUGINS, path.suffix.removeprefix("."))
-    if read_object is not None:
-        loaded = from_object(read_object(path), folder_name)
+    if is_model_file(path):
+        read = read_model_file(path, trust_pickle=trust_pickle)
+        loaded = from_object(read, folder_name)
         return replace(loaded, file_sha256=sha256_of_file(path), card=read_card(path.parent))
     if ":" in text:
         return from_object(import_object(text), text)
@@ -213,13 +225,41 @@ def _load(
     if bundled.is_file():
         return from_network(bundled, text)
     added = (f".{name}" for name in plugin_names(PLUGINS))
-    *first, last = (_NETWORK_FILE, *MODEL_FILES, *added)
+    *first, last = (_NETWORK_FILE, *MODEL_FILES, *PICKLES, *added)
     raise ModelError(
         f"there is no model {text!r}",
         where="model",
         remedy=f"give a name of the catalogue, a {', '.join(first)} or {last} file, or "
         "package.module:callable",
     )
+
+
+def is_model_file(path: Path) -> bool:
+    """Return whether a path names a file of a model, other than a network of testsgd's own."""
+    return path.suffix in PICKLES or _reader_of(path) is not None
+
+
+def read_model_file(path: Path, *, trust_pickle: bool) -> Any:
+    """Return the function, estimator or Keras model that a file holds.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be read, or is pickled and not trusted.
+    """
+    if path.suffix in PICKLES:
+        return read_pickle(path, trusted=trust_pickle)
+    reader = _reader_of(path)
+    assert reader is not None
+    return reader(path)
+
+
+def _reader_of(path: Path) -> Callable[[Path], Any] | None:
+    """Return what reads a file of this type, if anything does."""
+    reader = MODEL_FILES.get(path.suffix)
+    if reader is None and path.suffix and ":" not in path.suffix:
+        reader = load_plugin(PLUGINS, path.suffix.removeprefix("."))
+    return reader
 
 
 def trained_network(data_set: str) -> tuple[Path, str] | None:

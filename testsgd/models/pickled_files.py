@@ -1,0 +1,60 @@
+"""Pickled models, read on the user's explicit word only: to read one runs its code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from testsgd.errors import ModelError
+
+PICKLES = (".joblib", ".pkl", ".pickle")
+"""How the names of pickled files end."""
+
+
+def read_pickle(path: Path, *, trusted: bool) -> Any:
+    """Read a pickled object.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that joblib or pickle wrote.
+    trusted : bool
+        Whether the user said that the file may run code.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    ModelError
+        If the file is not trusted, is not there, or cannot be read.
+
+    Examples
+    --------
+    >>> read_pickle(Path("pipe.joblib"), trusted=False)
+    Traceback (most recent call last):
+    ...
+    testsgd.errors.ModelError: model 'pipe.joblib': the file is pickled, and to read it runs ...
+    """
+    where = f"model {str(path)!r}"
+    if not trusted:
+        raise ModelError(
+            "the file is pickled, and to read it runs whatever code is in it",
+            where=where,
+            remedy="if you know who made it, say so with --trust-pickle (trust_pickle=True), or "
+            "save the model with skops",
+        )
+    import joblib
+
+    try:
+        return joblib.load(path)
+    except FileNotFoundError as error:
+        raise ModelError("there is no such file", where=where, remedy="check the path") from error
+    except Exception as error:  # a pickle may raise anything
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ModelError(
+            f"the file cannot be read ({reason})",
+            where=where,
+            remedy="check that it is whole, and that the packages that it needs are installed",
+        ) from error
