@@ -19,7 +19,7 @@ from testsgd.data import (
     infer_specification,
 )
 from testsgd.data.inference import MOST_SENSITIVE_VALUES, joined, quantile_edges
-from testsgd.errors import DataError, ParameterError
+from testsgd.errors import DataError, ParameterError, TestSGDError
 
 ROWS = 120
 
@@ -140,12 +140,40 @@ def test_parts_of_a_guess_can_be_overridden() -> None:
         favourable=0,
         features={
             "age": {"edges": [18, 30, 50, 90]},
-            "level": {"type": "integer", "range": (1, 4), "values": None},
+            "level": {"type": "integer", "range": (1, 4)},
+            "id": {"type": "categorical", "values": [f"P{index:05d}" for index in range(ROWS)]},
         },
     )
     assert guessed.specification.features["age"].edges == [18, 30, 50, 90]
     assert guessed.specification.features["level"].continuous
     assert guessed.specification.label.favourable == "0"
+    assert "id" in guessed.specification.insensitive
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        {"age": {"edges": [50, 30]}},
+        {"age": {"colour": "red"}},
+        {"age": {"type": "number"}},
+        {"sex": {"range": [0, 1]}},
+        {"hight": {}},
+    ],
+)
+def test_wrong_parts_are_one_line(features: dict[str, dict[str, object]]) -> None:
+    labels = pd.Series([0, 1] * (ROWS // 2))
+    with pytest.raises(TestSGDError) as caught:
+        infer_specification(
+            people(), sensitive=["sex", "age"], label="y", labels=labels, features=features
+        )
+    assert "\n" not in str(caught.value)
+
+
+def test_rows_without_a_feature_that_can_be_varied_are_one_line() -> None:
+    frame = people()[["id", "sex"]]
+    labels = pd.Series([0, 1] * (ROWS // 2))
+    with pytest.raises(TestSGDError):
+        infer_specification(frame, sensitive=["sex"], label="y", labels=labels, inputs=["id"])
 
 
 def test_rare_values_are_joined_only_where_that_is_asked_for() -> None:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from testsgd.data.categories import category_text
 from testsgd.data.cells import renamed
-from testsgd.data.schema import DatasetSpecification, Feature, Identity, Label
+from testsgd.data.schema import DatasetSpecification
+from testsgd.data.toml_document import validated
 from testsgd.errors import DataError, ParameterError
 
 ColumnKind = Literal[
@@ -200,7 +201,8 @@ def infer_specification(
         Whether the rarest values of a sensitive feature with too many are joined, by `map`. The
         caller replaces them in the rows; a model must see its own.
     features : mapping of str to mapping, optional
-        Parts of the description of some features, in place of what is guessed.
+        Parts of the description of some features, in place of what is guessed; all of it for a
+        feature whose ``type`` is given.
 
     Returns
     -------
@@ -210,6 +212,8 @@ def infer_specification(
     ------
     ParameterError
         If a sensitive feature is no column or no feature, or the favourable label is unknown.
+    SpecificationError
+        If what is given for a feature is wrong.
     DataError
         If a number is infinite.
 
@@ -227,11 +231,14 @@ def infer_specification(
     _check_named("sensitive", sensitive, known)
     _check_named("features", given, known)
     notes: list[str] = []
-    described: dict[str, Feature] = {}
+    described: dict[str, dict[str, Any]] = {}
     for column in columns:
+        chosen = given.get(column.name, {})
         is_sensitive = column.name in sensitive
         is_input = inputs is None or column.name in inputs
-        if is_sensitive and not column.is_feature:
+        # Whoever says what type a column is of knows better than a guess.
+        is_feature = column.is_feature or "type" in chosen
+        if is_sensitive and not is_feature:
             raise ParameterError(
                 f"{column.name!r} cannot be sensitive: it is taken for a column of kind "
                 f"{column.kind} ({column.why})",
@@ -239,22 +246,32 @@ def infer_specification(
                 remedy="name another column, or bring its values into a few categories",
                 column=column.name,
             )
-        if not (is_sensitive or is_input) or not column.is_feature:
+        if not (is_sensitive or is_input) or not is_feature:
             continue
-        join = is_sensitive and join_rare
-        feature, note = _feature(frame[column.name], column, sensitive=is_sensitive, join=join)
-        feature |= {"sensitive": is_sensitive, "input": is_input, **given.get(column.name, {})}
-        described[column.name] = Feature.model_validate(feature)
-        if note:
-            notes.append(note)
+        feature: dict[str, Any] = {}
+        if "type" not in chosen:
+            join = is_sensitive and join_rare
+            feature, note = _feature(frame[column.name], column, sensitive=is_sensitive, join=join)
+            notes += [note] if note else []
+        described[column.name] = {
+            **feature,
+            "sensitive": is_sensitive,
+            "input": is_input,
+            **chosen,
+        }
     classes = classes_of(labels)
-    chosen = favourable_class(classes, favourable)
+    favourable_label = favourable_class(classes, favourable)
     if favourable is None:
-        notes.append(f"“{chosen}” is taken for the favourable label of {', '.join(classes)}")
-    specification = DatasetSpecification(
-        dataset=Identity(name=_short_name(name), title=name),
-        label=Label(column=label, favourable=chosen, values=classes),
-        features=described,
+        listed = ", ".join(classes)
+        notes.append(f"“{favourable_label}” is taken for the favourable label of {listed}")
+    specification = validated(
+        DatasetSpecification,
+        {
+            "dataset": {"name": _short_name(name), "title": name},
+            "label": {"column": label, "favourable": favourable_label, "values": classes},
+            "features": described,
+        },
+        where="the guessed description",
     )
     return Inferred(specification=specification, columns=columns, notes=tuple(notes))
 
