@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import pandas as pd
 import pytest
 
 import testsgd
-from testsgd.errors import TestSGDError
+from testsgd.errors import MissingExtraError, TestSGDError
 from testsgd.models import load_model, read_model_file
 
 pytestmark = pytest.mark.boosters
@@ -211,3 +212,17 @@ def test_three_classes(tmp_path: Path) -> None:
         tmp_path / "model.json", rows, level, sensitive_features=["woman"], favourable=2, **QUICK
     )
     assert result.summary.overall_rate == (model.predict(rows) == 2).mean()
+
+
+@pytest.mark.parametrize(
+    ("ending", "package"),
+    [(".ubj", "xgboost"), (".txt", "lightgbm"), (".cbm", "catboost"), (".onnx", "onnxruntime")],
+)
+def test_a_package_that_is_missing_is_named(
+    ending: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    (tmp_path / f"model{ending}").write_bytes(b"")
+    with pytest.raises(MissingExtraError) as caught:
+        read_model_file(tmp_path / f"model{ending}", trust_pickle=False)
+    assert package in str(caught.value)

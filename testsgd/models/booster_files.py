@@ -7,6 +7,7 @@ the labels that are given, say.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -76,8 +77,6 @@ def read_xgboost(path: Path) -> FileModel:
         return booster
 
     booster = _read(read, path)
-    import json
-
     objective = json.loads(booster.save_config())["learner"]["objective"]["name"]
     _check_classes(objective, ("binary:", "multi:"), path)
 
