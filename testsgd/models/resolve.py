@@ -19,6 +19,7 @@ from testsgd.data import DatasetSpecification, Specification, TextSpecification,
 from testsgd.errors import ModelError, ParameterError
 from testsgd.models import blackbox
 from testsgd.models.blackbox import CallableModel, Model
+from testsgd.models.booster_files import read_catboost, read_lightgbm, read_onnx, read_xgboost
 from testsgd.models.files import MODEL_FILE, read_card
 from testsgd.models.network import NetworkModel, read_network
 from testsgd.models.pickled_files import PICKLES, read_pickle
@@ -36,7 +37,14 @@ PLUGINS = "testsgd.models"
 
 # Other types of model files: what reads a function, an estimator or a Keras model from the path.
 # A new one is a reader in a module of its own, and a line here.
-MODEL_FILES: dict[str, Callable[[Path], Any]] = {".skops": read_skops}
+MODEL_FILES: dict[str, Callable[[Path], Any]] = {
+    ".skops": read_skops,
+    ".onnx": read_onnx,
+    ".json": read_xgboost,
+    ".ubj": read_xgboost,
+    ".txt": read_lightgbm,
+    ".cbm": read_catboost,
+}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,228 @@
+"""Models in files of XGBoost, LightGBM, CatBoost and ONNX: they say what their library says."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import testsgd
+from testsgd.errors import MissingExtraError, TestSGDError
+from testsgd.models import load_model, read_model_file
+
+pytestmark = pytest.mark.boosters
+
+ROWS = 500
+QUICK: dict[str, Any] = {"replicates": 99, "stability": 0}
+
+
+def people() -> tuple[pd.DataFrame, pd.Series[Any]]:
+    source = np.random.default_rng(4)
+    rows = pd.DataFrame(
+        {
+            "woman": source.integers(0, 2, ROWS),
+            "age": source.integers(18, 80, ROWS),
+            "income": source.normal(50, 10, ROWS),
+        }
+    ).astype(np.float32)
+    granted = (rows["income"] + source.normal(0, 3, ROWS) > 50 + 6 * rows["woman"]).astype(int)
+    return rows, granted.rename("granted")
+
+
+# Each writes a model of three numbers to a file, and returns what the library says of rows.
+Said = Callable[[pd.DataFrame], Any]
+
+
+def xgboost_file(folder: Path, ending: str) -> tuple[Path, Said]:
+    xgboost = pytest.importorskip("xgboost")
+    rows, granted = people()
+    model = xgboost.XGBClassifier(n_estimators=20, max_depth=3).fit(rows, granted)
+    path = folder / f"model{ending}"
+    model.save_model(path)
+    return path, model.predict
+
+
+def lightgbm_file(folder: Path) -> tuple[Path, Said]:
+    lightgbm = pytest.importorskip("lightgbm")
+    rows, granted = people()
+    model = lightgbm.LGBMClassifier(n_estimators=20, verbose=-1).fit(rows, granted)
+    path = folder / "model.txt"
+    model.booster_.save_model(path)
+    return path, model.predict
+
+
+def catboost_file(folder: Path) -> tuple[Path, Said]:
+    catboost = pytest.importorskip("catboost")
+    rows, granted = people()
+    model = catboost.CatBoostClassifier(
+        iterations=20, verbose=False, allow_writing_files=False
+    ).fit(rows, granted)
+    path = folder / "model.cbm"
+    model.save_model(str(path))
+    return path, model.predict
+
+
+def onnx_file(folder: Path, *, columns: bool) -> tuple[Path, Said]:
+    pytest.importorskip("onnxruntime")
+    from onnx import TensorProto, helper
+    from onnx.helper import make_node, make_tensor, make_tensor_value_info
+
+    rows, _ = people()
+    weights = [-0.6, 0.0, 0.1]
+    nodes = []
+    if columns:
+        inputs = [
+            make_tensor_value_info(name, TensorProto.FLOAT, [None, 1]) for name in rows.columns
+        ]
+        nodes.append(make_node("Concat", list(rows.columns), ["all"], axis=1))
+    else:
+        inputs = [make_tensor_value_info("all", TensorProto.FLOAT, [None, 3])]
+    nodes += [
+        make_node("MatMul", ["all", "weights"], ["sum"]),
+        make_node("Greater", ["sum", "limit"], ["above"]),
+        make_node("Cast", ["above"], ["label"], to=TensorProto.INT64),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "linear",
+        inputs,
+        [make_tensor_value_info("label", TensorProto.INT64, [None, 1])],
+        [
+            make_tensor("weights", TensorProto.FLOAT, [3, 1], weights),
+            make_tensor("limit", TensorProto.FLOAT, [1], [4.7]),
+        ],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    limit = np.float32(4.7)
+    kernel = np.array(weights, dtype=np.float32)
+    return path, lambda frame: (frame.to_numpy(np.float32) @ kernel > limit).astype(int)
+
+
+WRITERS: dict[str, Callable[[Path], tuple[Path, Said]]] = {
+    "XGBoost, json": lambda folder: xgboost_file(folder, ".json"),
+    "XGBoost, ubj": lambda folder: xgboost_file(folder, ".ubj"),
+    "LightGBM": lightgbm_file,
+    "CatBoost": catboost_file,
+    "ONNX, one input": lambda folder: onnx_file(folder, columns=False),
+    "ONNX, an input a column": lambda folder: onnx_file(folder, columns=True),
+}
+
+
+@pytest.fixture(params=WRITERS)
+def written(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Said]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return WRITERS[request.param](tmp_path)
+
+
+def test_a_file_is_audited_as_what_its_library_says(written: tuple[Path, Said]) -> None:
+    path, said = written
+    rows, granted = people()
+    read = testsgd.audit(path, rows, granted, sensitive_features=["woman"], **QUICK)
+    asked = testsgd.audit(
+        lambda frame: np.ravel(said(frame)), rows, granted, sensitive_features=["woman"], **QUICK
+    )
+    pd.testing.assert_frame_equal(read.groups, asked.groups)
+    assert read.summary.model.file_sha256 is not None
+    assert 0.05 < read.summary.overall_rate < 0.95
+
+
+def test_its_0_and_1_are_the_labels_of_a_description(written: tuple[Path, Said]) -> None:
+    path, said = written
+    rows, _ = people()
+    for favourable in ("no", "yes"):
+        spec = testsgd.DatasetSpecification.model_validate(
+            {
+                "dataset": {"name": "people"},
+                "label": {
+                    "column": "granted",
+                    "favourable": favourable,
+                    "values": ["no", "yes"],
+                    "map": {"0": "no", "1": "yes"},
+                },
+                "features": {
+                    "woman": {"type": "integer", "range": [0, 1], "sensitive": True},
+                    "age": {"type": "decimal", "range": [18, 80]},
+                    "income": {"type": "decimal", "range": [0, 100]},
+                },
+            }
+        )
+        decisions = load_model(path, spec).model.decisions(rows)
+        wanted = 1 if favourable == "yes" else 0
+        np.testing.assert_array_equal(decisions, np.ravel(said(rows)) == wanted)
+
+
+def test_columns_in_another_order_are_found_by_their_names(written: tuple[Path, Said]) -> None:
+    path, _ = written
+    if not hasattr(read_model_file(path, trust_pickle=False), "feature_names_in_"):
+        pytest.skip("an input of all columns has no names")
+    rows, granted = people()
+    first, second = (
+        testsgd.audit(path, rows[columns], granted, sensitive_features=["woman"], **QUICK)
+        for columns in (["woman", "age", "income"], ["income", "woman", "age"])
+    )
+    pd.testing.assert_frame_equal(first.groups, second.groups)
+
+
+def test_other_columns_are_one_line(written: tuple[Path, Said]) -> None:
+    path, _ = written
+    rows, granted = people()
+    with pytest.raises(TestSGDError) as caught:
+        testsgd.audit(path, rows.drop(columns="age"), granted, sensitive_features=["woman"])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", [".json", ".ubj", ".txt", ".cbm", ".onnx"])
+@pytest.mark.parametrize("content", [b"", b"nothing of the kind", b"{}"])
+def test_a_broken_file_is_one_line(ending: str, content: bytes, tmp_path: Path) -> None:
+    for package in ("xgboost", "lightgbm", "catboost", "onnxruntime"):
+        pytest.importorskip(package)
+    rows, granted = people()
+    path = tmp_path / f"broken{ending}"
+    path.write_bytes(content)
+    for file in (path, tmp_path / f"nothing{ending}"):
+        with pytest.raises(TestSGDError) as caught:
+            testsgd.audit(file, rows, granted, sensitive_features=["woman"])
+        assert "\n" not in str(caught.value)
+
+
+def test_a_regression_is_refused(tmp_path: Path) -> None:
+    xgboost = pytest.importorskip("xgboost")
+    rows, granted = people()
+    xgboost.XGBRegressor(n_estimators=2).fit(rows, granted).save_model(tmp_path / "model.ubj")
+    with pytest.raises(TestSGDError):
+        testsgd.audit(tmp_path / "model.ubj", rows, granted, sensitive_features=["woman"])
+
+
+def test_three_classes(tmp_path: Path) -> None:
+    xgboost = pytest.importorskip("xgboost")
+    rows, _ = people()
+    level = pd.cut(rows["income"], [-np.inf, 45, 55, np.inf], labels=False)
+    model = xgboost.XGBClassifier(n_estimators=10, max_depth=2).fit(rows, level)
+    model.save_model(tmp_path / "model.json")
+    result = testsgd.audit(
+        tmp_path / "model.json", rows, level, sensitive_features=["woman"], favourable=2, **QUICK
+    )
+    assert result.summary.overall_rate == (model.predict(rows) == 2).mean()
+
+
+@pytest.mark.parametrize(
+    ("ending", "package"),
+    [(".ubj", "xgboost"), (".txt", "lightgbm"), (".cbm", "catboost"), (".onnx", "onnxruntime")],
+)
+def test_a_package_that_is_missing_is_named(
+    ending: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    (tmp_path / f"model{ending}").write_bytes(b"")
+    with pytest.raises(MissingExtraError) as caught:
+        read_model_file(tmp_path / f"model{ending}", trust_pickle=False)
+    assert package in str(caught.value)

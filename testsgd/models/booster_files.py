@@ -1,0 +1,223 @@
+"""Models in files of other libraries: XGBoost, LightGBM, CatBoost, and ONNX by its runtime.
+
+Each reader gives an object with ``predict``, which says labels, and the names of its columns where
+the file has them. A model of two classes says 0 and 1: what these stand for, the description, or
+the labels that are given, say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.errors import MissingExtraError, ModelError
+
+
+class FileModel:
+    """A model that was read from a file.
+
+    Parameters
+    ----------
+    answer : callable
+        From a data frame to labels, or to probabilities: of the second class, shape (n,), or of all
+        classes, shape (n, classes).
+    columns : sequence of str or None
+        The names of its columns, if the file has them.
+
+    Examples
+    --------
+    >>> model = FileModel(lambda frame: frame["age"] / 100, columns=["age"])
+    >>> model.predict(pd.DataFrame({"age": [20, 60]})).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self, answer: Callable[[pd.DataFrame], Any], *, columns: Sequence[str] | None
+    ) -> None:
+        self._answer = answer
+        if columns is not None:
+            self.feature_names_in_ = np.array(columns, dtype=object)
+
+    def predict(self, frame: pd.DataFrame) -> NDArray[Any]:
+        """Return a label for each row."""
+        answers: NDArray[Any] = np.asarray(self._answer(frame))
+        if answers.ndim == 2 and answers.shape[1] == 1:
+            answers = answers[:, 0]
+        if not np.issubdtype(answers.dtype, np.floating):
+            return answers
+        if answers.ndim == 2:
+            return np.asarray(np.argmax(answers, axis=1))
+        return np.asarray(answers > 0.5, dtype=np.int64)
+
+
+def read_xgboost(path: Path) -> FileModel:
+    """Read a model that XGBoost saved as ``.json`` or ``.ubj``.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read, or is of a regression.
+    MissingExtraError
+        If xgboost is not installed.
+    """
+    try:
+        import xgboost
+    except ImportError as error:
+        raise _missing("xgboost", path) from error
+
+    def read() -> Any:
+        booster = xgboost.Booster()
+        booster.load_model(path)
+        return booster
+
+    booster = _read(read, path)
+    objective = json.loads(booster.save_config())["learner"]["objective"]["name"]
+    _check_classes(objective, ("binary:", "multi:"), path)
+
+    def answer(frame: pd.DataFrame) -> Any:
+        rows = xgboost.DMatrix(frame, enable_categorical=True)
+        found = booster.predict(rows)
+        # multi:softmax says classes, as floats.
+        return found.astype(np.int64) if objective == "multi:softmax" else found
+
+    return FileModel(answer, columns=booster.feature_names)
+
+
+def read_lightgbm(path: Path) -> FileModel:
+    """Read a model that LightGBM saved as text.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read, or is of a regression.
+    MissingExtraError
+        If lightgbm is not installed.
+    """
+    try:
+        import lightgbm
+    except ImportError as error:
+        raise _missing("lightgbm", path) from error
+    booster = _read(lambda: lightgbm.Booster(model_file=str(path)), path)
+    objective = str(booster.dump_model(num_iteration=1).get("objective", ""))
+    _check_classes(objective, ("binary", "multiclass"), path)
+    names = booster.feature_name()
+    made_up = all(name == f"Column_{place}" for place, name in enumerate(names))
+    return FileModel(booster.predict, columns=None if made_up else names)
+
+
+def read_catboost(path: Path) -> FileModel:
+    """Read a classifier that CatBoost saved as ``.cbm``.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read, or is of a regression.
+    MissingExtraError
+        If catboost is not installed.
+    """
+    try:
+        import catboost
+    except ImportError as error:
+        raise _missing("catboost", path) from error
+    classifier = _read(lambda: catboost.CatBoostClassifier().load_model(str(path)), path)
+    if not len(classifier.classes_):
+        raise _no_classes("a regression", path)
+    names = list(classifier.feature_names_)
+    made_up = all(name == str(place) for place, name in enumerate(names))
+    return FileModel(classifier.predict, columns=None if made_up else names)
+
+
+def read_onnx(path: Path) -> FileModel:
+    """Read an ONNX model of rows, to be run by onnxruntime.
+
+    It has one input of all columns, as numbers, or one input a column; its first output are the
+    labels, or the probabilities.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read.
+    MissingExtraError
+        If onnxruntime is not installed.
+    """
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise _missing("onnxruntime", path) from error
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = _read(
+        lambda: onnxruntime.InferenceSession(
+            path.read_bytes(), options, providers=["CPUExecutionProvider"]
+        ),
+        path,
+    )
+    inputs = session.get_inputs()
+    output = session.get_outputs()[0].name
+
+    def of_all(frame: pd.DataFrame) -> Any:
+        numbers = frame.to_numpy(dtype=_ONNX_TYPES.get(inputs[0].type, np.float32))
+        return session.run([output], {inputs[0].name: numbers})[0]
+
+    def of_columns(frame: pd.DataFrame) -> Any:
+        given = {
+            item.name: frame[item.name]
+            .to_numpy(dtype=_ONNX_TYPES.get(item.type, np.float32))
+            .reshape(-1, 1)
+            for item in inputs
+        }
+        return session.run([output], given)[0]
+
+    if len(inputs) == 1:
+        return FileModel(of_all, columns=None)
+    return FileModel(of_columns, columns=[item.name for item in inputs])
+
+
+_ONNX_TYPES: dict[str, Any] = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(bool)": np.bool_,
+    "tensor(string)": object,
+}
+
+
+def _read(reader: Callable[[], Any], path: Path) -> Any:
+    """Return what a library reads; whatever it raises is one line."""
+    if not path.is_file():
+        raise ModelError(
+            "there is no such file", where=f"model {str(path)!r}", remedy="check the path"
+        )
+    try:
+        return reader()
+    except Exception as error:  # each library has errors of its own
+        reason = str(error).strip().splitlines()
+        raise ModelError(
+            f"the file cannot be read ({reason[0][:200] if reason else type(error).__name__})",
+            where=f"model {str(path)!r}",
+            remedy="check that it is whole, and of the kind that its name says",
+        ) from error
+
+
+def _check_classes(objective: str, known: tuple[str, ...], path: Path) -> None:
+    if not objective.startswith(known):
+        raise _no_classes(f"trained for {objective or 'something unknown'!r}", path)
+
+
+def _no_classes(what: str, path: Path) -> ModelError:
+    return ModelError(
+        f"the model is {what}, and says no classes",
+        where=f"model {str(path)!r}",
+        remedy="give a classifier, or a function that turns its numbers into labels",
+    )
+
+
+def _missing(package: str, path: Path) -> MissingExtraError:
+    return MissingExtraError(package, extra=package, purpose=f"reading {path.name}")
