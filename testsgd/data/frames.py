@@ -146,12 +146,12 @@ def _separator(path: Path) -> str:
 
 
 def _parquet(path: Path) -> pd.DataFrame:
-    _need_pyarrow("Parquet files")
+    _need_pyarrow("reading a Parquet file")
     return pd.read_parquet(path, engine="pyarrow")
 
 
 def _feather(path: Path) -> pd.DataFrame:
-    _need_pyarrow("Feather files")
+    _need_pyarrow("reading a Feather file")
     return pd.read_feather(path)
 
 
