@@ -148,3 +148,21 @@ def test_mistakes_are_one_line(given: dict[str, Any]) -> None:
     with pytest.raises(TestSGDError) as caught:
         testsgd.audit_predictions(**arguments)
     assert "\n" not in str(caught.value)
+
+
+def test_true_labels_may_have_other_classes_than_the_predictions() -> None:
+    truth = pd.Series(np.where(np.arange(ROWS) % 3 == 0, "later", "yes"), name="repaid")
+    result = testsgd.audit_predictions(DECIDED, truth, sensitive_features=PEOPLE, **QUICK)
+    # As everywhere, the favourable label is compared with all others together.
+    agreeing = (truth == "yes") == (DECIDED == "yes")
+    assert result.summary.model.accuracy == agreeing.mean()
+    with pytest.raises(TestSGDError):
+        testsgd.audit_predictions(
+            DECIDED, (truth == "yes").astype(int), sensitive_features=PEOPLE, **QUICK
+        )
+
+
+def test_a_limit_draws_a_sample_and_says_so() -> None:
+    result = testsgd.audit_predictions(DECIDED, sensitive_features=PEOPLE, limit=900, **QUICK)
+    assert result.summary.data.rows == 900
+    assert any("sample" in note for note in result.summary.data.notes)

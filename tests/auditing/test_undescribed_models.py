@@ -152,3 +152,26 @@ def test_guesses_are_refused_where_a_description_is_given() -> None:
 def test_without_rows_and_description_the_error_says_what_to_write() -> None:
     with pytest.raises(ParameterError):
         testsgd.audit(lambda frame: frame["sex"])
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_rows_without_a_column_of_the_model_are_one_line(labelled: bool) -> None:
+    frame = people()
+    model = pipeline(frame)
+    known = (labels(frame),) if labelled else ()
+    with pytest.raises(TestSGDError) as caught:
+        testsgd.audit(model, frame.drop(columns="income"), *known, sensitive_features=["sex"])
+    assert "income" in str(caught.value)
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_a_model_that_raises_is_one_line(labelled: bool) -> None:
+    frame = people()
+
+    def broken(rows: pd.DataFrame) -> Any:
+        raise ZeroDivisionError("two\nlines")
+
+    known = (labels(frame),) if labelled else ()
+    with pytest.raises(TestSGDError) as caught:
+        testsgd.audit(broken, frame, *known, sensitive_features=["sex"])
+    assert "ZeroDivisionError" in str(caught.value)

@@ -98,6 +98,19 @@ def test_limits_of_decimals_leave_about_as_many_on_each_side(seed: int, scale: f
     assert counts.max() < 140
 
 
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("end", ["low", "high", "both"])
+def test_a_value_that_most_rows_share_is_a_bin_of_its_own(whole: bool, end: str) -> None:
+    others = np.arange(100.0) if whole else np.arange(100.0) / 7
+    common = {"low": [others[0]], "high": [others[-1]], "both": [others[0], others[-1]]}[end]
+    numbers = np.concatenate([others, *(np.full(2000, value) for value in common)])
+    edges = quantile_edges(numbers, whole=whole)
+    assert edges == sorted(set(edges))
+    counts, _ = np.histogram(numbers, edges)
+    # The common value is there 2,001 times.
+    assert sorted(counts)[-len(common) :] == [2001] * len(common)
+
+
 def people() -> pd.DataFrame:
     source = np.random.default_rng(5)
     return pd.DataFrame(

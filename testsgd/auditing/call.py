@@ -127,7 +127,7 @@ def audit(
     >>> result.groups["text"].iloc[0]
     '“old”'
 
-    Rows that nobody has described, and a pipeline of scikit-learn:
+    Rows without a description, and a tree of scikit-learn:
 
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> people = testsgd.generate_demo(seed=1)[["income", "age"]]

@@ -12,7 +12,14 @@ from testsgd.auditing.inputs import audit_parameters
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import Progress, run_audit
-from testsgd.data import as_pandas, check_table, infer_specification, joined
+from testsgd.data import (
+    Label,
+    as_pandas,
+    category_text,
+    check_table,
+    infer_specification,
+    joined,
+)
 from testsgd.errors import DataError
 from testsgd.models import LoadedModel, PredictionColumn
 
@@ -28,6 +35,7 @@ def audit_predictions(
     other_features: Any = None,
     favourable: Any = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
+    limit: int | None = None,
     name: str = "data",
     progress: Progress | None = None,
     **parameters: Any,
@@ -53,6 +61,8 @@ def audit_predictions(
         Parts of the description of features, in place of what is guessed, such as
         ``{"age": {"edges": [18, 30, 50, 100]}}``; the keys are those of a description's
         ``[features.NAME]``.
+    limit : int, optional
+        Audit a random sample of so many rows, chosen by ``seed``.
     name : str
         What the data are called in the report.
     progress : callable, optional
@@ -106,21 +116,32 @@ def audit_predictions(
         features=features,
     )
     specification = guessed.specification
-    columns = {_PREDICTION: predictions}
-    if y_true is not None:
-        columns[label] = values_of(y_true, "y_true", rows=len(frame))
-    table = check_table(
-        joined(frame, specification).assign(**columns),
-        specification,
-        source=name,
-        passed=(_PREDICTION,),
-    )
+    rows = joined(frame, specification).assign(**{_PREDICTION: predictions})
+    table = check_table(rows, specification, source=name, passed=(_PREDICTION,))
     table = replace(table, notes=guessed.notes, inferred=guessed.columns)
+    if y_true is not None:
+        truth = values_of(y_true, "y_true", rows=len(frame))
+        table = replace(table, labels=_truth(truth, specification.label))
     called = str(getattr(y_pred, "name", None) or "predictions")
     model = PredictionColumn(_PREDICTION, label=specification.label, name=called)
     settings = audit_parameters(parameters, specification)
+    if limit is not None:
+        table = table.sample(limit, seed=settings.seed)
     findings = run_audit(LoadedModel(model), table, settings, progress=progress)
     return AuditResult(summarise(findings), findings)
+
+
+def _truth(values: pd.Series[Any], label: Label) -> pd.Series[Any]:
+    """Return true labels as texts; they may have classes that were never predicted."""
+    texts: pd.Series[Any] = values.astype(object).map(category_text, na_action="ignore")
+    if label.favourable not in set(texts.dropna()):
+        raise DataError(
+            f"the favourable label {label.favourable!r} is not among the true labels "
+            f"{', '.join(sorted(set(texts.dropna()))[:8])}",
+            where="y_true",
+            remedy="write the true labels as the predictions are written",
+        )
+    return texts
 
 
 def frame_of(columns: Any, what: str) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""An audit of a model, or of a file, whose columns nobody has described: they are guessed."""
+"""An audit of a model or a file without a description: what the columns are is guessed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import Progress, run_audit
 from testsgd.data import as_pandas, check_table, infer_specification, read_frame
-from testsgd.errors import DataError, ParameterError
+from testsgd.data.cells import missing_column
+from testsgd.errors import DataError, ModelError, ParameterError
 from testsgd.models import (
     CallableModel,
     import_object,
@@ -111,7 +112,7 @@ def audit_undescribed(
         known = values_of(labels, "y", rows=len(frame))
         known.index = frame.index
     else:
-        known = pd.Series(_classes(model, taken[list(inputs)]))
+        known = pd.Series(_classes(model, taken, inputs))
     guessed = infer_specification(
         frame,
         sensitive=sensitive,
@@ -156,7 +157,7 @@ def audit_file(
     progress: Progress | None = None,
     **options: Any,
 ) -> AuditResult:
-    """Audit a file of rows that nobody has described: its predictions, or a model's.
+    """Audit a file of rows without a description: its predictions, or a model's.
 
     Parameters
     ----------
@@ -274,19 +275,23 @@ def _opened(model: Any, *, trust_pickle: bool) -> Any:
     return import_object(str(model)) if ":" in str(model) else model
 
 
-def _classes(model: Any, rows: pd.DataFrame) -> Sequence[Any]:
-    """Return the classes that a model knows, or says of the first rows; no and yes of scores."""
+def _classes(model: Any, rows: pd.DataFrame, inputs: Sequence[str]) -> Sequence[Any]:
+    """Return the classes that a model knows, or says of the rows; no and yes of scores."""
     known = getattr(model, "classes_", None)
     if known is not None:
         return list(np.ravel(known))
     called = model.predict if hasattr(model, "predict") else model
     if not callable(called):
-        raise ParameterError(
-            "the classes are not known",
-            where="y",
-            remedy="give the true labels",
-        )
-    said = pd.Series(np.ravel(called(rows.copy())))
-    if pd.api.types.is_float_dtype(said.dtype):
-        return ["no", "yes"]
-    return list(said)
+        raise ParameterError("the classes are not known", where="y", remedy="give the true labels")
+    for column in inputs:
+        if column not in rows:
+            raise missing_column(column, rows.columns, "the data", for_model=True)
+    try:
+        said = pd.Series(np.ravel(called(rows[list(inputs)].copy())))
+    except Exception as error:
+        raise ModelError(
+            f"the model raised {type(error).__name__}: {' '.join(str(error).split())}",
+            where="model",
+            remedy=f"make it accept a data frame with the columns {', '.join(inputs)}",
+        ) from error
+    return ["no", "yes"] if pd.api.types.is_float_dtype(said.dtype) else list(said)

@@ -86,11 +86,7 @@ def audit(
         if data is None and is_rows_file(Path(dataset)):
             only_models: dict[str, Any] = {}
             if model is not None:
-                only_models = {
-                    "threshold": threshold,
-                    "limit": limit,
-                    "trust_pickle": trust_pickle,
-                }
+                only_models = {"threshold": threshold, "trust_pickle": trust_pickle}
             result = audit_file(
                 dataset,
                 sensitive_features=options.listed(sensitive or ""),
@@ -98,6 +94,7 @@ def audit(
                 model=model,
                 label=label,
                 favourable=favorable,
+                limit=limit,
                 progress=progress,
                 nondeterministic=draws_of_each,
                 **only_models,

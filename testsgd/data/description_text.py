@@ -21,7 +21,7 @@ from testsgd.data.inference import (
 from testsgd.data.schema import Feature
 from testsgd.errors import ParameterError
 
-# Columns whose names say that nobody should be treated differently for what they hold.
+# Names of columns that mostly hold protected attributes.
 _SENSITIVE = re.compile(
     r"(^|[^a-z])(sex|gender|race|ethnic\w*|age|religion|nationality|disab\w*|marital\w*|"
     r"orientation)([^a-z]|$)",

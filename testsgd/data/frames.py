@@ -1,4 +1,4 @@
-"""Reading a file of rows that nobody has described: CSV, TSV, Parquet, Feather, JSON Lines."""
+"""Reading a file of rows without a description: CSV, TSV, Parquet, Feather, JSON Lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from testsgd.data.cells import plain_cells, read_cells
 from testsgd.data.schema import CellParsing
 from testsgd.errors import DataError, MissingExtraError
 
-# Texts that stand for a missing value where nobody says which do.
+# Texts that stand for a missing value without a description.
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
 _COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _SNIFFED_LINES = 50
@@ -128,7 +128,7 @@ def _separator(path: Path) -> str:
     """Return what stands between the cells of a file, by its first lines."""
     if _kind(path) == ".tsv":
         return "\t"
-    # Nobody's cells have this character, so each line is one cell.
+    # No cell has this character, so each line is one cell.
     lines = pd.read_csv(
         path,
         sep="\x01",

@@ -1,4 +1,4 @@
-"""What the columns of a table are, guessed from their cells, where nobody has described them.
+"""What the columns of a table are, guessed from their cells where there is no description.
 
 Every guess comes with its reason, so that a report can show it and its reader can correct it.
 """
@@ -236,7 +236,7 @@ def infer_specification(
         chosen = given.get(column.name, {})
         is_sensitive = column.name in sensitive
         is_input = inputs is None or column.name in inputs
-        # Whoever says what type a column is of knows better than a guess.
+        # A type that is given comes before a guess.
         is_feature = column.is_feature or "type" in chosen
         if is_sensitive and not is_feature:
             raise ParameterError(
@@ -381,9 +381,14 @@ def quantile_edges(numbers: NDArray[np.float64], *, whole: bool) -> list[float]:
         return [*distinct.tolist(), float(high + 1)]
     inner = np.quantile(numbers, np.arange(1, _QUANTILE_BINS) / _QUANTILE_BINS)
     rounded = np.ceil(inner) if whole else _rounded(inner, span=high - low)
-    limits = sorted({float(limit) for limit in rounded if low < limit < high})
+    limits = {float(limit) for limit in rounded if low < limit < high}
+    # A value that many rows share at either end is a bin of its own, or nothing would be compared.
+    if inner[0] <= low:
+        limits.add(float(distinct[1] if whole else (low + distinct[1]) / 2))
+    if inner[-1] >= high:
+        limits.add(high if whole else float((distinct[-2] + high) / 2))
     # The last bin has its upper limit in it.
-    return [low, *limits, high]
+    return [low, *sorted(limits), high + 1 if high in limits else high]
 
 
 def _rounded(limits: NDArray[np.float64], *, span: float) -> NDArray[np.float64]:

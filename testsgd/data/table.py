@@ -44,7 +44,7 @@ class Table(Sampled):
     frame: pd.DataFrame
     labels: pd.Series[Any] | None  # The label of each row as text, if the data have labels.
     missing: dict[str, int] = field(default_factory=dict)  # Rows in which each feature is missing.
-    # What the columns were taken for, where nobody described them.
+    # What the columns were taken for, if there was no description.
     inferred: tuple[InferredColumn, ...] = ()
 
     def __len__(self) -> int:

@@ -23,7 +23,7 @@ RETURNED = -2
 _REMEMBERED = 1000
 # So many outputs are kept for the page that shows the sequence.
 _RECENT = 200
-# So many texts are remembered with the state that they describe.
+# Number of texts that are remembered with the state that they describe.
 _TEXTS = 256
 
 

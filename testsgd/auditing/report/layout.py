@@ -309,11 +309,11 @@ def _added(group: GroupSummary, words: Words, figure: Block | None) -> tuple[Blo
 
 
 def _inferred(data: DataSummary) -> tuple[Block, ...]:
-    """Show what the columns were taken for, if nobody had described them."""
+    """Show what the columns were taken for, if there was no description."""
     if not data.inferred:
         return ()
     about = (
-        "Nobody described these data; what the columns are was guessed from their cells. Numbers "
+        "There was no description; what the columns are was guessed from their cells. Numbers "
         "are cut where about as many rows are on each side. Correct a guess by a keyword, an "
         "option or a description."
     )

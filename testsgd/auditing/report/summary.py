@@ -329,7 +329,7 @@ class FeatureSummary(Part):
 
 
 class InferredColumnSummary(Part):
-    """What a column was taken for that nobody had described."""
+    """What a column without a description was taken for."""
 
     name: str = Field(description="the column")
     kind: Literal[

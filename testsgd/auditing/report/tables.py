@@ -193,7 +193,7 @@ def small_table(groups: Sequence[UndecidedGroup], words: Words, fold: str) -> Ta
 
 
 def inferred_table(data: DataSummary) -> Table:
-    """List what the columns were taken for that nobody had described."""
+    """List what columns without a description were taken for."""
     features = {feature.name: feature for feature in data.features}
 
     def use(column: InferredColumnSummary) -> str:
