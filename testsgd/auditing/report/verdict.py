@@ -126,10 +126,9 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
     sentences += words.remarks(top, label, summary.terms, effect=not effect_first)
     if top.score == 0 and top.rate_in in (0, 1):
         who = words.every if top.rate_in else words.no
-        sentences.append(
-            f"The model gave “{label}” to {who} it was asked about; check that this is the label "
-            "meant."
-        )
+        asked = "" if summary.data.predictions_given else " it was asked about"
+        gave = f"{words.judged[0].upper()}{words.judged[1:]} gave"
+        sentences.append(f"{gave} “{label}” to {who}{asked}; check that this is the label meant.")
     if (draws := summary.parameters.nondeterministic) is not None:
         sentences.append(
             "The model may answer the same question differently each time: the rates are those of "

@@ -53,6 +53,7 @@ class Words:
     rate = "Selection rate"  # What the rates are
     of_prediction = "one prediction of the model"  # What every rate is of
     deciding = "the model does"  # What is unknown of groups that are not judged
+    judged = "the model"  # What is fair or unfair
     feature, features = "feature", "features"  # What rates are given by
     # The name of the number of frequent rule sets; holds a place for the smallest support
     frequent = "Frequent: at least {} rows inside and outside"
@@ -350,6 +351,7 @@ class PredictionWords(Words):
     exactly = "every row has its prediction"
     of_prediction = "one prediction"
     deciding = "the predictions say"
+    judged = "the predictions"
 
     def __init__(self, metric: str) -> None:
         self._metric = metric

@@ -164,7 +164,7 @@ def unjudged_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:
     return [
         f"{few}; {plural(unjudged.rows, words.one, words.many)} ({percent(unjudged.share)}) "
         f"{'is' if unjudged.rows == 1 else 'are'} only in such combinations, which does not make "
-        "the model fair to them."
+        f"{words.judged} fair to them."
     ]
 
 
