@@ -1,7 +1,6 @@
 from ._version import __version__ as __version__
 from .auditing import AuditResult as AuditResult
 from .auditing import audit as audit
-from .auditing import audit_predictions as audit_predictions
 from .certification import CertificationResult as CertificationResult
 from .certification import certify as certify
 from .comparison import ComparisonResult as ComparisonResult
@@ -20,6 +19,9 @@ from .generative import Enforcer as Enforcer
 from .generative import GenerativeResult as GenerativeResult
 from .generative import GenerativeSpecification as GenerativeSpecification
 from .generative import assess_generative as assess_generative
+from .metrics import MetricsResult as MetricsResult
+from .metrics import audit_metrics as audit_metrics
+from .metrics import audit_predictions as audit_predictions
 from .mitigation import CounterSampleClassifier as CounterSampleClassifier
 from .mitigation import MitigationResult as MitigationResult
 from .mitigation import counter_samples as counter_samples

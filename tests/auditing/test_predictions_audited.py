@@ -128,7 +128,6 @@ def test_other_features_are_shown_and_no_rule_is_about_them() -> None:
     "given",
     [
         {"y_pred": DECIDED[:-1]},
-        {"y_pred": RATES},
         {"y_pred": DECIDED.where(DECIDED.index > 0)},
         {"y_pred": ["yes"] * ROWS},
         {"y_true": DECIDED[:-1]},

@@ -8,7 +8,8 @@ from .findings import TableFindings as TableFindings
 from .fixed_groups import GroupMeasure as GroupMeasure
 from .fixed_groups import measure_groups as measure_groups
 from .parameters import AuditParameters as AuditParameters
-from .predictions import audit_predictions as audit_predictions
+from .predictions import audit_decisions as audit_decisions
+from .predictions import frame_of as frame_of
 from .report.summarise import summarise as summarise
 from .report.summary import AuditSummary as AuditSummary
 from .report.summary import GroupSummary as GroupSummary
@@ -18,3 +19,4 @@ from .run import Progress as Progress
 from .run import run_audit as run_audit
 from .undescribed import audit_file as audit_file
 from .undescribed import audit_undescribed as audit_undescribed
+from .undescribed import check_columns as check_columns

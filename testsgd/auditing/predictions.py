@@ -27,7 +27,7 @@ from testsgd.models import LoadedModel, PredictionColumn
 _PREDICTION = "(prediction)"
 
 
-def audit_predictions(
+def audit_decisions(
     y_pred: Any,
     y_true: Any = None,
     *,
@@ -84,14 +84,14 @@ def audit_predictions(
     --------
     >>> people = pd.DataFrame({"sex": ["female", "male"] * 200, "age": list(range(20, 60)) * 10})
     >>> decided = ["no", "yes"] * 200
-    >>> result = audit_predictions(decided, sensitive_features=people)
+    >>> result = audit_decisions(decided, sensitive_features=people)
     >>> result.groups["text"].iloc[0], result.groups["rate_in"].iloc[0].item()
     ('sex = female', 0.0)
 
     With the true labels, how often those are granted who would repay:
 
     >>> repaid = ["no", "no", "yes", "yes"] * 100
-    >>> result = audit_predictions(
+    >>> result = audit_decisions(
     ...     decided, repaid, sensitive_features=people[["sex"]], metric="true_positive_rate")
     >>> result.summary.data.rows, result.verdict.headline[:48]
     (200, 'Among the rows whose true label is “yes”, the pr')

@@ -12,7 +12,7 @@ import pandas as pd
 
 from testsgd._files import sha256_of_file
 from testsgd.auditing.inputs import audit_parameters
-from testsgd.auditing.predictions import audit_predictions, frame_of, values_of
+from testsgd.auditing.predictions import audit_decisions, frame_of, values_of
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import Progress, run_audit
@@ -174,7 +174,7 @@ def audit_file(
     progress : callable, optional
         As for :func:`testsgd.audit`.
     **options
-        Those of :func:`audit_predictions` or of :func:`audit_undescribed`.
+        Those of :func:`audit_decisions` or of :func:`audit_undescribed`.
 
     Returns
     -------
@@ -188,32 +188,23 @@ def audit_file(
         As for :func:`testsgd.audit`.
     """
     frame = read_frame(Path(path))
-    columns = ", ".join(list(frame.columns)[:20])
     if (predictions is None) == (model is None):
         both = (
             "both predictions and a model are"
             if model is not None
             else "no predictions and no model are"
         )
+        columns = ", ".join(list(frame.columns)[:20])
         raise ParameterError(
             f"{both} given",
             where=str(path),
             remedy=f"name the column of the predictions, or a model; the columns are {columns}",
         )
-    for what, column in (("predictions", predictions), ("label", label)):
-        if column is not None and column not in frame:
-            raise ParameterError(
-                f"the file has no column {column!r}",
-                where=what,
-                remedy=f"the columns are {columns}",
-                column=column,
-            )
+    # Of a model's rows the sensitive features are checked with all other columns.
+    known = sensitive_features if predictions is not None else ()
+    check_columns(frame, {"predictions": predictions, "label": label}, known)
     if not sensitive_features:
-        raise ParameterError(
-            "no sensitive feature is named",
-            where="sensitive",
-            remedy=f"name some of the columns {columns}",
-        )
+        raise _no_sensitive_feature(frame)
     name = Path(path).name.partition(".")[0]
     labels = None if label is None else frame[label]
     features = frame.drop(columns=[item for item in (predictions, label) if item is not None])
@@ -227,15 +218,7 @@ def audit_file(
             progress=progress,
             **options,
         )
-    for column in sensitive_features:
-        if column not in features:
-            raise ParameterError(
-                f"the file has no column {column!r}",
-                where="sensitive",
-                remedy=f"the columns are {columns}",
-                column=column,
-            )
-    return audit_predictions(
+    return audit_decisions(
         frame[predictions],
         labels,
         sensitive_features=features[list(sensitive_features)],
@@ -243,6 +226,33 @@ def audit_file(
         name=name,
         progress=progress,
         **options,
+    )
+
+
+def check_columns(
+    frame: pd.DataFrame, named: Mapping[str, str | None], sensitive_features: Sequence[str]
+) -> None:
+    """Raise a :class:`ParameterError` if a file's rows lack a column that a user names.
+
+    `named`: columns by what they are for, such as ``{"predictions": "approved"}``.
+    """
+    wanted = [(what, column) for what, column in named.items() if column is not None]
+    wanted += [("sensitive", column) for column in sensitive_features]
+    for what, column in wanted:
+        if column not in frame:
+            raise ParameterError(
+                f"the file has no column {column!r}",
+                where=what,
+                remedy=f"the columns are {', '.join(list(frame.columns)[:20])}",
+                column=column,
+            )
+
+
+def _no_sensitive_feature(frame: pd.DataFrame) -> ParameterError:
+    return ParameterError(
+        "no sensitive feature is named",
+        where="sensitive",
+        remedy=f"name some of the columns {', '.join(list(frame.columns)[:20])}",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,9 +11,14 @@ import typer
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.cli import console, options
 from testsgd.errors import ParameterError
+from testsgd.parameters import declared_parameters
 
 if TYPE_CHECKING:
     from testsgd.auditing import AuditResult, GroupSummary
+    from testsgd.metrics import MetricsResult
+
+# Distinct groups of each metric that the terminal shows.
+_PRINTED = 3
 
 
 @options.with_options(AuditParameters, but=["nondeterministic"])
@@ -38,13 +44,42 @@ def audit(
     label: Annotated[
         str | None, typer.Option(help="Of a file of rows: the column with the true labels.")
     ] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="Of --predictions: the column with weights of the rows.")
+    ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            help="Of --predictions: several metrics with commas, such as "
+            "selection_rate,equalized_odds; see the docs for all.",
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            help="Of --metrics: what groups are compared with: rest, overall, best, or a group "
+            "such as 'sex = Male'.",
+        ),
+    ] = None,
+    measure: Annotated[str | None, typer.Option(help="Of --metrics: difference or ratio.")] = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(help="Of --predictions: four-fifths, the rule by its name, with its gate."),
+    ] = None,
+    fail_below: Annotated[
+        float | None,
+        typer.Option(help="The gate of --measure ratio, such as 0.8."),
+    ] = None,
     terms: options.TermsOption = None,
     snippets: Annotated[
         int, typer.Option(help="For texts: examples of each term in the report; 0 shows no text.")
     ] = 3,
     limit: options.LimitOption = None,
     favorable: options.FavourableOption = None,
-    threshold: options.ThresholdOption = 0.5,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="A score above it counts as the favourable label. (default: 0.5)"),
+    ] = None,
     nondeterministic: Annotated[
         bool,
         typer.Option(
@@ -78,15 +113,36 @@ def audit(
     from testsgd.auditing import AuditResult, audit_file
     from testsgd.auditing import audit as run
     from testsgd.data import is_rows_file
+    from testsgd.metrics import audit_file_of_predictions
 
     wanted = options.listed(formats)
     AuditResult.check_formats(wanted)
     draws_of_each = nondeterministic if draws is None else draws
     with console.progress_bar(quiet) as progress:
-        if data is None and is_rows_file(Path(dataset)):
-            only_models: dict[str, Any] = {}
-            if model is not None:
-                only_models = {"threshold": threshold, "trust_pickle": trust_pickle}
+        of_metrics = {
+            "metrics": metrics,
+            "weights": weights,
+            "reference": reference,
+            "measure": measure,
+            "rule": rule,
+            "fail_below": fail_below,
+        }
+        of_rows_file = data is None and is_rows_file(Path(dataset))
+        result: AuditResult | MetricsResult
+        if of_rows_file and predictions is not None and model is None:
+            result = audit_file_of_predictions(
+                dataset,
+                predictions=predictions,
+                sensitive_features=options.listed(sensitive or ""),
+                label=label,
+                favourable=favorable,
+                threshold=threshold,
+                limit=limit,
+                progress=progress,
+                **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
+            )
+        elif of_rows_file:
+            _check_no_columns("a column of --predictions", **of_metrics)
             result = audit_file(
                 dataset,
                 sensitive_features=options.listed(sensitive or ""),
@@ -94,20 +150,27 @@ def audit(
                 model=model,
                 label=label,
                 favourable=favorable,
+                threshold=0.5 if threshold is None else threshold,
+                trust_pickle=trust_pickle,
                 limit=limit,
                 progress=progress,
                 nondeterministic=draws_of_each,
-                **only_models,
                 **parameters,
             )
         else:
-            _check_no_columns(predictions=predictions, sensitive=sensitive, label=label)
+            _check_no_columns(
+                "a file of rows that has no description",
+                predictions=predictions,
+                sensitive=sensitive,
+                label=label,
+                **of_metrics,
+            )
             result = run(
                 model,
                 data,
                 dataset,
                 favourable=favorable,
-                threshold=threshold,
+                threshold=0.5 if threshold is None else threshold,
                 terms=terms,
                 snippets=snippets,
                 limit=limit,
@@ -118,17 +181,31 @@ def audit(
             )
     written = result.write(out or Path("reports") / result.summary.data.name, wanted)
     if not quiet:
-        _print_result(result, written, verbose)
+        if isinstance(result, AuditResult):
+            _print_result(result, written, verbose)
+        else:
+            _print_metrics(result, written, verbose)
     return result.verdict.exit_code
 
 
-def _check_no_columns(**columns: str | None) -> None:
-    """Refuse columns that are named where a description says what they are."""
+def _given(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that are not left at their defaults."""
+    defaults = {name: item.default for name, item in declared_parameters(AuditParameters).items()}
+    return {
+        name: value
+        for name, value in parameters.items()
+        if value is not None and value is not False and value != defaults.get(name)
+    }
+
+
+def _check_no_columns(where: str, **columns: Any) -> None:
+    """Refuse what is for other data than those that are audited."""
     for name, column in columns.items():
         if column is not None:
+            option = f"--{name.replace('_', '-')}"
             raise ParameterError(
-                f"--{name} is for a file of rows that has no description",
-                where=f"--{name}",
+                f"{option} is for {where}",
+                where=option,
                 remedy="give the file in place of the name, or leave the option out",
                 name=name,
             )
@@ -210,3 +287,39 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
 def _other_points(group: GroupSummary) -> str:
     other = None if group.other is None else group.other.difference
     return "" if other is None else console.points(other)
+
+
+def _print_metrics(result: MetricsResult, written: list[Path], verbose: bool) -> None:
+    from testsgd.metrics.report import wording
+
+    summary = result.summary
+    measure = summary.parameters.measure
+    columns = [
+        console.Column("metric"),
+        console.Column(measure, numeric=True),
+        console.Column("value", numeric=True),
+        console.Column("reference", numeric=True),
+        console.Column("rows", numeric=True),
+        console.Column("group"),
+        console.Column("confidence interval", numeric=True, only_if_wide=True),
+    ]
+    rows = [
+        [
+            metric.title,
+            wording.effect_text(group.effect, metric, measure),
+            wording.value_text(group.value, metric),
+            wording.value_text(group.reference_value, metric),
+            f"{group.counted:,}",
+            group.text,
+            wording.interval_text(group, metric, measure),
+        ]
+        for metric in summary.metrics
+        for group in [group for group in metric.groups if group.distinct][:_PRINTED]
+    ]
+    reference = wording.reference_words(summary.parameters.reference)
+    if rows:
+        title = f"{summary.data.title}: groups against {reference}"
+        console.print_table(title, columns, rows)
+    console.print_verdict(summary.verdict)
+    console.print_line(f"{summary.groups_compared:,} groups; no model was asked.")
+    console.print_files(written, summary.seconds if verbose else None)

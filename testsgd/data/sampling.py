@@ -49,13 +49,26 @@ class Sampled:
         ParameterError
             If `count` is below 1 or the seed below 0.
         """
+        if count >= len(self):
+            check_count("count", count, 1)
+            return self
+        drawn = self.drawn(count, seed)
+        note = f"a sample of {count:,} of the {len(self):,} {self.unit}s, drawn with seed {seed}"
+        return replace(self.take(drawn), notes=(*self.notes, note))
+
+    def drawn(self, count: int, seed: int) -> NDArray[np.intp]:
+        """Draw positions without replacement, in order; all of them if there are no more.
+
+        Raises
+        ------
+        ParameterError
+            If `count` is below 1 or the seed below 0.
+        """
         check_count("count", count, 1)
         check_count("seed", seed, 0)
         if count >= len(self):
-            return self
-        drawn = np.random.default_rng(seed).choice(len(self), size=count, replace=False)
-        note = f"a sample of {count:,} of the {len(self):,} {self.unit}s, drawn with seed {seed}"
-        return replace(self.take(np.sort(drawn)), notes=(*self.notes, note))
+            return np.arange(len(self))
+        return np.sort(np.random.default_rng(seed).choice(len(self), size=count, replace=False))
 
 
 def cluster_numbers(keys: pd.Series[Any]) -> NDArray[np.int64]:

@@ -21,6 +21,7 @@ RESULTS = {
     "testsgd.shield-simulation/2": "testsgd.shielding:SimulationResult",
     "testsgd.monitoring/2": "testsgd.monitoring:MonitorResult",
     "testsgd.generative/1": "testsgd.generative:GenerativeResult",
+    "testsgd.metrics/1": "testsgd.metrics:MetricsResult",
 }
 """The class of the results of each schema, as its module and name."""
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.rules.axes import Axis
+from testsgd.rules.axes import Axis, Number
 from testsgd.rules.contingency import (
     Contingency,
     Counts,
@@ -89,9 +89,7 @@ class FrequentRuleSets:
             sums[:, group] = quantities[:, members].sum(axis=1)
         return replace(self, sums=sums)
 
-    def sums_of(
-        self, contingency: Contingency, quantities: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def sums_of(self, contingency: Contingency, quantities: NDArray[Number]) -> NDArray[np.float64]:
         """Sum quantities (q, cells) over all groups (q, groups), by one contraction."""
         sums = np.zeros((len(quantities), len(self)))
         order = np.arange(len(self))

@@ -87,7 +87,7 @@ def audit_layout(summary: AuditSummary) -> Document:
             Section("rates", f"Rates by {words.feature}", _rates(summary, words), "", "folded"),
             Section("terms", "Sensitive terms in the texts", terms, "Sensitive terms", "folded"),
             Section("ranking", "Ranking", _ranking(summary, words), markdown="folded"),
-            Section("columns", "What the columns are", _inferred(data), markdown="folded"),
+            Section("columns", "What the columns are", inferred_columns(data), markdown="folded"),
             Section(
                 "particulars",
                 "Data, model and settings",
@@ -308,7 +308,7 @@ def _added(group: GroupSummary, words: Words, figure: Block | None) -> tuple[Blo
     return heading, figure, _in_markdown(Bullets(tuple(items)))
 
 
-def _inferred(data: DataSummary) -> tuple[Block, ...]:
+def inferred_columns(data: DataSummary) -> tuple[Block, ...]:
     """Show what the columns were taken for, if there was no description."""
     if not data.inferred:
         return ()

@@ -15,7 +15,7 @@ from testsgd.auditing.metrics import SELECTION_RATE
 from testsgd.auditing.report import summary as document
 from testsgd.auditing.text import TextFindings
 from testsgd.data import Table, table_fingerprint
-from testsgd.data.text import Texts, texts_fingerprint
+from testsgd.data.text import texts_fingerprint
 from testsgd.models import PredictionColumn
 from testsgd.report.formatting import count
 
@@ -36,59 +36,89 @@ class RateGrid(NamedTuple):
 
 def data_summary(findings: Findings) -> document.DataSummary:
     """Describe the data that were audited; the features of texts are the categories of terms."""
-    data: Table | Texts
-    match findings:
-        case TableFindings():
-            data, fingerprint, independent = findings.table, table_fingerprint(findings.table), None
-            features = [
-                document.FeatureSummary.of(feature, name=name, missing=findings.table.missing[name])
-                for name, feature in findings.table.specification.features.items()
-            ]
-            unlabelled = f"the data have no label column {data.specification.label.column!r}"
-        case TextFindings():
-            data, fingerprint = findings.texts, texts_fingerprint(findings.texts)
-            clusters = findings.clusters
-            independent = len(clusters) if clusters.repeated else None
-            present = findings.mentions.presence()
-            features = [
-                document.FeatureSummary(
-                    name=category.name,
-                    type="terms",
-                    sensitive=True,
-                    domain=", ".join(term.name for term in category.terms),
-                    missing=int((~present[:, index]).sum()),
-                )
-                for index, category in enumerate(findings.mentions.terms.categories)
-            ]
-            unlabelled = "the texts have no labels"
-        case _:
-            raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
+    if isinstance(findings, TextFindings):
+        return _summary_of_texts(findings)
+    if not isinstance(findings, TableFindings):
+        raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
+    table = findings.table
+    notes: tuple[str, ...] = ()
+    if table.labels is None and findings.parameters.metric == SELECTION_RATE:
+        notes = (
+            f"the data have no label column {table.specification.label.column!r}; an audit "
+            "needs none",
+        )
     existing = isinstance(findings.model.model, PredictionColumn)
-    notes = list(data.notes)
+    return table_summary(
+        table,
+        predictions_given=existing and not findings.queries,
+        label=document.LabelSummary.of(table.specification.label),
+        notes=notes,
+    )
+
+
+def table_summary(
+    table: Table,
+    *,
+    predictions_given: bool,
+    label: document.LabelSummary,
+    notes: Sequence[str] = (),
+) -> document.DataSummary:
+    """Describe the rows of a table, with further notes about them."""
+    dataset = table.specification.dataset
+    return document.DataSummary.of(
+        dataset,
+        table,
+        kind="rows",
+        title=dataset.title or dataset.name,
+        label=label,
+        fingerprint=table_fingerprint(table),
+        rows=len(table),
+        predictions_given=predictions_given,
+        independent=None,
+        features=[
+            document.FeatureSummary.of(feature, name=name, missing=table.missing[name])
+            for name, feature in table.specification.features.items()
+        ],
+        inferred=[document.InferredColumnSummary.of(column) for column in table.inferred],
+        notes=[*table.notes, *notes],
+    )
+
+
+def _summary_of_texts(findings: TextFindings) -> document.DataSummary:
+    texts, clusters = findings.texts, findings.clusters
+    independent = len(clusters) if clusters.repeated else None
+    present = findings.mentions.presence()
+    notes = list(texts.notes)
     if independent is not None:
         notes.append(
             f"{count(clusters.repeated)} texts are equal or nearly equal to others, or belong "
-            f"with them: the {count(len(data))} texts count as {count(independent)} in intervals "
+            f"with them: the {count(len(texts))} texts count as {count(independent)} in intervals "
             "and p-values"
         )
-    if data.labels is None and findings.parameters.metric == SELECTION_RATE:
-        notes.append(f"{unlabelled}; an audit needs none")
-    label, dataset = data.specification.label, data.specification.dataset
+    if texts.labels is None:
+        notes.append("the texts have no labels; an audit needs none")
+    dataset = texts.specification.dataset
     return document.DataSummary.of(
         dataset,
-        data,
-        kind="rows" if isinstance(data, Table) else "texts",
+        texts,
+        kind="texts",
         title=dataset.title or dataset.name,
-        label=document.LabelSummary.of(label),
-        fingerprint=fingerprint,
-        rows=len(data),
-        predictions_given=existing and not findings.queries,
+        label=document.LabelSummary.of(texts.specification.label),
+        fingerprint=texts_fingerprint(texts),
+        rows=len(texts),
+        predictions_given=False,
         independent=independent,
-        features=features,
-        inferred=[
-            document.InferredColumnSummary.of(column)
-            for column in (data.inferred if isinstance(data, Table) else ())
+        features=[
+            document.FeatureSummary(
+                name=category.name,
+                type="terms",
+                sensitive=True,
+                domain=", ".join(term.name for term in category.terms),
+                missing=int((~present[:, index]).sum()),
+            )
+            for index, category in enumerate(findings.mentions.terms.categories)
         ],
+        inferred=[],
         notes=notes,
     )
 

@@ -1,0 +1,94 @@
+"""``testsgd audit FILE --predictions COLUMN --metrics ...``: several metrics from the shell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import command_line
+import numpy as np
+import pandas as pd
+import pytest
+
+folder, testsgd = command_line.folder, command_line.testsgd
+
+Run = Callable[..., Any]
+ROWS = 1500
+
+
+@pytest.fixture
+def people(folder: Path) -> str:
+    source = np.random.default_rng(2)
+    rows = pd.DataFrame({"sex": source.choice(["Female", "Male"], ROWS)})
+    rows["race"] = source.choice(list("AB"), ROWS)
+    rows["repaid"] = source.choice(["no", "yes"], ROWS)
+    harmed = (rows["sex"] == "Female") & (source.random(ROWS) < 0.4)
+    rows["approved"] = np.where(harmed, "no", rows["repaid"])
+    rows["wage"] = source.normal(50, 5, ROWS) - 5 * (rows["sex"] == "Female")
+    rows["weight"] = source.random(ROWS)
+    rows["negative"] = -1.0
+    rows.to_csv(folder / "people.csv", index=False)
+    return "people.csv"
+
+
+def of_approved(people: str, *options: str) -> tuple[str, ...]:
+    return ("audit", people, "--predictions", "approved", "--sensitive", "sex,race", *options)
+
+
+def saved(folder: Path) -> dict[str, Any]:
+    text = (folder / "reports" / "people" / "result.json").read_text(encoding="utf-8")
+    document: dict[str, Any] = json.loads(text)
+    return document
+
+
+def test_several_metrics(testsgd: Run, folder: Path, people: str) -> None:
+    options = ("--label", "repaid", "--metrics", "selection_rate,equalized_odds")
+    finished = testsgd(*of_approved(people, *options))
+    assert finished.code == 0
+    document = saved(folder)
+    assert document["schema"] == "testsgd.metrics/1"
+    assert [metric["name"] for metric in document["metrics"]] == [
+        "selection_rate",
+        "true_positive_rate",
+        "false_positive_rate",
+    ]
+    assert "sex = Female" in finished.out
+
+
+def test_numbers_need_no_option(testsgd: Run, folder: Path, people: str) -> None:
+    assert testsgd("audit", people, "--predictions", "wage", "--sensitive", "sex").code == 0
+    assert saved(folder)["predictions"] == "numbers"
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--rule", "four-fifths"], 1),
+        (["--measure", "ratio", "--fail-below", "0.1"], 0),
+        (["--metrics", "selection_rate", "--fail-above", "0.05"], 1),
+        (["--weights", "weight"], 0),
+        (["--reference", "sex = Male"], 0),
+        (["--weights", "negative"], 2),
+        (["--weights", "heavy"], 2),
+        (["--metrics", "recall"], 2),
+        (["--metrics", "accuracy"], 2),
+        (["--measure", "quotient"], 2),
+        (["--reference", "sex = Mal"], 2),
+        (["--rule", "three-fifths"], 2),
+        (["--metrics", "selection_rate", "--theta", "0.1"], 2),
+    ],
+)
+def test_exit_codes(testsgd: Run, people: str, options: list[str], code: int) -> None:
+    finished = testsgd(*of_approved(people, *options))
+    assert finished.code == code
+    if code == 2:
+        assert len(finished.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("option", [("--metrics", "accuracy"), ("--rule", "four-fifths")])
+def test_what_is_for_predictions_is_refused_elsewhere(
+    testsgd: Run, option: tuple[str, str]
+) -> None:
+    assert testsgd("audit", "demo", *option).code == 2

@@ -1,0 +1,182 @@
+"""Intervals of metrics: they hold as often as they say, whatever the metric and its scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom, norm
+
+import testsgd
+from testsgd.metrics.comparison import of_the_whole
+
+RUNS = 80
+ROWS = 600
+
+
+def people_of(source: np.random.Generator) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "sex": source.choice(["f", "m"], ROWS),
+            "town": source.choice(["A", "B", "C"], ROWS, p=[0.6, 0.3, 0.1]),
+        }
+    )
+
+
+def of_classes(source: np.random.Generator) -> dict[str, Any]:
+    truth = source.random(ROWS) < 0.4
+    said = np.where(truth, source.random(ROWS) < 0.8, source.random(ROWS) < 0.1)
+    return {
+        "y_pred": said.astype(int),
+        "y_true": truth.astype(int),
+        "metrics": ["selection_rate", "equalized_odds", "precision", "accuracy"],
+    }
+
+
+def of_weighted_classes(source: np.random.Generator) -> dict[str, Any]:
+    return {**of_classes(source), "sample_weight": source.exponential(size=ROWS)}
+
+
+def of_scores(source: np.random.Generator) -> dict[str, Any]:
+    said = source.beta(0.5, 2.0, ROWS)
+    return {
+        "y_pred": said,
+        "y_true": (source.random(ROWS) < said).astype(int),
+        "metrics": ["mean_score", "calibration_error"],
+    }
+
+
+def of_numbers(source: np.random.Generator) -> dict[str, Any]:
+    truth = source.gamma(4.0, 10.0, ROWS)
+    return {
+        "y_pred": truth + source.normal(0, 5, ROWS),
+        "y_true": truth,
+        "metrics": ["mean", "mean_error"],
+    }
+
+
+WORLDS = {
+    "classes": of_classes,
+    "weighted classes": of_weighted_classes,
+    "scores": of_scores,
+    "numbers": of_numbers,
+}
+
+
+@pytest.mark.parametrize(
+    ("world", "reference"),
+    [*((world, "rest") for world in WORLDS), ("weighted classes", "sex = m"), ("scores", "best")],
+)
+def test_where_groups_are_alike_few_audits_find_a_difference(world: str, reference: str) -> None:
+    """No group differs in any metric: an interval without 0 is an error."""
+    wrong = 0
+    for run in range(RUNS):
+        source = np.random.default_rng(7000 + run)
+        people = people_of(source)
+        data = WORLDS[world](source)
+        if reference == "best":
+            data["metrics"] = "mean_score"
+        result = testsgd.audit_metrics(
+            sensitive_features=people, reference=reference, replicates=199, min_rows=20, **data
+        )
+        wrong += any(metric.significant for metric in result.summary.metrics)
+    assert wrong <= binom.ppf(1 - 1e-4, RUNS, 0.05)
+
+
+@pytest.mark.parametrize("measure", ["difference", "ratio"])
+@pytest.mark.parametrize("reference", ["rest", "overall", "sex = m"])
+def test_intervals_of_one_group_cover_the_truth(measure: str, reference: str) -> None:
+    """Women are selected at 30%, men at 50%, and half of the people are women."""
+    truth = {
+        ("rest", "difference"): -0.2,
+        ("rest", "ratio"): 0.6,
+        ("overall", "difference"): -0.1,
+        ("overall", "ratio"): 0.75,
+        ("sex = m", "difference"): -0.2,
+        ("sex = m", "ratio"): 0.6,
+    }[reference, measure]
+    missed = 0
+    runs = 300
+    for run in range(runs):
+        source = np.random.default_rng(run)
+        woman = np.arange(200) % 2 == 0
+        said = source.random(200) < np.where(woman, 0.3, 0.5)
+        result = testsgd.audit_metrics(
+            said.astype(int),
+            sensitive_features={"sex": np.where(woman, "f", "m")},
+            metrics="selection_rate",
+            measure=measure,
+            reference=reference,
+            guarantee="per-group",
+        )
+        group = result.groups.set_index("text").loc["sex = f"]
+        missed += not group["ci_low"] <= truth <= group["ci_high"]
+    assert missed <= binom.ppf(1 - 1e-4, runs, 0.05)
+    # They are not uselessly wide either.
+    assert missed >= 1
+
+
+def test_a_selection_rate_has_the_interval_of_an_audit_of_it() -> None:
+    source = np.random.default_rng(3)
+    people = people_of(source)
+    said = (source.random(ROWS) < 0.3 + 0.2 * (people["sex"] == "m")).astype(int)
+    audit = testsgd.audit_predictions(
+        said, sensitive_features=people, guarantee="per-group", stability=0
+    )
+    metrics = testsgd.audit_metrics(
+        said, sensitive_features=people, metrics="selection_rate", guarantee="per-group"
+    )
+    ends = ["ci_low", "ci_high"]
+    expected = audit.groups.set_index("text")[ends]
+    found = metrics.groups.set_index("text")[ends].loc[expected.index]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_several_metrics_share_the_error_rate() -> None:
+    source = np.random.default_rng(4)
+    people, data = people_of(source), of_classes(source)
+    one = testsgd.audit_metrics(data["y_pred"], sensitive_features=people, metrics="selection_rate")
+    several = testsgd.audit_metrics(sensitive_features=people, **data)
+    alone, among = one.summary.metrics[0].error, several.summary.metrics[0].error
+    assert among < alone
+    # No smaller than by Bonferroni's inequality over everything.
+    groups = several.summary.groups_compared * len(several.summary.metrics)
+    assert among >= 0.05 / groups * (1 - 1e-9)
+
+
+def test_a_mean_has_the_interval_of_students_t() -> None:
+    """Of one group alone, far from the others, the half-width is that of Welch's by and large."""
+    source = np.random.default_rng(5)
+    woman = np.arange(2000) % 2 == 0
+    values = np.where(woman, 10.0, 20.0) + source.normal(0, 3.0, 2000)
+    result = testsgd.audit_metrics(
+        values,
+        sensitive_features={"sex": np.where(woman, "f", "m")},
+        metrics="mean",
+        guarantee="per-group",
+    )
+    group = result.groups.set_index("text").loc["sex = f"]
+    spread = np.sqrt(values[woman].var(ddof=1) / 1000 + values[~woman].var(ddof=1) / 1000)
+    half = (group["ci_high"] - group["ci_low"]) / 2
+    # The largest sum over the angles is between those that are looked at.
+    assert half == pytest.approx(norm.ppf(0.975) * spread, rel=0.02)
+
+
+@given(
+    share=st.floats(0.01, 0.99),
+    first=st.floats(0.01, 1.0),
+    second=st.floats(0.01, 1.0),
+)
+def test_comparisons_with_all_rows_follow_from_those_with_the_rest(
+    share: float, first: float, second: float
+) -> None:
+    overall = share * first + (1 - share) * second
+    shares = np.array([share])
+    difference = of_the_whole(np.array([first - second]), shares, measure="difference")
+    ratio = of_the_whole(np.array([first / second]), shares, measure="ratio")
+    assert difference[0] == pytest.approx(first - overall, abs=1e-12)
+    assert ratio[0] == pytest.approx(first / overall, rel=1e-9)

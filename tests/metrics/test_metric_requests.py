@@ -1,0 +1,224 @@
+"""What is asked of an audit of metrics: references, gates, wrong requests, views of the result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import testsgd
+from testsgd.errors import TestSGDError
+from testsgd.report.kinds import read_result
+
+ROWS = 2000
+SOURCE = np.random.default_rng(12)
+PEOPLE = pd.DataFrame(
+    {
+        "sex": SOURCE.choice(["f", "m"], ROWS),
+        "race": SOURCE.choice(["A", "B", "C"], ROWS),
+        "age": SOURCE.integers(18, 80, ROWS),
+    }
+)
+TRUTH = (SOURCE.random(ROWS) < 0.5).astype(int)
+SAID = np.where(SOURCE.random(ROWS) < 0.1 + 0.5 * (PEOPLE["sex"] == "f"), 0, 1)
+QUICK: dict[str, Any] = {"replicates": 99}
+
+
+def audit(**options: Any) -> testsgd.MetricsResult:
+    chosen = {"sensitive_features": PEOPLE[["sex", "race"]], **QUICK, **options}
+    return testsgd.audit_metrics(chosen.pop("y_pred", SAID), chosen.pop("y_true", TRUTH), **chosen)
+
+
+def rate(rows: Any) -> float:
+    return float(SAID[np.asarray(rows)].mean())
+
+
+def test_references() -> None:
+    women, men = PEOPLE["sex"] == "f", PEOPLE["sex"] == "m"
+    race = PEOPLE["race"] == "A"
+    text = "sex = f and race = A"
+    expected = {
+        "rest": rate(~(women & race)),
+        "overall": rate(women | men),
+        "sex = m": rate(men),
+        "race = A and sex = m": rate(men & race),
+    }
+    for reference, value in expected.items():
+        groups = audit(metrics="selection_rate", reference=reference).groups.set_index("text")
+        assert groups.loc[text, "reference_value"] == pytest.approx(value)
+        assert groups.loc[text, "effect"] == pytest.approx(rate(women & race) - value)
+
+
+def test_the_best_is_the_best_over_the_same_features() -> None:
+    result = audit(metrics="selection_rate", reference="best")
+    for group in result.summary.metrics[0].groups:
+        features = {rule.feature for rule in group.rules}
+        best = [part.split(" ")[0] for part in group.reference.split(" and ")]
+        assert set(best) == features
+        assert group.reference_value >= group.value
+
+
+def test_the_best_false_positive_rate_is_the_lowest() -> None:
+    result = audit(metrics="false_positive_rate", reference="best")
+    assert all(group.effect >= 0 for group in result.summary.metrics[0].groups)
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"fail_above": 0.1}, 1),
+        ({"fail_above": 0.9}, 0),
+        ({"rule": "four-fifths"}, 1),
+        ({"measure": "ratio", "fail_below": 0.05}, 0),
+        ({}, 0),
+        ({"min_rows": 1500}, 3),
+    ],
+)
+def test_gates(options: dict[str, Any], code: int) -> None:
+    result = audit(metrics="selection_rate", **options)
+    assert result.verdict.exit_code == result.exit_code == code
+
+
+def test_a_gate_that_chance_may_explain_concludes_nothing() -> None:
+    few = slice(0, 240)
+    result = audit(
+        y_pred=SAID[few],
+        y_true=None,
+        sensitive_features=PEOPLE[["race"]].iloc[few],
+        metrics="selection_rate",
+        fail_above=0.005,
+    )
+    assert result.verdict.status == "not_enough_evidence"
+
+
+def test_a_gate_looks_at_every_metric() -> None:
+    wrong = np.where(PEOPLE["sex"] == "f", 1 - TRUTH, TRUTH)
+    result = audit(y_pred=wrong, metrics=["selection_rate", "accuracy"], fail_above=0.3)
+    assert result.summary.metric("selection_rate").largest_bound < 0.3
+    assert result.verdict.exit_code == 1
+
+
+def test_views_say_the_same(tmp_path: Path) -> None:
+    result = audit(metrics=["selection_rate", "equalized_odds"], fail_above=0.1)
+    result.write(tmp_path)
+    back = read_result(tmp_path / "result.json")
+    assert isinstance(back, testsgd.MetricsResult)
+    assert back.summary == result.summary
+    assert back.to_html() == (tmp_path / "report.html").read_text()
+    assert result.verdict.headline in result.to_markdown()
+    saved = back.groups.set_index(["metric", "rank"])
+    whole = result.groups.set_index(["metric", "rank"]).loc[saved.index]
+    pd.testing.assert_frame_equal(saved, whole, check_dtype=False)
+
+
+def test_names_are_escaped() -> None:
+    people = PEOPLE[["sex"]].rename(columns={"sex": "<script>sex"})
+    page = audit(sensitive_features=people, metrics="selection_rate").to_html()
+    assert "<script>sex" not in page
+
+
+def test_the_same_seed_gives_the_same_result() -> None:
+    first, second = (audit(metrics="equalized_odds", seed=3).summary.metrics for _ in range(2))
+    assert first == second
+
+
+def test_a_sample_of_the_rows() -> None:
+    result = audit(metrics="selection_rate", limit=1000)
+    assert result.summary.data.rows == 1000
+    assert result.summary.metrics[0].counted == 1000
+
+
+def test_predictions_are_not_changed() -> None:
+    before = SAID.copy(), TRUTH.copy(), PEOPLE.copy()
+    audit()
+    assert (before[0] == SAID).all()
+    assert (before[1] == TRUTH).all()
+    pd.testing.assert_frame_equal(PEOPLE, before[2])
+
+
+def test_without_metrics_what_is_usual_for_such_predictions() -> None:
+    scores = np.linspace(0.01, 0.99, ROWS)
+    numbers = np.linspace(1000.0, 2000.5, ROWS)
+    names = {
+        kind: [metric.name for metric in audit(y_pred=said, y_true=None).summary.metrics]
+        for kind, said in {"classes": SAID, "scores": scores, "numbers": numbers}.items()
+    }
+    assert names["classes"] == ["selection_rate"]
+    assert "mean_score" in names["scores"]
+    assert names["numbers"] == ["mean"]
+
+
+def test_one_call_audits_rates_and_metrics() -> None:
+    people = PEOPLE[["sex"]]
+    assert isinstance(
+        testsgd.audit_predictions(SAID, sensitive_features=people, stability=0),
+        testsgd.AuditResult,
+    )
+    for options in (
+        {"metrics": "accuracy", "y_true": TRUTH},
+        {"sample_weight": np.ones(ROWS)},
+        {"rule": "four-fifths"},
+        {"reference": "overall"},
+        {"measure": "ratio"},
+    ):
+        assert isinstance(
+            testsgd.audit_predictions(SAID, sensitive_features=people, **options),
+            testsgd.MetricsResult,
+        )
+
+
+def raises(*_: Any) -> Any:
+    raise RuntimeError("of its own")
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "unknown metric": {"metrics": "recall"},
+    "no metric": {"metrics": []},
+    "no labels": {"metrics": "accuracy", "y_true": None},
+    "scores of classes": {"metrics": "mean_score"},
+    "another length": {"y_pred": SAID[:-1]},
+    "labels of another length": {"y_true": TRUTH[:-1]},
+    "negative weights": {"sample_weight": np.where(np.arange(ROWS) == 7, -1.0, 1.0)},
+    "zero weights": {"sample_weight": np.zeros(ROWS)},
+    "missing weight": {"sample_weight": np.where(np.arange(ROWS) == 7, np.nan, 1.0)},
+    "texts as weights": {"sample_weight": ["much"] * ROWS},
+    "weights of another length": {"sample_weight": [1.0]},
+    "missing predictions": {"y_pred": np.where(np.arange(ROWS) == 7, np.nan, 1.0)},
+    "labels of other classes": {"y_true": np.where(TRUTH == 1, "yes", "no")},
+    "unknown reference": {"reference": "sex = x"},
+    "unknown rule": {"rule": "nine-tenths"},
+    "gate of the other measure": {"fail_below": 0.8},
+    "no best": {
+        "y_pred": np.linspace(0.1, 9.5, ROWS),
+        "y_true": None,
+        "metrics": "mean",
+        "reference": "best",
+    },
+    "ratio of negatives": {
+        "y_pred": np.linspace(-9.5, 9.5, ROWS),
+        "y_true": None,
+        "metrics": "mean",
+        "measure": "ratio",
+    },
+    "a function that raises": {"metrics": raises},
+    "a function of another shape": {"metrics": lambda said, true: (1.0, 1.0)},
+    "negative denominators": {"metrics": lambda said, true: (said, said - 2.0)},
+    "no row that counts": {"metrics": "precision", "y_pred": SAID * 0, "favourable": "1"},
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_is_one_line(case: str) -> None:
+    with pytest.raises(TestSGDError) as caught:
+        audit(**WRONG[case])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_metric_and_metrics_at_once_are_refused() -> None:
+    with pytest.raises(TestSGDError):
+        testsgd.audit_predictions(
+            SAID, TRUTH, sensitive_features=PEOPLE, metric="accuracy", metrics="accuracy"
+        )

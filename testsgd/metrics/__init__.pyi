@@ -1,0 +1,12 @@
+from .call import FOUR_FIFTHS as FOUR_FIFTHS
+from .call import audit_file_of_predictions as audit_file_of_predictions
+from .call import audit_metrics as audit_metrics
+from .call import audit_predictions as audit_predictions
+from .cells import MetricCells as MetricCells
+from .definitions import METRICS as METRICS
+from .definitions import Metric as Metric
+from .parameters import MetricParameters as MetricParameters
+from .report.summary import MetricsSummary as MetricsSummary
+from .result import MetricsResult as MetricsResult
+from .run import MetricsFindings as MetricsFindings
+from .run import audit_cells as audit_cells

@@ -1,0 +1,369 @@
+"""One call for an audit of predictions that exist, by one metric or by several."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from testsgd.auditing import AuditResult, audit_decisions, check_columns, frame_of
+from testsgd.auditing.report.subject import table_summary
+from testsgd.auditing.report.summary import LabelSummary
+from testsgd.data import Table, check_count, check_table, infer_specification, joined, read_frame
+from testsgd.errors import ParameterError
+from testsgd.metrics.cells import cells_of_rows
+from testsgd.metrics.definitions import (
+    JOINT_METRICS,
+    Masses,
+    default_metrics,
+    resolve_metrics,
+)
+from testsgd.metrics.parameters import BEST, MetricParameters
+from testsgd.metrics.predictions import read_predictions
+from testsgd.metrics.report.summarise import summarise_metrics
+from testsgd.metrics.result import MetricsResult
+from testsgd.metrics.run import audit_cells
+from testsgd.parameters import parameters_of
+from testsgd.rules import lay_out, sensitive_axes
+
+Wanted = Iterable[str | Masses] | str | Masses
+
+# The column that stands for the predictions in the description; no user's column is called so.
+_PREDICTION = "(prediction)"
+
+FOUR_FIFTHS: Mapping[str, Any] = {"measure": "ratio", "reference": BEST, "fail_below": 0.8}
+"""The parameters of the four-fifths rule: selection rates as ratios to that of the best group."""
+
+
+def audit_predictions(
+    y_pred: Any,
+    y_true: Any = None,
+    *,
+    sensitive_features: Any,
+    metrics: Wanted | None = None,
+    sample_weight: Any = None,
+    rule: Literal["four-fifths"] | None = None,
+    other_features: Any = None,
+    favourable: Any = None,
+    threshold: float | None = None,
+    features: Mapping[str, Mapping[str, Any]] | None = None,
+    limit: int | None = None,
+    name: str = "data",
+    **parameters: Any,
+) -> AuditResult | MetricsResult:
+    """Find the groups whose predictions differ from those of everybody else.
+
+    No model is needed, and no description: what the sensitive features are is guessed from their
+    values, and the report says how. With ``metrics``, weights, another reference or ratios it is
+    an audit of metrics, :func:`testsgd.audit_metrics`; so it is where the predictions are scores or
+    numbers. Else it is an audit of one rate, with what explains the groups' differences.
+
+    Parameters
+    ----------
+    y_pred : array-like, shape (n,)
+        The predictions of each row: classes, scores between 0 and 1, or numbers.
+    y_true : array-like, shape (n,), optional
+        The true labels, if they are known.
+    sensitive_features : data frame, series or mapping of str to array-like, n rows
+        A column a feature.
+    metrics : str, callable, or a sequence of these, optional
+        As for :func:`testsgd.audit_metrics`.
+    sample_weight : array-like, shape (n,), optional
+        Weights of the rows.
+    rule : {"four-fifths"}, optional
+        A rule by its name.
+    other_features : data frame or mapping of str to array-like, n rows, optional
+        Further columns. No rule is about them; an audit of one rate says in which of them groups
+        differ.
+    favourable : object, optional
+        The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    threshold : float, optional
+        A score or number above it counts as favourable.
+    features : mapping of str to mapping, optional
+        Parts of the description of features, in place of what is guessed, such as
+        ``{"age": {"edges": [18, 30, 50, 100]}}``; the keys are those of a description's
+        ``[features.NAME]``.
+    limit : int, optional
+        Audit a random sample of so many rows, chosen by ``seed``.
+    name : str
+        What the data are called in the report.
+    **parameters
+        Those of :class:`testsgd.metrics.MetricParameters`, such as ``reference``, or of
+        :class:`testsgd.auditing.AuditParameters`, such as ``metric`` or ``fail_above``.
+
+    Returns
+    -------
+    AuditResult or MetricsResult
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"sex": ["female", "male"] * 200, "age": list(range(20, 60)) * 10})
+    >>> decided = ["no", "yes"] * 200
+    >>> result = audit_predictions(decided, sensitive_features=people)
+    >>> result.groups["text"].iloc[0], result.groups["rate_in"].iloc[0].item()
+    ('sex = female', 0.0)
+
+    With the true labels, several metrics at once:
+
+    >>> repaid = ["no", "no", "yes", "yes"] * 100
+    >>> result = audit_predictions(
+    ...     decided, repaid, sensitive_features=people[["sex"]],
+    ...     metrics=["selection_rate", "equalized_odds"])
+    >>> result.groups[["metric", "text"]].iloc[0].tolist()
+    ['selection_rate', 'sex = female']
+    """
+    of_metrics = {
+        key: value
+        for key, value in parameters.items()
+        if key in ("reference", "measure", "fail_below")
+    }
+    by_metrics = (
+        metrics is not None or sample_weight is not None or rule is not None or bool(of_metrics)
+    )
+    if by_metrics or _are_numbers(y_pred):
+        if "metric" in parameters:
+            raise ParameterError(
+                "both a metric and what is for several metrics are given",
+                where="metric",
+                remedy="write metrics=[...]",
+            )
+        progress = parameters.pop("progress", None)
+        del progress  # Counting takes no time that is worth showing.
+        return audit_metrics(
+            y_pred,
+            y_true,
+            sensitive_features=sensitive_features,
+            metrics=metrics,
+            sample_weight=sample_weight,
+            rule=rule,
+            favourable=favourable,
+            threshold=threshold,
+            features=features,
+            limit=limit,
+            name=name,
+            **parameters,
+        )
+    return audit_decisions(
+        y_pred,
+        y_true,
+        sensitive_features=sensitive_features,
+        other_features=other_features,
+        favourable=favourable,
+        features=features,
+        limit=limit,
+        name=name,
+        **parameters,
+    )
+
+
+def _are_numbers(y_pred: Any) -> bool:
+    """Return whether predictions are scores or numbers, not classes."""
+    series = pd.Series(y_pred if isinstance(y_pred, pd.Series) else list(y_pred))
+    return pd.api.types.is_float_dtype(series.dtype) and bool((series.dropna() % 1 != 0).any())
+
+
+def audit_metrics(
+    y_pred: Any,
+    y_true: Any = None,
+    *,
+    sensitive_features: Any,
+    metrics: Wanted | None = None,
+    sample_weight: Any = None,
+    rule: Literal["four-fifths"] | None = None,
+    favourable: Any = None,
+    threshold: float | None = None,
+    features: Mapping[str, Mapping[str, Any]] | None = None,
+    limit: int | None = None,
+    name: str = "data",
+    **parameters: Any,
+) -> MetricsResult:
+    """Compare metrics of predictions over all groups, with one guarantee for all of them.
+
+    Parameters
+    ----------
+    y_pred : array-like, shape (n,)
+        The predictions: classes, scores between 0 and 1, or numbers.
+    y_true : array-like, shape (n,), optional
+        The true labels or numbers. Rows without one do not count for metrics that need it.
+    sensitive_features : data frame, series or mapping of str to array-like, n rows
+        A column a feature.
+    metrics : str, callable, or a sequence of these, optional
+        Of classes, and of scores by their threshold: ``selection_rate``, ``true_positive_rate``,
+        ``false_positive_rate``, ``equalized_odds`` (the larger difference of both), ``precision``,
+        ``accuracy``. Of scores: ``mean_score``, ``calibration_error``. Of numbers: ``mean``,
+        ``mean_error``, ``mean_absolute_error``. Or functions from `y_pred` and `y_true` to what
+        each row adds to the numerator and to the denominator, shapes (n,).
+    sample_weight : array-like, shape (n,), optional
+        Weights of the rows; intervals are by the effective sample size.
+    rule : {"four-fifths"}, optional
+        Compare selection rates by their ratio to that of the best group over the same features,
+        with a gate at 0.8.
+    favourable, threshold, features, limit, name
+        As for :func:`testsgd.audit_predictions`.
+    **parameters
+        Those of :class:`testsgd.metrics.MetricParameters`, such as ``reference``, ``measure`` or
+        ``min_rows``.
+
+    Returns
+    -------
+    MetricsResult
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong.
+
+    Examples
+    --------
+    Salaries that a model predicts, and how far they are from the true ones:
+
+    >>> people = {"sex": ["f", "m"] * 500}
+    >>> true = [40.0 + 0.01 * row for row in range(1000)]
+    >>> predicted = [value - 2.5 * (row % 2 == 0) for row, value in enumerate(true)]
+    >>> result = audit_metrics(predicted, true, sensitive_features=people, metrics="mean_error")
+    >>> result.groups["text"].iloc[0], result.groups["effect"].iloc[0].round(9).item()
+    ('sex = f', -2.5)
+    """
+    started = time.perf_counter()
+    settings = _settings(parameters, rule=rule)
+    frame = frame_of(sensitive_features, "sensitive_features")
+    check_count("limit", limit, 1)
+    predictions = read_predictions(
+        y_pred,
+        y_true,
+        rows=len(frame),
+        sample_weight=sample_weight,
+        favourable=favourable,
+        threshold=threshold,
+    )
+    if rule is not None and metrics is None:
+        metrics = "selection_rate"
+    wanted = metrics
+    if wanted is None:
+        labelled = predictions.labelled is not None
+        wanted = default_metrics(predictions.kind, labelled=labelled)
+    resolved = resolve_metrics(wanted)
+    table = _table_of(frame, features=features, name=name)
+    if limit is not None:
+        predictions = predictions.take(table.drawn(limit, settings.seed))
+        table = table.sample(limit, settings.seed)
+    contingency = lay_out(table, sensitive_axes(table, bins=settings.bins))
+    cells = cells_of_rows(contingency, predictions, resolved)
+    counted = time.perf_counter()
+    findings = audit_cells(cells, settings)
+    compared = time.perf_counter()
+    label = LabelSummary(
+        column=str(getattr(y_true, "name", None) or getattr(y_pred, "name", None) or "prediction"),
+        favourable=predictions.favourable,
+        meaning="",
+    )
+    summary = summarise_metrics(
+        findings,
+        table_summary(table, predictions_given=True, label=label),
+        kind=predictions,
+        joint=_joint_names(wanted),
+        seconds={
+            "counting": round(counted - started, 4),
+            "comparing": round(compared - counted, 4),
+        },
+    )
+    return MetricsResult(summary, findings)
+
+
+def audit_file_of_predictions(
+    path: Path | str,
+    *,
+    predictions: str,
+    sensitive_features: Sequence[str],
+    label: str | None = None,
+    weights: str | None = None,
+    **options: Any,
+) -> AuditResult | MetricsResult:
+    """Audit a column of predictions in a file.
+
+    Parameters
+    ----------
+    path : path-like
+        A file as :func:`testsgd.data.read_frame` reads it.
+    predictions : str
+        The column with predictions.
+    sensitive_features : sequence of str
+        Names of columns.
+    label, weights : str, optional
+        The columns with the true labels, and with weights.
+    **options
+        Those of :func:`testsgd.audit_predictions`.
+
+    Returns
+    -------
+    AuditResult or MetricsResult
+
+    Raises
+    ------
+    ParameterError
+        If a column is not in the file.
+    TestSGDError
+        As for :func:`testsgd.audit_predictions`.
+    """
+    named = {"predictions": predictions, "label": label, "weights": weights}
+    frame = read_frame(Path(path))
+    check_columns(frame, named, sensitive_features)
+    taken = [column for column in named.values() if column is not None]
+    return audit_predictions(
+        frame[predictions],
+        None if label is None else frame[label],
+        sensitive_features=frame[list(sensitive_features)],
+        other_features=frame.drop(columns=taken),
+        sample_weight=None if weights is None else frame[weights],
+        name=Path(path).name.partition(".")[0],
+        **options,
+    )
+
+
+def _settings(parameters: Mapping[str, Any], *, rule: str | None) -> MetricParameters:
+    chosen = dict(parameters)
+    if rule is not None:
+        if rule != "four-fifths":
+            raise ParameterError(
+                f"there is no rule {rule!r}", where="rule", remedy="write four-fifths"
+            )
+        chosen = {**FOUR_FIFTHS, **chosen}
+    return parameters_of(MetricParameters, chosen, where="audit of metrics")
+
+
+def _joint_names(wanted: Wanted) -> list[str]:
+    """Return the joint metrics among those that a user names."""
+    if callable(wanted):
+        return []
+    names = wanted.split(",") if isinstance(wanted, str) else list(wanted)
+    return [
+        name.strip() for name in names if isinstance(name, str) and name.strip() in JOINT_METRICS
+    ]
+
+
+def _table_of(
+    frame: pd.DataFrame, *, features: Mapping[str, Mapping[str, Any]] | None, name: str
+) -> Table:
+    """Return the sensitive features as a table, with what their columns were taken for."""
+    guessed = infer_specification(
+        frame,
+        sensitive=list(frame.columns),
+        label=_PREDICTION,
+        labels=pd.Series(["no", "yes"]),
+        name=name,
+        favourable="yes",
+        join_rare=True,
+        features=features,
+    )
+    specification = guessed.specification
+    table = check_table(joined(frame, specification), specification, source=name)
+    return replace(table, notes=guessed.notes, inferred=guessed.columns)

@@ -1,0 +1,246 @@
+"""Metrics of predictions: each is a ratio of two sums over the rows, a numerator and a denominator.
+
+A row adds to both what the metric says of its prediction and its true label. So the metric of every
+group follows from sums over the cells of the sensitive features, and all metrics are treated alike:
+shares such as a selection rate, means of scores, and means of any numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.errors import ParameterError
+from testsgd.fairness import NAMED_PROPERTIES, FairnessProperty
+
+Floats = NDArray[np.float64]
+# What a metric is about: decisions for or against, scores between 0 and 1, or any numbers.
+PredictionKind = Literal["decisions", "scores", "numbers"]
+# A share of rows, a mean of numbers between 0 and 1, or a mean of any numbers.
+Scale = Literal["share", "mean share", "number"]
+Better = Literal["higher", "lower", "neither"]
+# From predictions and true labels (n,) to what each row adds, numerator and denominator (n,).
+Masses = Callable[[Any, Any], tuple[Any, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A metric: what each row adds to its numerator and to its denominator."""
+
+    name: str
+    title: str
+    kind: PredictionKind | None  # What it is about; None for a function of the user's.
+    scale: Scale
+    needs_labels: bool
+    better: Better
+    masses: Masses
+
+    @property
+    def is_share(self) -> bool:
+        """Whether its values lie between 0 and 1."""
+        return self.scale != "number"
+
+
+def _property_masses(fairness: FairnessProperty) -> Masses:
+    """Return what decisions add to the counters of a fairness property."""
+    numerator = np.array(fairness.numerator, dtype=np.float64)
+    denominator = np.array(fairness.denominator, dtype=np.float64)
+
+    def masses(decisions: Any, labels: Any) -> tuple[Floats, Floats]:
+        decided = np.asarray(decisions).astype(np.intp)
+        true = np.zeros_like(decided) if labels is None else np.asarray(labels).astype(np.intp)
+        return numerator[decided, true], denominator[decided, true]
+
+    return masses
+
+
+def _mean(values: Any, _: Any) -> tuple[Any, Any]:
+    return values, np.ones(len(values))
+
+
+def _mean_excess(values: Any, truth: Any) -> tuple[Any, Any]:
+    return values - truth, np.ones(len(values))
+
+
+def _mean_absolute_error(values: Any, truth: Any) -> tuple[Any, Any]:
+    return np.abs(values - truth), np.ones(len(values))
+
+
+def _of_decisions(fairness: FairnessProperty, *, name: str, better: Better) -> Metric:
+    return Metric(
+        name=name,
+        title=name.replace("_", " ").capitalize(),
+        kind="decisions",
+        scale="share",
+        needs_labels=fairness.labelled,
+        better=better,
+        masses=_property_masses(fairness),
+    )
+
+
+_PRECISION = FairnessProperty("precision", "difference", ((0, 0), (0, 1)), ((0, 0), (1, 1)))
+_ACCURACY = FairnessProperty("accuracy", "difference", ((1, 0), (0, 1)), ((1, 1), (1, 1)))
+
+_KNOWN = (
+    _of_decisions(NAMED_PROPERTIES["demographic_parity"], name="selection_rate", better="higher"),
+    _of_decisions(
+        NAMED_PROPERTIES["equal_opportunity"], name="true_positive_rate", better="higher"
+    ),
+    _of_decisions(
+        NAMED_PROPERTIES["predictive_equality"], name="false_positive_rate", better="lower"
+    ),
+    _of_decisions(_PRECISION, name="precision", better="higher"),
+    _of_decisions(_ACCURACY, name="accuracy", better="higher"),
+    Metric(
+        name="mean_score",
+        title="Mean score",
+        kind="scores",
+        scale="mean share",
+        needs_labels=False,
+        better="higher",
+        masses=_mean,
+    ),
+    Metric(
+        name="calibration_error",
+        title="Calibration error",
+        kind="scores",
+        scale="number",
+        needs_labels=True,
+        better="neither",
+        masses=_mean_excess,
+    ),
+    Metric(
+        name="mean",
+        title="Mean prediction",
+        kind="numbers",
+        scale="number",
+        needs_labels=False,
+        better="neither",
+        masses=_mean,
+    ),
+    Metric(
+        name="mean_error",
+        title="Mean error",
+        kind="numbers",
+        scale="number",
+        needs_labels=True,
+        better="neither",
+        masses=_mean_excess,
+    ),
+    Metric(
+        name="mean_absolute_error",
+        title="Mean absolute error",
+        kind="numbers",
+        scale="number",
+        needs_labels=True,
+        better="lower",
+        masses=_mean_absolute_error,
+    ),
+)
+
+METRICS: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metric in _KNOWN})
+"""The metrics by their names."""
+
+JOINT_METRICS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"equalized_odds": ("true_positive_rate", "false_positive_rate")}
+)
+"""Names that stand for several metrics, of whose differences the larger counts."""
+
+# What is compared where nothing is asked for, without true labels and with them.
+_DEFAULTS: Mapping[PredictionKind, tuple[tuple[str, ...], tuple[str, ...]]] = MappingProxyType(
+    {
+        "decisions": (
+            ("selection_rate",),
+            ("selection_rate", "true_positive_rate", "false_positive_rate"),
+        ),
+        "scores": (
+            ("selection_rate", "mean_score"),
+            ("selection_rate", "true_positive_rate", "false_positive_rate", "calibration_error"),
+        ),
+        "numbers": (("mean",), ("mean", "mean_error")),
+    }
+)
+
+
+def default_metrics(kind: PredictionKind, *, labelled: bool) -> tuple[str, ...]:
+    """Return the names of the metrics that are compared where none is asked for.
+
+    Examples
+    --------
+    >>> default_metrics("numbers", labelled=True)
+    ('mean', 'mean_error')
+    """
+    without, with_labels = _DEFAULTS[kind]
+    return with_labels if labelled else without
+
+
+def resolve_metrics(wanted: Iterable[str | Masses] | str | Masses) -> tuple[Metric, ...]:
+    """Return the metrics that a user names, those that a joint name stands for one by one.
+
+    Parameters
+    ----------
+    wanted : str, callable, or a sequence of these
+        Names, which a text may list with commas; or functions from predictions and true labels to
+        what each row adds to numerator and denominator.
+
+    Returns
+    -------
+    tuple of Metric
+
+    Raises
+    ------
+    ParameterError
+        If a name is unknown, or nothing is named.
+
+    Examples
+    --------
+    >>> [metric.name for metric in resolve_metrics("accuracy,equalized_odds")]
+    ['accuracy', 'true_positive_rate', 'false_positive_rate']
+    """
+    if isinstance(wanted, str):
+        wanted = [name.strip() for name in wanted.split(",") if name.strip()]
+    listed: Sequence[str | Masses] = [wanted] if callable(wanted) else list(wanted)
+    found: dict[str, Metric] = {}
+    for item in listed:
+        for metric in _resolved(item):
+            found.setdefault(metric.name, metric)
+    if not found:
+        raise ParameterError(
+            "no metric is named", where="metrics", remedy=f"name some of {_known_names()}"
+        )
+    return tuple(found.values())
+
+
+def _resolved(item: str | Masses) -> tuple[Metric, ...]:
+    if callable(item):
+        return (_of_function(item),)
+    if not isinstance(item, str) or item not in {*METRICS, *JOINT_METRICS}:
+        raise ParameterError(
+            f"{item!r} is no metric",
+            where="metrics",
+            remedy=f"name some of {_known_names()}, or give a function of predictions and labels",
+            metric=item,
+        )
+    return tuple(METRICS[name] for name in JOINT_METRICS.get(item, (item,)))
+
+
+def _known_names() -> str:
+    return ", ".join([*METRICS, *JOINT_METRICS])
+
+
+def _of_function(function: Masses) -> Metric:
+    name = getattr(function, "__name__", type(function).__name__)
+    return Metric(
+        name=name,
+        title=name.replace("_", " ").capitalize(),
+        kind=None,
+        scale="number",
+        needs_labels=False,
+        better="neither",
+        masses=function,
+    )

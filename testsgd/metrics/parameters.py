@@ -1,0 +1,98 @@
+"""What the user of an audit of metrics can choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from testsgd.parameters import Parameters, parameter
+
+Measure = Literal["difference", "ratio"]
+MetricGuarantee = Literal["per-group", "simultaneous"]
+
+REST, OVERALL, BEST = "rest", "overall", "best"
+"""What groups can be compared with, besides one group that is named by its rules."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricParameters(Parameters):
+    """The parameters of an audit of metrics.
+
+    Examples
+    --------
+    >>> MetricParameters(fail_below=0.8).measure
+    Traceback (most recent call last):
+    ...
+    testsgd.errors.ParameterError: fail_below: it is for ratios, and differences are compared; ...
+    """
+
+    reference: str = parameter(
+        REST,
+        "What each group is compared with: `rest`, its complement; `overall`, all rows; `best`, "
+        'the group over the same features with the best value; or one group, such as "sex = Male".',
+    )
+    measure: Measure = parameter(
+        "difference", "Whether values are compared by their difference or by their ratio."
+    )
+    min_rows: int = parameter(
+        50, "Fewest rows that a metric counts, in a judged group and in its reference.", at_least=1
+    )
+    max_features: int = parameter(3, "Most rules in a rule set.", at_least=1)
+    bins: int | None = parameter(
+        None,
+        "Equal intervals of each continuous sensitive feature, in place of those by quantiles.",
+        at_least=2,
+        at_most=200,
+        example="a number such as 10",
+    )
+    confidence: float = parameter(
+        0.95,
+        "Confidence of the intervals.",
+        above=0,
+        below=1,
+        example="a share such as 0.95",
+    )
+    guarantee: MetricGuarantee = parameter(
+        "simultaneous",
+        "What the intervals hold for: each group and metric by itself, or all of them at once.",
+    )
+    replicates: int = parameter(999, "Bootstrap samples behind the intervals.", at_least=19)
+    overlap: float = parameter(
+        0.8,
+        "Jaccard overlap from which two groups count as one finding.",
+        above=0,
+        at_most=1,
+        example="a share such as 0.8",
+    )
+    top: int = parameter(20, "How many groups of each metric the reports hold.", at_least=1)
+    seed: int = parameter(0, "Same seed, same result.", at_least=0)
+    fail_above: float | None = parameter(
+        None,
+        "The gate of differences. It fails if that of a judged group is larger by more than "
+        "chance explains; if chance may explain it, nothing is concluded.",
+        at_least=0,
+    )
+    fail_below: float | None = parameter(
+        None,
+        "The gate of ratios, of the smaller value to the larger. It fails if that of a judged "
+        "group is smaller by more than chance explains; 0.8 is the four-fifths rule.",
+        above=0,
+        at_most=1,
+        example="a ratio such as 0.8",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        from testsgd.errors import ParameterError
+
+        for name, value, measure in (
+            ("fail_above", self.fail_above, "difference"),
+            ("fail_below", self.fail_below, "ratio"),
+        ):
+            if value is not None and self.measure != measure:
+                raise ParameterError(
+                    f"it is for {measure}s, and {self.measure}s are compared",
+                    where=name,
+                    remedy=f"compare by {measure} (measure), or use the other gate",
+                    name=name,
+                )

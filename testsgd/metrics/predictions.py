@@ -1,0 +1,349 @@
+"""Predictions as metrics need them: decisions, scores or numbers, with true labels and weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.data import category_text, classes_of
+from testsgd.data.inference import favourable_class
+from testsgd.errors import DataError, ParameterError
+from testsgd.metrics.definitions import Floats, Metric, PredictionKind
+
+# Whole numbers of more different values are numbers, not classes.
+_MOST_CLASSES = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predictions:
+    """Predictions of n rows, read in every way that metrics take them."""
+
+    kind: PredictionKind  # What the predictions are themselves.
+    given: Any  # As the user gave them, for functions of the user's; shape (n,).
+    given_truth: Any
+    # Whether each row gets the favourable class, or a score or number above the threshold; None if
+    # numbers have no threshold.
+    decisions: NDArray[np.bool_] | None
+    numbers: Floats | None  # Scores or numbers; None of classes.
+    labels: NDArray[np.bool_] | None  # Whether each true label is the favourable one.
+    truth: Floats | None  # True labels as numbers: 1 and 0 of classes.
+    labelled: NDArray[np.bool_] | None  # Where the true label is known; None without labels.
+    weights: Floats | None
+    favourable: str  # The class whose rate is compared; empty for numbers.
+    threshold: float | None  # Above which a score or number counts as favourable.
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    def take(self, rows: NDArray[np.intp]) -> Predictions:
+        """Return the predictions of some rows."""
+        arrays: dict[str, Any] = {
+            name: value[rows]
+            for name, value in self.__dict__.items()
+            if isinstance(value, np.ndarray)
+        }
+        return replace(self, **arrays)
+
+    def masses(self, metric: Metric) -> tuple[Floats, Floats]:
+        """Return what each row adds to a metric's numerator and denominator, before weights.
+
+        Rows without a true label add nothing to a metric that needs one.
+
+        Raises
+        ------
+        ParameterError
+            If the metric is not one of such predictions, or needs true labels and there are none.
+        DataError
+            If a function of the user's returns something else than two numbers a row.
+        """
+        if metric.kind is None:
+            return _masses_of_function(metric, self.given, self.given_truth)
+        if metric.needs_labels and self.labelled is None:
+            raise ParameterError(
+                f"the metric {metric.name} needs the true labels, and there are none",
+                where="metrics",
+                remedy="give the true labels (y_true, --label), or name other metrics",
+                metric=metric.name,
+            )
+        if metric.kind == "decisions":
+            taken: Any = self.decisions
+            beside: Any = self.labels
+        else:
+            taken = self.numbers if metric.kind == self.kind else None
+            beside = self.truth
+        if taken is None:
+            raise ParameterError(
+                f"the metric {metric.name} is of {metric.kind}, and the predictions are "
+                f"{'classes' if self.kind == 'decisions' else self.kind}",
+                where="metrics",
+                remedy=_remedy(metric, self.kind),
+                metric=metric.name,
+            )
+        numerator, denominator = metric.masses(taken, beside)
+        if metric.needs_labels and self.labelled is not None and not self.labelled.all():
+            numerator = np.where(self.labelled, numerator, 0.0)
+            denominator = np.where(self.labelled, denominator, 0.0)
+        return np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+
+
+def _remedy(metric: Metric, kind: PredictionKind) -> str:
+    if metric.kind == "decisions":
+        return "give a threshold above which a number is favourable"
+    if kind == "decisions":
+        return "give the scores or numbers in place of classes"
+    return "name a metric of numbers, such as mean" if kind == "numbers" else "name mean_score"
+
+
+def _masses_of_function(metric: Metric, given: Any, truth: Any) -> tuple[Floats, Floats]:
+    """Ask a function of the user's, and check what it returns."""
+    where = f"metric {metric.name}"
+    try:
+        numerator, denominator = (
+            np.asarray(part, dtype=np.float64) for part in metric.masses(given, truth)
+        )
+    except Exception as error:
+        raise DataError(
+            f"the function raised {type(error).__name__}: {' '.join(str(error).split())}",
+            where=where,
+            remedy="return what each row adds to the numerator and to the denominator",
+        ) from error
+    for part in (numerator, denominator):
+        if part.shape != (len(given),) or not np.isfinite(part).all():
+            raise DataError(
+                f"the function returned an array of shape {part.shape}, or not only numbers",
+                where=where,
+                remedy=f"return two arrays of {len(given):,} numbers",
+            )
+    if (denominator < 0).any():
+        raise DataError(
+            f"the denominator of a row is negative, {denominator.min():g}",
+            where=where,
+            remedy="return denominators of at least 0",
+        )
+    return numerator, denominator
+
+
+def read_predictions(
+    y_pred: Any,
+    y_true: Any = None,
+    *,
+    rows: int,
+    sample_weight: Any = None,
+    favourable: Any = None,
+    threshold: float | None = None,
+) -> Predictions:
+    """Return predictions in every way that metrics take them.
+
+    Numbers between 0 and 1 that are not all whole are scores; other numbers that are not whole, or
+    whole ones of more than 20 values, are numbers; all else are classes.
+
+    Parameters
+    ----------
+    y_pred, y_true, sample_weight : array-like, shape (n,)
+        Predictions, and if they are known true labels and weights.
+    rows : int
+        How many there must be.
+    favourable : object, optional
+        The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    threshold : float, optional
+        A score or number above it counts as favourable; 0.5 for scores if not given.
+
+    Returns
+    -------
+    Predictions
+
+    Raises
+    ------
+    DataError
+        If there are more or fewer of them than rows, or a prediction or weight is not usable.
+    ParameterError
+        If the favourable class is not clear.
+
+    Examples
+    --------
+    >>> read = read_predictions([0.2, 0.7, 0.9], rows=3)
+    >>> read.kind, read.decisions.tolist()
+    ('scores', [False, True, True])
+    """
+    predicted = _series(y_pred, "y_pred", rows=rows)
+    if predicted.isna().any():
+        raise DataError(
+            f"{int(predicted.isna().sum()):,} predictions are missing",
+            where="y_pred",
+            remedy="leave out the rows without a prediction",
+        )
+    true = None if y_true is None else _series(y_true, "y_true", rows=rows)
+    weights = None if sample_weight is None else read_weights(sample_weight, rows=rows)
+    kind = _kind(predicted, true)
+    if kind == "decisions":
+        return _of_classes(predicted, true, weights=weights, favourable=favourable)
+    return _of_numbers(
+        predicted, true, kind=kind, weights=weights, favourable=favourable, threshold=threshold
+    )
+
+
+def read_weights(sample_weight: Any, *, rows: int) -> Floats:
+    """Return weights as numbers.
+
+    Raises
+    ------
+    DataError
+        If one is negative or no number, or all are zero.
+
+    Examples
+    --------
+    >>> read_weights([1, 2.5], rows=2).tolist()
+    [1.0, 2.5]
+    """
+    series = _series(sample_weight, "sample_weight", rows=rows)
+    numbers = pd.to_numeric(series, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = np.flatnonzero(~np.isfinite(numbers) | (numbers < 0))
+    if len(wrong):
+        raise DataError(
+            f"{len(wrong):,} weights are negative or no numbers, the first is "
+            f"{series.iloc[wrong[0]]!r}",
+            where=f"sample_weight, row {wrong[0]:,}",
+            remedy="give numbers of at least 0",
+        )
+    if not (numbers > 0).any():
+        raise DataError(
+            "all weights are zero", where="sample_weight", remedy="give weights above 0"
+        )
+    return numbers
+
+
+def _kind(predicted: pd.Series[Any], true: pd.Series[Any] | None) -> PredictionKind:
+    """Return whether predictions are classes, scores or numbers."""
+    if not pd.api.types.is_numeric_dtype(predicted.dtype) or pd.api.types.is_bool_dtype(
+        predicted.dtype
+    ):
+        return "decisions"
+    numbers = predicted.to_numpy(dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        raise DataError(
+            "a prediction is infinite", where="y_pred", remedy="give finite numbers or classes"
+        )
+    whole = not (numbers % 1 != 0).any()
+    if whole:
+        return "decisions" if len(np.unique(numbers)) <= _MOST_CLASSES else "numbers"
+    within = numbers.min() >= 0 and numbers.max() <= 1
+    # Labels that are no classes say that the predictions are no scores of one.
+    regression = (
+        true is not None
+        and pd.api.types.is_float_dtype(true.dtype)
+        and bool((true.dropna() % 1 != 0).any())
+    )
+    return "scores" if within and not regression else "numbers"
+
+
+def _of_classes(
+    predicted: pd.Series[Any],
+    true: pd.Series[Any] | None,
+    *,
+    weights: Floats | None,
+    favourable: Any,
+) -> Predictions:
+    texts = predicted.map(category_text)
+    known = texts if true is None else pd.concat([texts, true.dropna().map(category_text)])
+    chosen = favourable_class(classes_of(_sorted_like(predicted, true, known)), favourable)
+    labels, labelled = _labels(true, chosen)
+    return Predictions(
+        kind="decisions",
+        given=predicted.to_numpy(),
+        given_truth=None if true is None else true.to_numpy(),
+        decisions=(texts == chosen).to_numpy(dtype=bool),
+        numbers=None,
+        labels=labels,
+        truth=None if labels is None else labels.astype(np.float64),
+        labelled=labelled,
+        weights=weights,
+        favourable=chosen,
+        threshold=None,
+    )
+
+
+def _sorted_like(
+    predicted: pd.Series[Any], true: pd.Series[Any] | None, texts: pd.Series[Any]
+) -> pd.Series[Any]:
+    """Return what classes are taken from: the values themselves, so that numbers stay in order."""
+    if true is None:
+        return predicted
+    return pd.concat([predicted, true.dropna()]) if predicted.dtype == true.dtype else texts
+
+
+def _of_numbers(
+    predicted: pd.Series[Any],
+    true: pd.Series[Any] | None,
+    *,
+    kind: PredictionKind,
+    weights: Floats | None,
+    favourable: Any,
+    threshold: float | None,
+) -> Predictions:
+    numbers = predicted.to_numpy(dtype=np.float64)
+    limit = 0.5 if threshold is None and kind == "scores" else threshold
+    decisions = None if limit is None else numbers > limit
+    labels = truth = labelled = None
+    chosen = ""
+    if kind == "scores":
+        classes = ["no", "yes"] if true is None else classes_of(true)
+        chosen = favourable_class(classes, favourable)
+        labels, labelled = _labels(true, chosen)
+        truth = None if labels is None else labels.astype(np.float64)
+    elif true is not None:
+        truth = pd.to_numeric(true, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        labelled = np.isfinite(truth)
+        if not labelled.any():
+            raise DataError(
+                "the true values are no numbers, and the predictions are",
+                where="y_true",
+                remedy="give the true numbers",
+            )
+        truth = np.where(labelled, truth, 0.0)
+        labels = None if limit is None else truth > limit
+    return Predictions(
+        kind=kind,
+        given=predicted.to_numpy(),
+        given_truth=None if true is None else true.to_numpy(),
+        decisions=decisions,
+        numbers=numbers,
+        labels=labels,
+        truth=truth,
+        labelled=labelled,
+        weights=weights,
+        favourable=chosen,
+        threshold=limit,
+    )
+
+
+def _labels(
+    true: pd.Series[Any] | None, favourable: str
+) -> tuple[NDArray[np.bool_] | None, NDArray[np.bool_] | None]:
+    """Return whether true labels are the favourable one, and where they are known."""
+    if true is None:
+        return None, None
+    texts = true.map(category_text, na_action="ignore")
+    if favourable not in set(texts.dropna()):
+        seen = ", ".join(sorted(set(texts.dropna()))[:8]) or "none"
+        raise DataError(
+            f"the favourable label {favourable!r} is not among the true labels {seen}",
+            where="y_true",
+            remedy="write the true labels as the predictions are written",
+        )
+    return (texts == favourable).to_numpy(dtype=bool), true.notna().to_numpy(dtype=bool)
+
+
+def _series(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
+    """Return values as a series, one a row."""
+    series = pd.Series(values if isinstance(values, pd.Series) else list(values))
+    if len(series) != rows:
+        raise DataError(
+            f"there are {len(series):,} values for {rows:,} rows",
+            where=what,
+            remedy="give one for each row of the sensitive features",
+        )
+    return series.reset_index(drop=True)

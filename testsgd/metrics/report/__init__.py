@@ -1,0 +1,1 @@
+"""How the result of an audit of metrics is written down."""

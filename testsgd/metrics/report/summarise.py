@@ -1,0 +1,165 @@
+"""From what an audit of metrics found to the document that every view is rendered from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.report.summarise import rule_summary
+from testsgd.auditing.report.summary import DataSummary, UnjudgedSummary
+from testsgd.metrics.definitions import JOINT_METRICS
+from testsgd.metrics.predictions import Predictions
+from testsgd.metrics.report import summary as document
+from testsgd.metrics.report.verdict import metrics_verdict
+from testsgd.metrics.report.wording import reference_words
+from testsgd.metrics.run import MetricFindings, MetricsFindings
+from testsgd.report.summaries import package_versions, present_moment
+
+_PACKAGES = ("numpy", "pandas", "scipy")
+# Groups in the table of groups by metrics, of each metric.
+_ACROSS = 8
+
+
+def summarise_metrics(
+    findings: MetricsFindings,
+    data: DataSummary,
+    *,
+    kind: Predictions | None,
+    joint: Sequence[str],
+    seconds: Mapping[str, float],
+) -> document.MetricsSummary:
+    """Write what an audit of metrics found as one document.
+
+    `kind`: the predictions, None if only cells were given; `joint`: the joint metrics asked for.
+    """
+    metrics = [_metric(findings, found) for found in findings.metrics]
+    parameters = findings.parameters
+    rows = int(findings.cells.rows.sum())
+    parts: dict[str, Any] = {
+        "parameters": parameters,
+        "data": data,
+        "predictions": "decisions" if kind is None else kind.kind,
+        "threshold": None if kind is None else kind.threshold,
+        "weighted": findings.cells.weighted,
+        "groups_compared": len(findings.rule_sets),
+        "replicates": findings.replicates,
+        "metrics": metrics,
+        "groups": _across(findings),
+        "joint": [_joint(name, metrics) for name in joint],
+        "unjudged": UnjudgedSummary.of(
+            findings.unjudged,
+            fewest=parameters.min_rows,
+            share=findings.unjudged.rows / max(1, rows),
+        ),
+    }
+    verdict = metrics_verdict(document.MetricsSummary.model_construct(**parts))
+    return document.MetricsSummary(
+        created=present_moment(),
+        versions=package_versions(_PACKAGES),
+        verdict=verdict,
+        seconds=dict(seconds),
+        **parts,
+    )
+
+
+def _metric(findings: MetricsFindings, found: MetricFindings) -> document.MetricSummary:
+    """Describe one metric, and its first groups."""
+    compared = found.compared
+    judged = int(compared.judged.sum())
+    ranks = {int(group): rank for rank, group in enumerate(found.ranking, start=1)}
+    first = found.ranking[: findings.parameters.top].tolist()
+    chosen = sorted({*first, *found.distinct}, key=ranks.__getitem__)
+    return document.MetricSummary(
+        name=found.metric.name,
+        title=found.metric.title,
+        scale=found.metric.scale,
+        overall=found.overall,
+        counted=found.counted,
+        judged=judged,
+        significant=int(found.significant.sum()),
+        error=found.error,
+        largest=float(np.nanmax(compared.size[compared.judged])) if judged else None,
+        largest_bound=float(compared.lower_bound.max()) if judged else None,
+        groups=[_group(findings, found, group, ranks[group]) for group in chosen],
+    )
+
+
+def _group(
+    findings: MetricsFindings, found: MetricFindings, group: int, rank: int
+) -> document.ComparedGroup:
+    compared, rule_set = found.compared, findings.rule_sets.rule_set(group)
+    reference = int(found.reference_group[group])
+    words = reference_words(findings.parameters.reference)
+    high = float(compared.high[group])
+    effect = float(compared.effect[group])
+    return document.ComparedGroup(
+        rank=rank,
+        text=rule_set.text,
+        rules=[rule_summary(rule) for rule in rule_set.rules],
+        rows=int(findings.rule_sets.sums[0, group]),
+        counted=int(compared.counted[group]),
+        value=float(compared.value[group]),
+        reference=words if reference < 0 else findings.rule_sets.rule_set(reference).text,
+        reference_counted=int(compared.counted_reference[group]),
+        reference_value=float(compared.reference[group]),
+        effect=effect if np.isfinite(effect) else None,
+        confidence_interval=(float(compared.low[group]), high if np.isfinite(high) else None),
+        lower_confidence_bound=float(compared.lower_bound[group]),
+        significant=bool(found.significant[group]),
+        distinct=group in found.distinct,
+    )
+
+
+def _across(findings: MetricsFindings) -> list[document.GroupByMetrics]:
+    """Describe the first distinct groups of each metric by all metrics."""
+    chosen: dict[int, None] = {}
+    for found in findings.metrics:
+        chosen |= dict.fromkeys(found.distinct[:_ACROSS])
+    return [
+        document.GroupByMetrics(
+            text=findings.rule_sets.rule_set(group).text,
+            rows=int(findings.rule_sets.sums[0, group]),
+            metrics=[
+                document.ValueOfGroup(
+                    metric=found.metric.name,
+                    value=_known(found.compared.value, group),
+                    effect=_known(found.compared.effect, group),
+                    significant=bool(found.significant[group]),
+                )
+                for found in findings.metrics
+            ],
+        )
+        for group in chosen
+    ]
+
+
+def _known(values: NDArray[np.float64], group: int) -> float | None:
+    return float(values[group]) if np.isfinite(values[group]) else None
+
+
+def _joint(name: str, metrics: Sequence[document.MetricSummary]) -> document.JointSummary:
+    """Describe several metrics of which the larger effect counts."""
+    parts = [metric for metric in metrics if metric.name in JOINT_METRICS[name]]
+    known = [metric for metric in parts if metric.groups]
+    if not known:
+        return document.JointSummary(
+            name=name,
+            metrics=[metric.name for metric in parts],
+            metric=None,
+            group=None,
+            effect=None,
+            lower_confidence_bound=None,
+        )
+    worst = max(known, key=lambda metric: (metric.largest_bound or 0.0, metric.largest or 0.0))
+    first = worst.groups[0]
+    return document.JointSummary(
+        name=name,
+        metrics=[metric.name for metric in parts],
+        metric=worst.name,
+        group=first.text,
+        effect=first.effect,
+        lower_confidence_bound=worst.largest_bound,
+    )

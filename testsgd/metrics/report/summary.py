@@ -1,0 +1,136 @@
+"""The summary of an audit of metrics: one document; ``metrics-1.json`` is made from it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from testsgd.auditing.report.summary import (
+    Count,
+    DataSummary,
+    Positive,
+    UnjudgedSummary,
+)
+from testsgd.metrics.definitions import Scale
+from testsgd.metrics.parameters import MetricParameters
+from testsgd.report.summaries import Part, RuleSummary
+
+SCHEMA_NAME = "testsgd.metrics/1"
+
+
+class ComparedGroup(Part):
+    """A group, and a metric of it beside that of its reference."""
+
+    rank: Positive = Field(description="place in the ranking of the metric")
+    text: str = Field(description="the rules as people write them")
+    rules: list[RuleSummary] = Field(description="the rules, at most one a feature; all hold")
+    rows: Count = Field(description="rows in the group")
+    counted: Count = Field(description="those that the metric counts")
+    value: float = Field(description="the metric in the group")
+    reference: str = Field(description="what the group is compared with")
+    reference_counted: Count = Field(description="rows of the reference that the metric counts")
+    reference_value: float = Field(description="the metric in the reference")
+    effect: float | None = Field(
+        description="the difference, or the ratio, of the two; null for a ratio to zero"
+    )
+    confidence_interval: tuple[float, float | None] = Field(
+        description="of the effect in the population; null: a ratio without an upper end"
+    )
+    lower_confidence_bound: float = Field(
+        ge=0,
+        description="smallest size of the effect within the interval, 0 if that holds no effect; "
+        "the size of a ratio is 1 minus the smaller value over the larger",
+    )
+    significant: bool = Field(description="whether the interval leaves out that there is no effect")
+    distinct: bool = Field(description="no near copy of a group before it")
+
+
+class MetricSummary(Part):
+    """One metric, and the groups that differ in it."""
+
+    name: str = Field(description="the metric")
+    title: str = Field(description="its name for people")
+    scale: Scale = Field(description="a share of rows, a mean of shares, or a number of any size")
+    overall: float = Field(description="the metric of all rows")
+    counted: Count = Field(description="rows that it counts")
+    judged: Count = Field(description="groups with enough rows that it counts")
+    significant: Count = Field(description="those that differ significantly")
+    error: float = Field(ge=0, le=1, description="two-sided error rate of each interval")
+    largest: float | None = Field(description="largest size of an effect; null if none is judged")
+    largest_bound: float | None = Field(
+        description="largest lower confidence bound of the size; null if no group is judged"
+    )
+    groups: list[ComparedGroup] = Field(description="the first groups by rank, distinct ones too")
+
+
+class ValueOfGroup(Part):
+    """A metric of a group, in the table of groups by metrics."""
+
+    metric: str = Field(description="the metric")
+    value: float | None = Field(description="its value; null if no row counts")
+    effect: float | None = Field(description="the difference or ratio; null if not judged")
+    significant: bool = Field(description="whether that is statistically significant")
+
+
+class GroupByMetrics(Part):
+    """A group with all metrics."""
+
+    text: str = Field(description="the rules as people write them")
+    rows: Count = Field(description="rows in the group")
+    metrics: list[ValueOfGroup] = Field(description="one of each metric")
+
+
+class JointSummary(Part):
+    """Several metrics under one name, of whose differences the larger counts."""
+
+    name: str = Field(description="the joint name, such as equalized_odds")
+    metrics: list[str] = Field(description="the metrics")
+    metric: str | None = Field(
+        description="the metric of the largest bound; null if none is judged"
+    )
+    group: str | None = Field(description="the group that has it")
+    effect: float | None = Field(description="its effect")
+    lower_confidence_bound: float | None = Field(description="the largest bound of all of them")
+
+
+class MetricsVerdict(Part):
+    """The outcome, the same in every view."""
+
+    status: Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"] = Field(
+        description="the outcome in one word"
+    )
+    exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
+    headline: str = Field(description="the outcome, as a sentence")
+    sentences: list[str] = Field(description="what qualifies it")
+
+
+class MetricsSummary(Part):
+    """Everything an audit of metrics found, as one document."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    schema_: Literal["testsgd.metrics/1"] = Field(
+        "testsgd.metrics/1", alias="schema", description="name and version of this format"
+    )
+    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and `seconds`")
+    parameters: MetricParameters = Field(description="what was asked for")
+    versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
+    data: DataSummary = Field(description="the rows")
+    predictions: Literal["decisions", "scores", "numbers"] = Field(
+        description="what the predictions are"
+    )
+    threshold: float | None = Field(description="above it a number counts as favourable")
+    weighted: bool = Field(description="whether rows have weights")
+    groups_compared: Count = Field(description="groups with enough rows")
+    replicates: Count = Field(description="bootstrap samples behind the intervals; 0 if none")
+    metrics: list[MetricSummary] = Field(description="one after another, as asked for")
+    groups: list[GroupByMetrics] = Field(description="the first groups of each metric, by all")
+    joint: list[JointSummary] = Field(description="joint metrics that were asked for")
+    unjudged: UnjudgedSummary = Field(description="who could not be judged")
+    verdict: MetricsVerdict = Field(description="the outcome in words, with the exit code")
+    seconds: dict[str, float] = Field(description="wall-clock seconds of each phase")
+
+    def metric(self, name: str) -> MetricSummary:
+        """Return the summary of a metric."""
+        return next(metric for metric in self.metrics if metric.name == name)

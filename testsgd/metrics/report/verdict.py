@@ -1,0 +1,161 @@
+"""The verdict of an audit of metrics in words, and its exit code."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from testsgd.auditing.report.vocabulary import PredictionWords
+from testsgd.auditing.report.wording import unjudged_sentences
+from testsgd.metrics.report import wording
+from testsgd.metrics.report.summary import MetricsSummary, MetricSummary, MetricsVerdict
+from testsgd.report.formatting import count, number, plural, series, share
+
+Outcome = Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"]
+
+_EXIT_CODES: dict[Outcome, Literal[0, 1, 3]] = {
+    "reported": 0,
+    "gate_passed": 0,
+    "gate_failed": 1,
+    "not_enough_evidence": 3,
+}
+
+
+def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
+    """Write in words what was found; `summary` needs no verdict yet."""
+    judged = [metric for metric in summary.metrics if metric.judged]
+    outcome: Outcome = "reported" if judged else "not_enough_evidence"
+    limit = gate_size(summary)
+    sentences: list[str] = []
+    if limit is not None:
+        outcome = _gate_outcome(summary.metrics, limit)
+        sentences.append(_gate_sentence(outcome, summary, limit))
+    if judged:
+        first = _first_to_name(judged)
+        headline = f"{_sentence(first, summary)}."
+        sentences += [f"{_sentence(other, summary)}." for other in judged if other is not first]
+        sentences += _joint_sentences(summary)
+        sentences.append(_guarantee_sentence(summary))
+    else:
+        headline = "Not enough evidence to judge any group."
+        fewest = plural(summary.parameters.min_rows, "row")
+        sentences.append(f"No metric counts at least {fewest} in a group and in its reference.")
+    sentences += [
+        f"{metric.title} could not be judged: no group and reference have "
+        f"{plural(summary.parameters.min_rows, 'row')} that it counts."
+        for metric in summary.metrics
+        if not metric.judged and judged
+    ]
+    sentences += unjudged_sentences(summary.unjudged, PredictionWords("selection_rate"))
+    return MetricsVerdict(
+        status=outcome, exit_code=_EXIT_CODES[outcome], headline=headline, sentences=sentences
+    )
+
+
+def gate_size(summary: MetricsSummary) -> float | None:
+    """Return the size of an effect above which the gate fails; None without a gate."""
+    parameters = summary.parameters
+    if parameters.measure == "ratio":
+        return None if parameters.fail_below is None else 1 - parameters.fail_below
+    return parameters.fail_above
+
+
+def _first_to_name(judged: list[MetricSummary]) -> MetricSummary:
+    """Return the metric of the headline: the first asked for that has a significant group."""
+    return next((metric for metric in judged if metric.significant), judged[0])
+
+
+def _sentence(metric: MetricSummary, summary: MetricsSummary) -> str:
+    """Write of a metric the group of the largest lower bound, without a full stop."""
+    group = wording.first_group(metric)
+    assert group is not None
+    measure = summary.parameters.measure
+    compared = wording.compared_sentence(group, metric, summary)
+    ends = wording.interval_text(group, metric, measure)
+    confidence = share(summary.parameters.confidence)
+    if not metric.significant:
+        return (
+            f"{metric.title}: no group of at least {plural(summary.parameters.min_rows, 'row')} "
+            f"differs significantly; the first in the ranking is {group.text}, "
+            f"{wording.value_text(group.value, metric)} against "
+            f"{wording.value_text(group.reference_value, metric)} for {group.reference}, "
+            f"{confidence} interval {ends}"
+        )
+    return f"{compared}, {confidence} interval {ends}"
+
+
+def _joint_sentences(summary: MetricsSummary) -> list[str]:
+    sentences = []
+    for joint in summary.joint:
+        name = joint.name.replace("_", " ").capitalize()
+        if joint.metric is None or joint.group is None:
+            continue
+        metric = summary.metric(joint.metric)
+        effect = wording.effect_text(joint.effect, metric, summary.parameters.measure)
+        sentences.append(
+            f"{name}, the larger of {series([item.replace('_', ' ') for item in joint.metrics])}: "
+            f"the {joint.metric.replace('_', ' ')} of {joint.group}, {effect}."
+        )
+    return sentences
+
+
+def _guarantee_sentence(summary: MetricsSummary) -> str:
+    parameters, metrics = summary.parameters, len(summary.metrics)
+    groups = count(summary.groups_compared)
+    if parameters.guarantee == "per-group":
+        return (
+            f"Each interval holds for its group and metric by itself; the first of {groups} groups "
+            "is likely to be overestimated."
+        )
+    of_metrics = f" and {metrics} metrics" if metrics > 1 else ""
+    return f"The intervals hold for all {groups} groups{of_metrics} at once."
+
+
+def _gate_outcome(metrics: list[MetricSummary], limit: float) -> Outcome:
+    """Return how the gate comes out.
+
+    It fails if a lower confidence bound is above it. It passes if every metric could be judged, and
+    no size is above it.
+    """
+    if any((metric.largest_bound or 0.0) > limit for metric in metrics):
+        return "gate_failed"
+    small = [metric.largest is not None and metric.largest <= limit for metric in metrics]
+    return "gate_passed" if small and all(small) else "not_enough_evidence"
+
+
+def _gate_sentence(outcome: Outcome, summary: MetricsSummary, limit: float) -> str:
+    """Write how the gate came out, and by which numbers."""
+    ratio = summary.parameters.measure == "ratio"
+    measure = summary.parameters.measure
+    gate = number(summary.parameters.fail_below if ratio else summary.parameters.fail_above)
+    sides = ("below", "not below") if ratio else ("above", "not above")
+    extreme = "smallest" if ratio else "largest"
+    if outcome == "gate_failed":
+        failed = [
+            f"{wording.size_text(metric.largest_bound, metric, measure)} ({metric.title.lower()})"
+            for metric in summary.metrics
+            if (metric.largest_bound or 0.0) > limit
+        ]
+        bound = "upper" if ratio else "lower"
+        return (
+            f"The gate failed: the {extreme} {bound} confidence bound is {series(failed)}, "
+            f"{sides[0]} {gate}."
+        )
+    if outcome == "gate_passed":
+        sizes = [
+            f"{wording.size_text(metric.largest, metric, measure)} ({metric.title.lower()})"
+            for metric in summary.metrics
+        ]
+        fewest = plural(summary.parameters.min_rows, "row")
+        return (
+            f"The gate passed for every group of at least {fewest} that a metric counts: the "
+            f"{extreme} {measure} is {series(sizes)}, {sides[1]} {gate}."
+        )
+    unclear = [
+        metric.title.lower()
+        for metric in summary.metrics
+        if metric.largest is None or metric.largest > limit
+    ]
+    return (
+        f"Not enough evidence for the gate: by {series(unclear)} a group may be {sides[0]} {gate}, "
+        "or no group could be judged."
+    )

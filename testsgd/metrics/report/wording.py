@@ -1,0 +1,83 @@
+"""How values of metrics, their differences and ratios are written."""
+
+from __future__ import annotations
+
+from testsgd.metrics.parameters import BEST, OVERALL, REST, Measure
+from testsgd.metrics.report.summary import ComparedGroup, MetricsSummary, MetricSummary
+from testsgd.report.formatting import MINUS, NOTHING, percent, points, signed
+
+
+def value_text(value: float | None, metric: MetricSummary) -> str:
+    """Write a value of a metric."""
+    if value is None:
+        return NOTHING
+    return _figure(value) if metric.scale == "number" else percent(value)
+
+
+def effect_text(effect: float | None, metric: MetricSummary, measure: Measure) -> str:
+    """Write a difference with its unit, or a ratio."""
+    if effect is None:
+        return NOTHING
+    if measure == "ratio":
+        return f"{effect:.3f}"
+    return _signed_figure(effect) if metric.scale == "number" else points(effect)
+
+
+def interval_text(group: ComparedGroup, metric: MetricSummary, measure: Measure) -> str:
+    """Write the confidence interval of a difference or a ratio."""
+    low, high = group.confidence_interval
+    if measure == "ratio":
+        return f"{low:.3f} to {'no limit' if high is None else f'{high:.3f}'}"
+    assert high is not None
+    if metric.scale == "number":
+        return f"{_signed_figure(low)} to {_signed_figure(high)}"
+    return f"{signed(low)} to {signed(high)}"
+
+
+def size_text(size: float | None, metric: MetricSummary, measure: Measure) -> str:
+    """Write the size of a difference, or how far a ratio is from 1."""
+    if size is None:
+        return NOTHING
+    if measure == "ratio":
+        return f"{1 - size:.3f}"
+    return _figure(size) if metric.scale == "number" else f"{100 * size:.1f} points"
+
+
+def reference_words(reference: str) -> str:
+    """Write what groups are compared with."""
+    return {
+        REST: "everybody else",
+        OVERALL: "all rows",
+        BEST: "the best group over the same features",
+    }.get(reference, reference)
+
+
+def effect_name(measure: Measure) -> str:
+    """Return what is compared, as a heading."""
+    return "Difference" if measure == "difference" else "Ratio"
+
+
+def first_group(metric: MetricSummary) -> ComparedGroup | None:
+    """Return the first group of a metric's ranking, None if none was judged."""
+    return metric.groups[0] if metric.groups else None
+
+
+def compared_sentence(group: ComparedGroup, metric: MetricSummary, summary: MetricsSummary) -> str:
+    """Write a metric of a group beside that of its reference, without a full stop."""
+    measure = summary.parameters.measure
+    effect = effect_text(group.effect, metric, measure)
+    said = f"ratio {effect}" if measure == "ratio" else effect
+    return (
+        f"{metric.title}: {value_text(group.value, metric)} for {group.text}, "
+        f"{value_text(group.reference_value, metric)} for {group.reference} ({said})"
+    )
+
+
+def _figure(value: float) -> str:
+    """Write a number of any size with four digits."""
+    text = f"{abs(value):,.4g}" if abs(value) < 1e4 else f"{abs(value):,.0f}"
+    return f"{MINUS}{text}" if value < 0 and float(text.replace(",", "")) else text
+
+
+def _signed_figure(value: float) -> str:
+    return _figure(value) if value <= 0 else f"+{_figure(value)}"

@@ -1,0 +1,123 @@
+"""A metric's value on one side of a comparison, for many groups at once, and its interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.metrics.cells import (
+    DENOMINATOR,
+    DENOMINATOR_SQUARED,
+    NUMERATOR,
+    NUMERATOR_SQUARED,
+    PRODUCT,
+)
+from testsgd.metrics.definitions import Floats, Scale
+from testsgd.scoring import clopper_pearson
+
+
+@dataclass(frozen=True)
+class Sides:
+    """A metric of some groups of rows, all arrays of shape (groups,)."""
+
+    counted: Floats  # Rows that the denominator counts.
+    numerator: Floats
+    denominator: Floats
+    # Sum of the squares of (numerator - value * denominator): how far rows stray from the value.
+    residual: Floats
+    denominator_squared: Floats
+    scale: Scale
+
+    @property
+    def value(self) -> Floats:
+        """The metric; NaN where no row counts."""
+        some = self.denominator > 0
+        return np.where(some, self.numerator / np.where(some, self.denominator, 1), np.nan)
+
+    @property
+    def standard_error(self) -> Floats:
+        """The standard error of the value, by linearisation; NaN where no row counts."""
+        some = self.denominator > 0
+        return np.where(some, np.sqrt(self.residual) / np.where(some, self.denominator, 1), np.nan)
+
+    @property
+    def effective_size(self) -> Floats:
+        """The effective sample size: rows of equal weight that would say as much.
+
+        See Kish (1965), Survey Sampling, section 11.7.
+        """
+        some = self.denominator_squared > 0
+        squares = np.where(some, self.denominator_squared, 1)
+        return np.where(some, self.denominator**2 / squares, 0.0)
+
+    def take(self, groups: NDArray[np.intp]) -> Sides:
+        """Return the metric of some of the groups."""
+        return Sides(
+            self.counted[groups],
+            self.numerator[groups],
+            self.denominator[groups],
+            self.residual[groups],
+            self.denominator_squared[groups],
+            self.scale,
+        )
+
+    def ends(self, error: Any) -> tuple[Floats, Floats]:
+        """Compute confidence intervals of the values at a two-sided error rate.
+
+        A share of rows has the interval of Clopper and Pearson, at the number of rows that a share
+        with such a variance would be of; with weights these are fewer, as Korn and Graubard have
+        it. A mean of numbers between 0 and 1 varies less than a share, so it is one of more rows.
+        A mean of any numbers has that of Student's t: it holds the better the more rows there are,
+        and the less skewed the numbers are.
+
+        See Korn and Graubard (1998), Confidence intervals for proportions with small expected
+        number of positive counts estimated from survey data. Survey Methodology 24.
+        """
+        # Imported here: a tenth of a second.
+        from scipy.special import stdtrit
+
+        value = np.nan_to_num(self.value)
+        if self.scale != "number":
+            size = self._share_size(value)
+            return clopper_pearson(value * size, size, error)
+        freedom = np.maximum(self.effective_size - 1, 1)
+        half = -stdtrit(freedom, np.asarray(error) / 2) * np.nan_to_num(self.standard_error)
+        half = half * np.sqrt((freedom + 1) / freedom)
+        return value - half, value + half
+
+    def _share_size(self, value: Floats) -> Floats:
+        """Return of how many rows a share would be that varies as the value does."""
+        size = self.effective_size
+        spread = value * (1 - value)
+        # The variance of a row, with one row more that is a share's: few rows that all agree say
+        # little of how far they stray.
+        variance = size * np.nan_to_num(self.standard_error) ** 2
+        guarded = (size * variance + spread) / (size + 1)
+        known = guarded > 0
+        worth = np.where(known, size * spread / np.where(known, guarded, 1), size)
+        return np.minimum(worth, size) if self.scale == "share" else worth
+
+
+def sides_of(sums: Floats, *, scale: Scale) -> Sides:
+    """Return a metric of groups from the rows that count and the sums over them (6, groups)."""
+    counted, parts = sums[0], sums[1:]
+    some = parts[DENOMINATOR] > 0
+    value = np.where(some, parts[NUMERATOR] / np.where(some, parts[DENOMINATOR], 1), 0.0)
+    residual = (
+        parts[NUMERATOR_SQUARED]
+        - 2 * value * parts[PRODUCT]
+        + value**2 * parts[DENOMINATOR_SQUARED]
+    )
+    # Rounding may leave less than nothing.
+    noise = 1e-12 * (parts[NUMERATOR_SQUARED] + value**2 * parts[DENOMINATOR_SQUARED])
+    return Sides(
+        counted,
+        parts[NUMERATOR],
+        parts[DENOMINATOR],
+        np.where(residual > noise, residual, 0.0),
+        parts[DENOMINATOR_SQUARED],
+        scale,
+    )
