@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.auditing.findings import Findings
-from testsgd.auditing.inputs import audit_parameters, find_model_and_table
+from testsgd.auditing.inputs import audit_parameters, check_asked_anew, find_model_and_table
 from testsgd.auditing.metrics import check_selection_rate
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
@@ -56,6 +56,7 @@ def audit(
         A function from a data frame, or from named columns (for texts: from a list of strings), to
         labels or to scores in [0, 1] of the favourable label; an object with ``predict``, such as a
         scikit-learn estimator; a ``.keras`` file written by ``testsgd train``;
+        the address of an HTTP endpoint, as :class:`testsgd.models.EndpointModel` asks it;
         ``"package.module:callable"``; None for the network trained for the data set.
     data : data frame, list of str, path-like or None
         The rows: a pandas, polars or Arrow table with a column a feature; of its other columns
@@ -155,6 +156,7 @@ def audit(
     _check_described(sensitive_features, features)
     specification = resolve_specification(spec, favourable=favourable)
     settings = audit_parameters(parameters, specification)
+    check_asked_anew(model, settings)
     check_count("limit", limit, 1)
     check_count("snippets", snippets, 0)
     findings: Findings

@@ -13,6 +13,7 @@ from testsgd.errors import ParameterError
 
 if TYPE_CHECKING:
     from testsgd.auditing import AuditResult, GroupSummary
+    from testsgd.models import EndpointModel
 
 
 @options.with_options(AuditParameters, but=["nondeterministic"])
@@ -27,6 +28,13 @@ def audit(
             help="Read a pickled --model (.joblib, .pkl), which runs the code that is in it.",
         ),
     ] = False,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            help="Of an HTTP endpoint: a file that keeps its answers, so that a run that broke "
+            "off asks nothing twice."
+        ),
+    ] = None,
     predictions: Annotated[
         str | None,
         typer.Option(help="Of a file of rows: the column with the predictions, or decisions."),
@@ -82,6 +90,7 @@ def audit(
     wanted = options.listed(formats)
     AuditResult.check_formats(wanted)
     draws_of_each = nondeterministic if draws is None else draws
+    asked: Any = model if answers is None else _endpoint(model, answers)
     with console.progress_bar(quiet) as progress:
         if data is None and is_rows_file(Path(dataset)):
             only_models: dict[str, Any] = {}
@@ -91,7 +100,7 @@ def audit(
                 dataset,
                 sensitive_features=options.listed(sensitive or ""),
                 predictions=predictions,
-                model=model,
+                model=asked,
                 label=label,
                 favourable=favorable,
                 limit=limit,
@@ -103,7 +112,7 @@ def audit(
         else:
             _check_no_columns(predictions=predictions, sensitive=sensitive, label=label)
             result = run(
-                model,
+                asked,
                 data,
                 dataset,
                 favourable=favorable,
@@ -120,6 +129,20 @@ def audit(
     if not quiet:
         _print_result(result, written, verbose)
     return result.verdict.exit_code
+
+
+def _endpoint(model: str | None, answers: Path) -> EndpointModel:
+    """Return the model at an address, its answers kept in a file."""
+    from testsgd.models import EndpointModel
+
+    if model is None or not model.startswith(("http://", "https://")):
+        raise ParameterError(
+            "answers are kept of a model that is an HTTP endpoint",
+            where="--answers",
+            remedy="give its address as --model, or leave the option out",
+            name="answers",
+        )
+    return EndpointModel(model, cache=answers)
 
 
 def _check_no_columns(**columns: str | None) -> None:

@@ -29,8 +29,8 @@ ModelOption = Annotated[
     str | None,
     typer.Option(
         "--model",
-        help="A catalogue name, a .keras, .skops or .joblib file, or package.module:callable; "
-        "by default the network trained for the data set.",
+        help="A catalogue name, a .keras, .skops or .joblib file, the address of an HTTP endpoint, "
+        "or package.module:callable; by default the network trained for the data set.",
     ),
 ]
 
