@@ -56,7 +56,8 @@ def audit(
         A function from a data frame, or from named columns (for texts: from a list of strings), to
         labels or to scores in [0, 1] of the favourable label; an object with ``predict``, such as a
         scikit-learn estimator; a ``.keras`` file written by ``testsgd train``;
-        the address of an HTTP endpoint, as :class:`testsgd.models.EndpointModel` asks it;
+        the address of an HTTP endpoint, as :class:`testsgd.models.EndpointModel` asks it; ``cmd:``
+        and a command, as :class:`testsgd.models.CommandModel` runs it;
         ``"package.module:callable"``; None for the network trained for the data set.
     data : data frame, list of str, path-like or None
         The rows: a pandas, polars or Arrow table with a column a feature; of its other columns

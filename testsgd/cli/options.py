@@ -30,7 +30,8 @@ ModelOption = Annotated[
     typer.Option(
         "--model",
         help="A catalogue name, a .keras, .skops or .joblib file, the address of an HTTP endpoint, "
-        "or package.module:callable; by default the network trained for the data set.",
+        "'cmd:' and a command, or package.module:callable; by default the network trained for the "
+        "data set.",
     ),
 ]
 

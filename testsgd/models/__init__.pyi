@@ -4,6 +4,7 @@ from .blackbox import CallableModel as CallableModel
 from .blackbox import Model as Model
 from .blackbox import PlainRows as PlainRows
 from .blackbox import PreparedRows as PreparedRows
+from .command import CommandModel as CommandModel
 from .encoding import Encoding as Encoding
 from .endpoint import EndpointModel as EndpointModel
 from .external import ExternalModel as ExternalModel

@@ -6,7 +6,6 @@ import hashlib
 import json
 import urllib.parse
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from testsgd.data import check_count
 from testsgd.errors import ParameterError
-from testsgd.models.external import ExternalModel, as_rows
+from testsgd.models.external import ExternalModel, as_rows, check_above_zero
 from testsgd.models.json_rows import canonical_json, json_rows
 from testsgd.models.kept_answers import KeptAnswers
 from testsgd.models.posting import Poster
@@ -88,9 +87,10 @@ class EndpointModel(ExternalModel):
         cache: Path | str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        _check_positive("timeout", timeout)
+        check_above_zero("timeout", timeout)
         check_count("retries", retries, 0)
-        _check_positive("requests_per_second", requests_per_second)
+        if requests_per_second is not None:
+            check_above_zero("requests_per_second", requests_per_second)
         check_count("batch_rows", batch_rows, 1)
         super().__init__(_name_of(url))
         self._url = url
@@ -199,13 +199,3 @@ def _name_of(url: str) -> str:
 
 def _no_address(what: str, remedy: str) -> ParameterError:
     return ParameterError(what, where="model", remedy=remedy, name="url")
-
-
-def _check_positive(name: str, value: float | None) -> None:
-    """Raise a :class:`ParameterError` if a number is not above 0; None is left alone."""
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < float("inf"):
-        raise ParameterError(
-            f"{value!r} is no number above 0", where=name, remedy="give one such as 30", name=name
-        )

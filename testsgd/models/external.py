@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import pandas as pd
 
-from testsgd.errors import ModelError
+from testsgd.errors import ModelError, ParameterError
 
 # The column in which a text is handed over, to what takes rows only.
 TEXT_COLUMN = "text"
@@ -56,3 +57,11 @@ def as_rows(asked: pd.DataFrame | Sequence[str]) -> pd.DataFrame:
     [{'text': 'Hello'}]
     """
     return asked if isinstance(asked, pd.DataFrame) else pd.DataFrame({TEXT_COLUMN: list(asked)})
+
+
+def check_above_zero(name: str, value: float) -> None:
+    """Raise a :class:`ParameterError` if a value is no finite number above 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < float("inf"):
+        raise ParameterError(
+            f"{value!r} is no number above 0", where=name, remedy="give one such as 30", name=name
+        )

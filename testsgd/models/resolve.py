@@ -57,7 +57,8 @@ def load_model(
         folder or, if there is none, the one that is shipped with testsgd. A name of the catalogue:
         the network shipped under that name. A ``.keras`` file written by ``testsgd train``. A
         ``.skops`` file with an estimator.
-        The address of an HTTP endpoint, as :class:`EndpointModel` asks it.
+        The address of an HTTP endpoint, as :class:`EndpointModel` asks it. ``cmd:`` and a command,
+        as :class:`CommandModel` runs it.
         ``package.module:callable``: a function from a data frame, or from named columns, to labels
         or scores. From Python also the function itself, or an object with a ``predict`` method such
         as a scikit-learn estimator. A model with ``feature_names_in_`` says by it what it takes.
@@ -215,7 +216,7 @@ def _load(
         f"there is no model {text!r}",
         where="model",
         remedy=f"give a name of the catalogue, a {', '.join(first)} or {last} file, the address of "
-        "an HTTP endpoint, or package.module:callable",
+        "an HTTP endpoint, cmd: and a command, or package.module:callable",
     )
 
 

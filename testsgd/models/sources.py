@@ -15,6 +15,7 @@ from typing import Any
 
 from testsgd.errors import ModelError
 from testsgd.models.booster_files import read_catboost, read_lightgbm, read_onnx, read_xgboost
+from testsgd.models.command import COMMAND_PREFIX, command_of
 from testsgd.models.endpoint import EndpointModel, is_url
 from testsgd.models.external import ExternalModel
 from testsgd.models.pickled_files import PICKLES, read_pickle
@@ -49,7 +50,7 @@ class OpenedModel:
 
 
 def open_model(source: str | Path, *, trust_pickle: bool) -> OpenedModel | None:
-    """Return what an address, a file or ``package.module:callable`` stands for.
+    """Return what an address, a command, a file or ``package.module:callable`` stands for.
 
     Parameters
     ----------
@@ -76,6 +77,8 @@ def open_model(source: str | Path, *, trust_pickle: bool) -> OpenedModel | None:
     text, path = str(source), Path(source)
     if is_url(text):
         return _external(EndpointModel(text))
+    if text.startswith(COMMAND_PREFIX):
+        return _external(command_of(text))
     if text.endswith(NETWORK_FILE):
         return None
     if is_model_file(path):

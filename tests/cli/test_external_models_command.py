@@ -1,8 +1,10 @@
-"""``testsgd audit FILE --model URL``: a model behind an HTTP endpoint."""
+"""``testsgd audit FILE --model``: models that run outside of testsgd."""
 
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,3 +63,27 @@ def test_an_endpoint_that_is_down_is_one_line(
     monkeypatch.setattr("testsgd.models.posting._FIRST_PAUSE", 0.01)
     error = fails("audit", people.name, "--sensitive", "sex", "--model", "http://127.0.0.1:1/")
     assert "127.0.0.1:1" in error
+
+
+SCORE = """
+import csv, sys
+
+for row in csv.DictReader(sys.stdin):
+    print("yes" if int(row["age"]) > 40 + 20 * (row["sex"] == "f") else "no")
+"""
+
+
+def test_a_command_is_audited(testsgd: Run, folder: Path, people: Path) -> None:
+    (folder / "score.py").write_text(SCORE, encoding="utf-8")
+    command = f"cmd:{shlex.join([sys.executable, 'score.py'])}"
+    finished = testsgd("audit", people.name, "--sensitive", "sex", "--model", command, *QUICK)
+    assert (finished.code, finished.err) == (0, "")
+    result = json.loads((folder / "reports/people/result.json").read_text(encoding="utf-8"))
+    assert result["groups"][0]["text"] in ("sex = f", "sex = m")
+    assert result["model"]["name"] == command
+
+
+def test_a_command_that_fails_is_one_line(fails: Run, people: Path) -> None:
+    command = f"cmd:{shlex.join([sys.executable, 'no_such_script.py'])}"
+    error = fails("audit", people.name, "--sensitive", "sex", "--model", command)
+    assert "no_such_script.py" in error
