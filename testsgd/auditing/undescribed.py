@@ -21,7 +21,7 @@ from testsgd.data.cells import missing_column
 from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
 from testsgd.models import (
     CallableModel,
-    ExternalModel,
+    adapted,
     load_model,
     open_model,
 )
@@ -100,11 +100,14 @@ def audit_undescribed(
             remedy="give a pandas, polars or Arrow table with named columns",
         )
     taken = taken.rename(columns=str)
-    source, file = model, None
-    if isinstance(source, (str, Path)):
-        opened = open_model(source, trust_pickle=trust_pickle)
+    called, file = None, None
+    if isinstance(model, (str, Path)):
+        called = str(model)
+        opened = open_model(model, trust_pickle=trust_pickle)
         if opened is not None:
             model, file = opened.model, opened.file
+            called = called if file is not None else opened.name
+    model = adapted(model)
     inputs = named_columns(model) or tuple(taken.columns)
     frame, sensitive = _with_sensitive(taken, sensitive_features)
     name_of_label = str(getattr(labels, "name", None) or _LABEL)
@@ -130,8 +133,8 @@ def audit_undescribed(
     loaded = load_model(
         model, specification, favourable_given=favourable is not None, threshold=threshold
     )
-    if isinstance(source, (str, Path)) and not isinstance(model, ExternalModel):
-        loaded.model.name = str(source)
+    if called is not None:
+        loaded.model.name = called
     if file is not None:
         loaded = replace(loaded, file_sha256=sha256_of_file(file))
     if isinstance(loaded.model, CallableModel) and named_columns(model) is None:

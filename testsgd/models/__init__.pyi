@@ -26,6 +26,7 @@ from .resolve import LoadedModel as LoadedModel
 from .resolve import load_model as load_model
 from .resolve import load_text_model as load_text_model
 from .sources import OpenedModel as OpenedModel
+from .sources import adapted as adapted
 from .sources import import_object as import_object
 from .sources import open_model as open_model
 from .sources import read_model_file as read_model_file

@@ -17,7 +17,7 @@ from testsgd.models.external import ExternalModel
 from testsgd.models.files import MODEL_FILE, read_card
 from testsgd.models.network import NetworkModel, read_network
 from testsgd.models.pickled_files import PICKLES
-from testsgd.models.sources import MODEL_FILES, NETWORK_FILE, PLUGINS, open_model
+from testsgd.models.sources import MODEL_FILES, NETWORK_FILE, PLUGINS, adapted, open_model
 from testsgd.models.text.blackbox import CallableTextModel, TextModel
 from testsgd.models.text.network import read_text_network
 from testsgd.plugins import plugin_names
@@ -61,7 +61,8 @@ def load_model(
         as :class:`CommandModel` runs it.
         ``package.module:callable``: a function from a data frame, or from named columns, to labels
         or scores. From Python also the function itself, or an object with a ``predict`` method such
-        as a scikit-learn estimator. A model with ``feature_names_in_`` says by it what it takes.
+        as a scikit-learn estimator, or a module of PyTorch. A model with ``feature_names_in_`` says
+        by it what it takes.
     specification : DatasetSpecification
         The data set, with the favourable label.
     favourable_given : bool
@@ -197,7 +198,8 @@ def _load(
             )
         return from_network(*trained)
     if not isinstance(source, (str, Path)):
-        return from_object(source, _name_of(source))
+        model = adapted(source)
+        return from_object(model, _name_of(model))
     text, path = str(source), Path(source)
     if text.endswith(NETWORK_FILE):
         return from_network(path, path.parent.name or text)

@@ -14,12 +14,14 @@ from types import ModuleType
 from typing import Any
 
 from testsgd.errors import ModelError
+from testsgd.models.blackbox import is_keras_model
 from testsgd.models.booster_files import read_catboost, read_lightgbm, read_onnx, read_xgboost
 from testsgd.models.command import COMMAND_PREFIX, command_of
 from testsgd.models.endpoint import EndpointModel, is_url
 from testsgd.models.external import ExternalModel
 from testsgd.models.pickled_files import PICKLES, read_pickle
 from testsgd.models.skops_files import read_skops
+from testsgd.models.torch_modules import TorchModel, is_torch_module
 from testsgd.plugins import load_plugin
 
 # How the names of networks of testsgd's own end.
@@ -83,10 +85,24 @@ def open_model(source: str | Path, *, trust_pickle: bool) -> OpenedModel | None:
         return None
     if is_model_file(path):
         model = read_model_file(path, trust_pickle=trust_pickle)
-        return OpenedModel(model, name=path.parent.name or text, file=path)
+        return OpenedModel(adapted(model), name=path.parent.name or text, file=path)
     if ":" in text:
-        return OpenedModel(import_object(text), name=text)
+        return OpenedModel(adapted(import_object(text)), name=text)
     return None
+
+
+def adapted(source: Any) -> Any:
+    """Return what can be asked of an object of another library; other objects as they are.
+
+    Examples
+    --------
+    >>> adapted(len) is len
+    True
+    """
+    # A Keras model on top of PyTorch is a module, too.
+    if is_torch_module(source) and not is_keras_model(source):
+        return TorchModel(source)
+    return source
 
 
 def _external(model: ExternalModel) -> OpenedModel:
