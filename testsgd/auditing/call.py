@@ -57,7 +57,7 @@ def audit(
         labels or to scores in [0, 1] of the favourable label; an object with ``predict``, such as a
         scikit-learn estimator; a module of PyTorch; a ``.keras`` file written by ``testsgd train``;
         the address of an HTTP endpoint, as :class:`testsgd.models.EndpointModel` asks it; ``cmd:``
-        and a command, as :class:`testsgd.models.CommandModel` runs it;
+        and a command, as :class:`testsgd.models.CommandModel` runs it; a folder of MLflow;
         ``"package.module:callable"``; None for the network trained for the data set.
     data : data frame, list of str, path-like or None
         The rows: a pandas, polars or Arrow table with a column a feature; of its other columns
@@ -86,7 +86,8 @@ def audit(
     limit : int, optional
         Audit a random sample of so many rows or texts, chosen by ``seed``.
     trust_pickle : bool
-        Whether a pickled file may be read as the model, which runs the code that is in it.
+        Whether a pickled file or a folder of MLflow may be read as the model, which runs the code
+        that is in it.
     progress : callable, optional
         Called now and then with a phase's name, how much is done and how much there is.
     **parameters

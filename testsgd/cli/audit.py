@@ -25,7 +25,8 @@ def audit(
         bool,
         typer.Option(
             "--trust-pickle",
-            help="Read a pickled --model (.joblib, .pkl), which runs the code that is in it.",
+            help="Read a pickled --model (.joblib, .pkl) or a folder of MLflow, which runs the "
+            "code that is in it.",
         ),
     ] = False,
     answers: Annotated[

@@ -58,7 +58,7 @@ def load_model(
         the network shipped under that name. A ``.keras`` file written by ``testsgd train``. A
         ``.skops`` file with an estimator.
         The address of an HTTP endpoint, as :class:`EndpointModel` asks it. ``cmd:`` and a command,
-        as :class:`CommandModel` runs it.
+        as :class:`CommandModel` runs it. A folder that MLflow wrote a model to.
         ``package.module:callable``: a function from a data frame, or from named columns, to labels
         or scores. From Python also the function itself, or an object with a ``predict`` method such
         as a scikit-learn estimator, or a module of PyTorch. A model with ``feature_names_in_`` says
@@ -70,7 +70,8 @@ def load_model(
     threshold : float
         Scores of the favourable label above it count as favourable.
     trust_pickle : bool
-        Whether pickled files may be read, which runs the code that is in them.
+        Whether pickled files and folders of MLflow may be read, which runs the code that is in
+        them.
 
     Returns
     -------
@@ -217,8 +218,8 @@ def _load(
     raise ModelError(
         f"there is no model {text!r}",
         where="model",
-        remedy=f"give a name of the catalogue, a {', '.join(first)} or {last} file, the address of "
-        "an HTTP endpoint, cmd: and a command, or package.module:callable",
+        remedy=f"give a name of the catalogue, a {', '.join(first)} or {last} file, a folder of "
+        "MLflow, the address of an HTTP endpoint, cmd: and a command, or package.module:callable",
     )
 
 

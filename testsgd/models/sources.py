@@ -19,6 +19,12 @@ from testsgd.models.booster_files import read_catboost, read_lightgbm, read_onnx
 from testsgd.models.command import COMMAND_PREFIX, command_of
 from testsgd.models.endpoint import EndpointModel, is_url
 from testsgd.models.external import ExternalModel
+from testsgd.models.mlflow_models import (
+    MLflowModel,
+    is_mlflow_folder,
+    is_mlflow_model,
+    read_mlflow,
+)
 from testsgd.models.pickled_files import PICKLES, read_pickle
 from testsgd.models.skops_files import read_skops
 from testsgd.models.torch_modules import TorchModel, is_torch_module
@@ -52,7 +58,7 @@ class OpenedModel:
 
 
 def open_model(source: str | Path, *, trust_pickle: bool) -> OpenedModel | None:
-    """Return what an address, a command, a file or ``package.module:callable`` stands for.
+    """Return what an address, a command, a path or ``package.module:callable`` stands for.
 
     Parameters
     ----------
@@ -83,6 +89,8 @@ def open_model(source: str | Path, *, trust_pickle: bool) -> OpenedModel | None:
         return _external(command_of(text))
     if text.endswith(NETWORK_FILE):
         return None
+    if is_mlflow_folder(path):
+        return _external(read_mlflow(path, trusted=trust_pickle))
     if is_model_file(path):
         model = read_model_file(path, trust_pickle=trust_pickle)
         return OpenedModel(adapted(model), name=path.parent.name or text, file=path)
@@ -102,6 +110,8 @@ def adapted(source: Any) -> Any:
     # A Keras model on top of PyTorch is a module, too.
     if is_torch_module(source) and not is_keras_model(source):
         return TorchModel(source)
+    if is_mlflow_model(source):
+        return MLflowModel(source, name=type(source).__name__)
     return source
 
 
