@@ -54,9 +54,9 @@ class EndpointModel(ExternalModel):
         of the status 429 or of 500 and more. The pauses double each time, and are as long
         as ``Retry-After`` asks.
     requests_per_second : float, optional
-        At most so many requests are sent in a second.
+        The most requests that are sent in a second.
     batch_rows : int
-        At most so many rows are in a request.
+        The most rows that are in a request.
     cache : path-like, optional
         A file, made if it is not there, that keeps every answer. A row whose answer is kept is not
         asked about again, not even by a later run.

@@ -1,4 +1,4 @@
-"""Requests to an HTTP endpoint: at most so many a second, and again after a passing trouble."""
+"""Requests to an HTTP endpoint: at a limited rate, and again after a passing trouble."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Poster:
         How often a request is sent again after a passing trouble: no connection, no answer in time,
         a status of 429 or of 500 and more.
     requests_per_second : float or None
-        At most so many requests are sent in a second.
+        The most requests that are sent in a second.
     headers : mapping of str to str
         Sent with each request.
 
