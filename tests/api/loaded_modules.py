@@ -14,7 +14,7 @@ HEAVY = [
 
 EXTRAS = ["tensorflow", "keras", "pyarrow", "polars", "skops", "fairlearn", "divexplorer", "aif360"]
 EXTRAS += ["onnx", "starlette", "uvicorn", "httpx", "aiohttp", "prometheus_client", "redis"]
-EXTRAS += ["onnxruntime", "xgboost", "lightgbm", "catboost"]
+EXTRAS += ["onnxruntime", "xgboost", "lightgbm", "catboost", "torch", "mlflow"]
 EXTRAS += ["psycopg", "openai", "litellm"]
 
 BLOCK = """

@@ -28,7 +28,7 @@ from testsgd.models import (
     NetworkModel,
     load_model,
 )
-from testsgd.models.resolve import MODEL_FILES
+from testsgd.models.sources import MODEL_FILES
 
 SHIPPED = bundled_folder("models") / "demo" / MODEL_FILE
 

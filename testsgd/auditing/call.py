@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.auditing.findings import Findings
-from testsgd.auditing.inputs import audit_parameters, find_model_and_table
+from testsgd.auditing.inputs import audit_parameters, check_asked_anew, find_model_and_table
 from testsgd.auditing.metrics import check_selection_rate
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
@@ -55,7 +55,9 @@ def audit(
     model : callable, estimator, str, path-like or None
         A function from a data frame, or from named columns (for texts: from a list of strings), to
         labels or to scores in [0, 1] of the favourable label; an object with ``predict``, such as a
-        scikit-learn estimator; a ``.keras`` file written by ``testsgd train``;
+        scikit-learn estimator; a module of PyTorch; a ``.keras`` file written by ``testsgd train``;
+        the address of an HTTP endpoint, as :class:`testsgd.models.EndpointModel` asks it; ``cmd:``
+        and a command, as :class:`testsgd.models.CommandModel` runs it; a folder of MLflow;
         ``"package.module:callable"``; None for the network trained for the data set.
     data : data frame, list of str, path-like or None
         The rows: a pandas, polars or Arrow table with a column a feature; of its other columns
@@ -84,7 +86,8 @@ def audit(
     limit : int, optional
         Audit a random sample of so many rows or texts, chosen by ``seed``.
     trust_pickle : bool
-        Whether a pickled file may be read as the model, which runs the code that is in it.
+        Whether a pickled file or a folder of MLflow may be read as the model, which runs the code
+        that is in it.
     progress : callable, optional
         Called now and then with a phase's name, how much is done and how much there is.
     **parameters
@@ -155,6 +158,7 @@ def audit(
     _check_described(sensitive_features, features)
     specification = resolve_specification(spec, favourable=favourable)
     settings = audit_parameters(parameters, specification)
+    check_asked_anew(model, settings)
     check_count("limit", limit, 1)
     check_count("snippets", snippets, 0)
     findings: Findings

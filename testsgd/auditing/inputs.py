@@ -13,7 +13,7 @@ from testsgd.auditing.report.summary import AuditSummary
 from testsgd.auditing.result import AuditResult
 from testsgd.data import DatasetSpecification, Specification, Table, TextSpecification, find_table
 from testsgd.errors import DataError, ModelError, ParameterError, ResultError
-from testsgd.models import LoadedModel, Model, load_model
+from testsgd.models import ExternalModel, LoadedModel, Model, load_model
 from testsgd.parameters import parameters_of
 
 
@@ -86,6 +86,18 @@ def check_repeatable(parameters: AuditParameters, what: str) -> None:
     if parameters.nondeterministic is not None:
         needs = f"{what} needs a model that answers the same when asked twice"
         raise _refused("nondeterministic", needs, "leave it out, or audit the model")
+
+
+def check_asked_anew(model: Any, parameters: AuditParameters) -> None:
+    """Refuse means over several answers of a model that is asked each question only once."""
+    if parameters.nondeterministic is None or not isinstance(model, ExternalModel):
+        return
+    if model.keeps_answers:
+        raise _refused(
+            "nondeterministic",
+            "the model's answers are kept, so that each question has the same answer each time",
+            "ask the model without keeping its answers",
+        )
 
 
 def read_audit(audit: AuditResult | str | Path | None) -> AuditSummary | None:

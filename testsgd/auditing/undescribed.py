@@ -11,20 +11,19 @@ import numpy as np
 import pandas as pd
 
 from testsgd._files import sha256_of_file
-from testsgd.auditing.inputs import audit_parameters
+from testsgd.auditing.inputs import audit_parameters, check_asked_anew
 from testsgd.auditing.predictions import audit_decisions, frame_of, values_of
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import Progress, run_audit
 from testsgd.data import as_pandas, check_table, infer_specification, read_frame
 from testsgd.data.cells import missing_column
-from testsgd.errors import DataError, ModelError, ParameterError
+from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
 from testsgd.models import (
     CallableModel,
-    import_object,
-    is_model_file,
+    adapted,
     load_model,
-    read_model_file,
+    open_model,
 )
 from testsgd.models.blackbox import named_columns
 
@@ -101,7 +100,14 @@ def audit_undescribed(
             remedy="give a pandas, polars or Arrow table with named columns",
         )
     taken = taken.rename(columns=str)
-    source, model = model, _opened(model, trust_pickle=trust_pickle)
+    called, file = None, None
+    if isinstance(model, (str, Path)):
+        called = str(model)
+        opened = open_model(model, trust_pickle=trust_pickle)
+        if opened is not None:
+            model, file = opened.model, opened.file
+            called = called if file is not None else opened.name
+    model = adapted(model)
     inputs = named_columns(model) or tuple(taken.columns)
     frame, sensitive = _with_sensitive(taken, sensitive_features)
     name_of_label = str(getattr(labels, "name", None) or _LABEL)
@@ -127,10 +133,10 @@ def audit_undescribed(
     loaded = load_model(
         model, specification, favourable_given=favourable is not None, threshold=threshold
     )
-    if isinstance(source, (str, Path)):
-        loaded.model.name = str(source)
-        if is_model_file(Path(source)):
-            loaded = replace(loaded, file_sha256=sha256_of_file(Path(source)))
+    if called is not None:
+        loaded.model.name = called
+    if file is not None:
+        loaded = replace(loaded, file_sha256=sha256_of_file(file))
     if isinstance(loaded.model, CallableModel) and named_columns(model) is None:
         # It says nothing of its columns, so it gets those that it was given with.
         loaded.model.columns = loaded.model.columns or inputs
@@ -141,6 +147,7 @@ def audit_undescribed(
     table = check_table(frame, specification, source=name, passed=loaded.passed)
     table = replace(table, notes=guessed.notes, inferred=guessed.columns)
     settings = audit_parameters(parameters, specification)
+    check_asked_anew(model, settings)
     if limit is not None:
         table = table.sample(limit, seed=settings.seed)
     findings = run_audit(loaded, table, settings, progress=progress)
@@ -276,15 +283,6 @@ def _with_sensitive(
     return pd.concat([taken, more], axis=1), tuple(beside.columns)
 
 
-def _opened(model: Any, *, trust_pickle: bool) -> Any:
-    """Return the object that a model's file or name stands for; an object is returned as it is."""
-    if not isinstance(model, (str, Path)):
-        return model
-    if is_model_file(Path(model)):
-        return read_model_file(Path(model), trust_pickle=trust_pickle)
-    return import_object(str(model)) if ":" in str(model) else model
-
-
 def _classes(model: Any, rows: pd.DataFrame, inputs: Sequence[str]) -> Sequence[Any]:
     """Return the classes that a model knows, or says of the rows; no and yes of scores."""
     known = getattr(model, "classes_", None)
@@ -298,6 +296,8 @@ def _classes(model: Any, rows: pd.DataFrame, inputs: Sequence[str]) -> Sequence[
             raise missing_column(column, rows.columns, "the data", for_model=True)
     try:
         said = pd.Series(np.ravel(called(rows[list(inputs)].copy())))
+    except TestSGDError:
+        raise
     except Exception as error:
         raise ModelError(
             f"the model raised {type(error).__name__}: {' '.join(str(error).split())}",

@@ -16,6 +16,7 @@ from testsgd.parameters import declared_parameters
 if TYPE_CHECKING:
     from testsgd.auditing import AuditResult, GroupSummary
     from testsgd.metrics import MetricsResult
+    from testsgd.models import EndpointModel
 
 # Distinct groups of each metric that the terminal shows.
 _PRINTED = 3
@@ -30,9 +31,17 @@ def audit(
         bool,
         typer.Option(
             "--trust-pickle",
-            help="Read a pickled --model (.joblib, .pkl), which runs the code that is in it.",
+            help="Read a pickled --model (.joblib, .pkl) or a folder of MLflow, which runs the "
+            "code that is in it.",
         ),
     ] = False,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            help="Of an HTTP endpoint: a file that keeps its answers, so that a run that broke "
+            "off asks nothing twice."
+        ),
+    ] = None,
     predictions: Annotated[
         str | None,
         typer.Option(help="Of a file of rows: the column with the predictions, or decisions."),
@@ -118,6 +127,7 @@ def audit(
     wanted = options.listed(formats)
     AuditResult.check_formats(wanted)
     draws_of_each = nondeterministic if draws is None else draws
+    asked: Any = model if answers is None else _endpoint(model, answers)
     with console.progress_bar(quiet) as progress:
         of_metrics = {
             "metrics": metrics,
@@ -147,7 +157,7 @@ def audit(
                 dataset,
                 sensitive_features=options.listed(sensitive or ""),
                 predictions=predictions,
-                model=model,
+                model=asked,
                 label=label,
                 favourable=favorable,
                 threshold=0.5 if threshold is None else threshold,
@@ -166,7 +176,7 @@ def audit(
                 **of_metrics,
             )
             result = run(
-                model,
+                asked,
                 data,
                 dataset,
                 favourable=favorable,
@@ -196,6 +206,20 @@ def _given(parameters: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in parameters.items()
         if value is not None and value is not False and value != defaults.get(name)
     }
+
+
+def _endpoint(model: str | None, answers: Path) -> EndpointModel:
+    """Return the model at an address, its answers kept in a file."""
+    from testsgd.models import EndpointModel
+
+    if model is None or not model.startswith(("http://", "https://")):
+        raise ParameterError(
+            "answers are kept of a model that is an HTTP endpoint",
+            where="--answers",
+            remedy="give its address as --model, or leave the option out",
+            name="answers",
+        )
+    return EndpointModel(model, cache=answers)
 
 
 def _check_no_columns(where: str, **columns: Any) -> None:

@@ -29,8 +29,9 @@ ModelOption = Annotated[
     str | None,
     typer.Option(
         "--model",
-        help="A catalogue name, a .keras, .skops or .joblib file, or package.module:callable; "
-        "by default the network trained for the data set.",
+        help="A catalogue name, a .keras, .skops or .joblib file, the address of an HTTP endpoint, "
+        "'cmd:' and a command, or package.module:callable; by default the network trained for the "
+        "data set.",
     ),
 ]
 

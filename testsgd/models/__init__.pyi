@@ -4,7 +4,10 @@ from .blackbox import CallableModel as CallableModel
 from .blackbox import Model as Model
 from .blackbox import PlainRows as PlainRows
 from .blackbox import PreparedRows as PreparedRows
+from .command import CommandModel as CommandModel
 from .encoding import Encoding as Encoding
+from .endpoint import EndpointModel as EndpointModel
+from .external import ExternalModel as ExternalModel
 from .files import CARD_FILE as CARD_FILE
 from .files import MODEL_FILE as MODEL_FILE
 from .files import PREPROCESSING_FILE as PREPROCESSING_FILE
@@ -20,11 +23,13 @@ from .refitting import refitter_for as refitter_for
 from .repeating import Repetition as Repetition
 from .repeating import ask_again as ask_again
 from .resolve import LoadedModel as LoadedModel
-from .resolve import import_object as import_object
-from .resolve import is_model_file as is_model_file
 from .resolve import load_model as load_model
 from .resolve import load_text_model as load_text_model
-from .resolve import read_model_file as read_model_file
+from .sources import OpenedModel as OpenedModel
+from .sources import adapted as adapted
+from .sources import import_object as import_object
+from .sources import open_model as open_model
+from .sources import read_model_file as read_model_file
 from .text import CallableTextModel as CallableTextModel
 from .text import TextModel as TextModel
 from .text import TextNetwork as TextNetwork

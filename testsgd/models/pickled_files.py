@@ -39,12 +39,7 @@ def read_pickle(path: Path, *, trusted: bool) -> Any:
     """
     where = f"model {str(path)!r}"
     if not trusted:
-        raise ModelError(
-            "the file is pickled, and to read it runs whatever code is in it",
-            where=where,
-            remedy="if you know who made it, say so with --trust-pickle (trust_pickle=True), or "
-            "save the model with skops",
-        )
+        raise untrusted("the file is pickled", path, instead="save the model with skops")
     import joblib
 
     try:
@@ -58,3 +53,21 @@ def read_pickle(path: Path, *, trusted: bool) -> Any:
             where=where,
             remedy="check that it is whole, and that the packages that it needs are installed",
         ) from error
+
+
+def untrusted(what: str, path: Path, *, instead: str) -> ModelError:
+    """Return the error of a model that runs code when it is read, and is not trusted.
+
+    `what` the path is; what the user may do `instead` of trusting it.
+
+    Examples
+    --------
+    >>> untrusted("the file is pickled", Path("a.pkl"), instead="give a function").where
+    "model 'a.pkl'"
+    """
+    return ModelError(
+        f"{what}, and to read it runs whatever code is in it",
+        where=f"model {str(path)!r}",
+        remedy="if you know who made it, say so with --trust-pickle (trust_pickle=True), or "
+        f"{instead}",
+    )

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
 from numbers import Real
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from testsgd._files import sha256_of_file
@@ -19,32 +13,16 @@ from testsgd.data import DatasetSpecification, Specification, TextSpecification,
 from testsgd.errors import ModelError, ParameterError
 from testsgd.models import blackbox
 from testsgd.models.blackbox import CallableModel, Model
-from testsgd.models.booster_files import read_catboost, read_lightgbm, read_onnx, read_xgboost
+from testsgd.models.external import ExternalModel
 from testsgd.models.files import MODEL_FILE, read_card
 from testsgd.models.network import NetworkModel, read_network
-from testsgd.models.pickled_files import PICKLES, read_pickle
-from testsgd.models.skops_files import read_skops
+from testsgd.models.pickled_files import PICKLES
+from testsgd.models.sources import MODEL_FILES, NETWORK_FILE, PLUGINS, adapted, open_model
 from testsgd.models.text.blackbox import CallableTextModel, TextModel
 from testsgd.models.text.network import read_text_network
-from testsgd.plugins import load_plugin, plugin_names
+from testsgd.plugins import plugin_names
 
 M = TypeVar("M", covariant=True)
-
-_NETWORK_FILE = ".keras"
-
-# The group of entry points by which other packages add types of model files.
-PLUGINS = "testsgd.models"
-
-# Other types of model files: what reads a function, an estimator or a Keras model from the path.
-# A new one is a reader in a module of its own, and a line here.
-MODEL_FILES: dict[str, Callable[[Path], Any]] = {
-    ".skops": read_skops,
-    ".onnx": read_onnx,
-    ".json": read_xgboost,
-    ".ubj": read_xgboost,
-    ".txt": read_lightgbm,
-    ".cbm": read_catboost,
-}
 
 
 @dataclass(frozen=True)
@@ -79,9 +57,12 @@ def load_model(
         folder or, if there is none, the one that is shipped with testsgd. A name of the catalogue:
         the network shipped under that name. A ``.keras`` file written by ``testsgd train``. A
         ``.skops`` file with an estimator.
+        The address of an HTTP endpoint, as :class:`EndpointModel` asks it. ``cmd:`` and a command,
+        as :class:`CommandModel` runs it. A folder that MLflow wrote a model to.
         ``package.module:callable``: a function from a data frame, or from named columns, to labels
         or scores. From Python also the function itself, or an object with a ``predict`` method such
-        as a scikit-learn estimator. A model with ``feature_names_in_`` says by it what it takes.
+        as a scikit-learn estimator, or a module of PyTorch. A model with ``feature_names_in_`` says
+        by it what it takes.
     specification : DatasetSpecification
         The data set, with the favourable label.
     favourable_given : bool
@@ -89,7 +70,8 @@ def load_model(
     threshold : float
         Scores of the favourable label above it count as favourable.
     trust_pickle : bool
-        Whether pickled files may be read, which runs the code that is in them.
+        Whether pickled files and folders of MLflow may be read, which runs the code that is in
+        them.
 
     Returns
     -------
@@ -217,57 +199,28 @@ def _load(
             )
         return from_network(*trained)
     if not isinstance(source, (str, Path)):
-        name = getattr(source, "__qualname__", None) or type(source).__name__
-        return from_object(source, str(name))
+        model = adapted(source)
+        return from_object(model, _name_of(model))
     text, path = str(source), Path(source)
-    folder_name = path.parent.name or text
-    if text.endswith(_NETWORK_FILE):
-        return from_network(path, folder_name)
-    if is_model_file(path):
-        read = read_model_file(path, trust_pickle=trust_pickle)
-        loaded = from_object(read, folder_name)
-        return replace(loaded, file_sha256=sha256_of_file(path), card=read_card(path.parent))
-    if ":" in text:
-        return from_object(import_object(text), text)
+    if text.endswith(NETWORK_FILE):
+        return from_network(path, path.parent.name or text)
+    opened = open_model(source, trust_pickle=trust_pickle)
+    if opened is not None:
+        loaded = from_object(opened.model, opened.name)
+        if (file := opened.file) is None:
+            return loaded
+        return replace(loaded, file_sha256=sha256_of_file(file), card=read_card(file.parent))
     bundled = bundled_folder("models") / text / MODEL_FILE
     if bundled.is_file():
         return from_network(bundled, text)
     added = (f".{name}" for name in plugin_names(PLUGINS))
-    *first, last = (_NETWORK_FILE, *MODEL_FILES, *PICKLES, *added)
+    *first, last = (NETWORK_FILE, *MODEL_FILES, *PICKLES, *added)
     raise ModelError(
         f"there is no model {text!r}",
         where="model",
-        remedy=f"give a name of the catalogue, a {', '.join(first)} or {last} file, or "
-        "package.module:callable",
+        remedy=f"give a name of the catalogue, a {', '.join(first)} or {last} file, a folder of "
+        "MLflow, the address of an HTTP endpoint, cmd: and a command, or package.module:callable",
     )
-
-
-def is_model_file(path: Path) -> bool:
-    """Return whether a path names a file of a model, other than a network of testsgd's own."""
-    return path.suffix in PICKLES or _reader_of(path) is not None
-
-
-def read_model_file(path: Path, *, trust_pickle: bool) -> Any:
-    """Return the function, estimator or Keras model that a file holds.
-
-    Raises
-    ------
-    ModelError
-        If it cannot be read, or is pickled and not trusted.
-    """
-    if path.suffix in PICKLES:
-        return read_pickle(path, trusted=trust_pickle)
-    reader = _reader_of(path)
-    assert reader is not None
-    return reader(path)
-
-
-def _reader_of(path: Path) -> Callable[[Path], Any] | None:
-    """Return what reads a file of this type, if anything does."""
-    reader = MODEL_FILES.get(path.suffix)
-    if reader is None and path.suffix and ":" not in path.suffix:
-        reader = load_plugin(PLUGINS, path.suffix.removeprefix("."))
-    return reader
 
 
 def trained_network(data_set: str) -> tuple[Path, str] | None:
@@ -284,89 +237,17 @@ def trained_network(data_set: str) -> tuple[Path, str] | None:
     return (shipped, data_set) if shipped.is_file() else None
 
 
-def import_object(text: str) -> Any:
-    """Import what ``package.module:object`` names, from the working folder too.
-
-    Parameters
-    ----------
-    text : str
-        The module, a colon, and the name of the object in it.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    ModelError
-        If there is no such module or object, or importing it raises.
-
-    Examples
-    --------
-    >>> import_object("math:pi")
-    3.141592653589793
-    """
-    module_name, _, attribute = text.partition(":")
-    target: Any
-    try:
-        with _working_folder_first():
-            target = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise ModelError(
-            f"there is no module {error.name!r}",
-            where=f"model {text!r}",
-            remedy="give package.module:callable, importable from the working folder",
-        ) from error
-    except (Exception, SystemExit) as error:
-        # SystemExit too: a module that leaves must not choose the exit code of the audit.
-        raise ModelError(
-            f"importing it raised {type(error).__name__}: {error}",
-            where=f"model {text!r}",
-            remedy="mend the module",
-        ) from error
-    try:
-        for part in attribute.split("."):
-            target = getattr(target, part)
-    except AttributeError as error:
-        raise ModelError(
-            f"the module {module_name!r} has no {attribute!r}",
-            where=f"model {text!r}",
-            remedy="check the name after the colon",
-        ) from error
-    return target
-
-
-@contextlib.contextmanager
-def _working_folder_first() -> Iterator[None]:
-    """Import from the working folder first, as `python -m` does, and afterwards last.
-
-    Afterwards a module that the user's own imports when it is called is still found, but nothing in
-    the folder stands before a package that is installed.
-    """
-    folder = str(Path.cwd())
-    sys.path.insert(0, folder)
-    try:
-        yield
-    finally:
-        sys.path.remove(folder)
-        if (fallback := _FolderFinder(folder)) not in sys.meta_path:
-            sys.meta_path.append(fallback)
-
-
-@dataclass(frozen=True)
-class _FolderFinder(MetaPathFinder):
-    """Finds the modules of a folder."""
-
-    folder: str
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Return where a module of the folder is; those of packages are found by their package."""
-        return None if path else PathFinder.find_spec(name, [self.folder], target)
+def _name_of(source: Any) -> str:
+    """Return what to call the model of an object."""
+    if isinstance(source, ExternalModel):
+        return source.name
+    return str(getattr(source, "__qualname__", None) or type(source).__name__)
 
 
 def _callable(source: Any, takes: str) -> tuple[Callable[..., Any], str]:
+    """Return what is asked of an object, and what the object is, in words."""
+    if isinstance(source, ExternalModel):
+        return source.predict, source.kind
     if blackbox.is_keras_model(source):
         return blackbox.KerasFunction(source), f"Keras model {type(source).__name__}"
     predict = getattr(source, "predict", None)

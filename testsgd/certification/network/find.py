@@ -33,8 +33,9 @@ from testsgd.data import DatasetSpecification, bundled_folder
 from testsgd.errors import ModelError, ParameterError, TestSGDError
 from testsgd.models.encoding import CategoryEncoding, Encoding, FeatureEncoding
 from testsgd.models.files import MODEL_FILE, PREPROCESSING_FILE, read_preprocessing
-from testsgd.models.resolve import import_object, trained_network
+from testsgd.models.resolve import trained_network
 from testsgd.models.skops_files import read_skops
+from testsgd.models.sources import import_object
 
 
 def _read_own_network(path: Path, threshold: float | None, favourable: str | None) -> ReadNetwork:

@@ -1,0 +1,1 @@
+"""Where the made-up PyTorch defines its modules."""
