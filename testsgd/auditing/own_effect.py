@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.auditing.guarantee import lower_confidence_bound
-from testsgd.auditing.outcome import RowAudit
+from testsgd.auditing.outcome import Progress, RowAudit
 from testsgd.data import Table
 from testsgd.errors import ParameterError
 from testsgd.models import Model
@@ -180,11 +180,18 @@ def distinct_tuples(table: Table, rows: Places, features: list[str]) -> tuple[Pl
 
 
 def ask_tuples(
-    model: Model, table: Table, sources: Places, features: list[str], *, jobs: int = 1
+    model: Model,
+    table: Table,
+    sources: Places,
+    features: list[str],
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
 ) -> NDArray[np.uint8]:
     """Ask a model about every row with the sensitive values of each of some rows.
 
-    Returned is 1 where the answer is favourable, shape (rows, sources).
+    `progress` is called with the questions answered and their number. Returned is 1 where the
+    answer is favourable, shape (rows, sources).
     """
     decisions = np.zeros(len(sources) * len(table), dtype=np.uint8)
     # One thread a batch: the libraries' own threads would split sums by the number of processors.
@@ -195,6 +202,8 @@ def ask_tuples(
         )
         for part, favourable in answers:
             decisions[part] = favourable
+            if progress is not None:
+                progress(part.stop, len(decisions))
     return decisions.reshape(len(sources), len(table)).T
 
 
@@ -275,9 +284,11 @@ def ask_own_effects(
     Returned are the effects, or None and why they are not known.
     """
     parameters = audit.parameters
-    searching = parameters.holdout is not None and audit.given is None
-    if searching and parameters.rank_by != "counterfactual":
-        return None, "groups are only searched here, and estimated on other rows"
+    if parameters.rank_by != "counterfactual":
+        if not audit.own_effects:
+            return None, "they were not asked for"
+        if parameters.holdout is not None and audit.given is None:
+            return None, "groups are only searched here, and estimated on other rows"
     why = why_not_asked(audit, left=left)
     if why:
         if parameters.rank_by == "counterfactual":
@@ -293,6 +304,7 @@ def ask_own_effects(
             questions.sources,
             questions.features,
             jobs=audit.jobs,
+            progress=audit.tell,
         )
         clusters = audit.table.clusters
         responses = Responses.of(decisions, None if clusters is None else Clusters.of(clusters))

@@ -36,10 +36,12 @@ def run_audit(
     parameters: AuditParameters,
     *,
     progress: Progress | None = None,
+    own_effects: bool = True,
 ) -> TableFindings:
     """Audit a model on the rows of a table.
 
-    `progress` is called now and then with a phase's name, how much is done and how much there is. A
+    `progress` is called now and then with a phase's name, how much is done and how much there is.
+    `own_effects`: ask for the sensitive features' own effects, if queries are left for them. A
     :class:`testsgd.errors.ModelError` is raised if the model raises or returns something unusable,
     a :class:`testsgd.errors.ParameterError` if exact mode was asked for and takes more queries than
     allowed.
@@ -79,6 +81,7 @@ def run_audit(
         exact=exact,
         clock=clock,
         progress=named("asking the model", progress),
+        own_effects=own_effects,
     )
     if parameters.rank_by == "counterfactual":
         check_ranking(audit, left=allowed - needed)
