@@ -44,6 +44,7 @@ RESULT = {
     "RuleAlone": "`rules_alone[]` of a group",
     "EstimandRates": "`other` of a group",
     "CounterfactualSummary": "`counterfactual` of a group",
+    "OwnEffectSummary": "`own_effect` of a group",
     "InSearch": "`in_search` of a group",
     "Explanation": "`explanation` of a group",
     "ShapleyValue": "`explanation.shapley_values[]` of a group",

@@ -14,6 +14,7 @@ from pydantic import Field
 from testsgd.auditing.estimates import Counts, Estimates, Floats
 from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.guarantee import Guarantee
+from testsgd.auditing.own_effect import OwnEffects
 from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.data import Table
@@ -189,6 +190,9 @@ class TableFindings(Findings):
     # For each feature that is not sensitive, how many of the neighbours that differ in it get the
     # favourable label; None if samples were drawn; shape (features, cells).
     by_feature: Counts | None = None
+    # The groups' own effects of the sensitive features; None if they are not known, and why.
+    own_effects: OwnEffects | None = None
+    own_effects_unknown: str = ""
 
     @property
     def rows(self) -> int:

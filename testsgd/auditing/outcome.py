@@ -95,6 +95,7 @@ class RowAudit(Audit[Model]):
     axes: tuple[Axis, ...]  # Their sensitive features
     # Groups to look at instead of searching for frequent ones
     given: FrequentRuleSets | None = None
+    own_effects: bool = True  # Ask for the own effects of the sensitive features, if affordable
 
     @property
     def size(self) -> int:

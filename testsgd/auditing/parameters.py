@@ -113,8 +113,9 @@ class AuditParameters(Parameters):
     rank_by: RankBy = parameter(
         "auto",
         "What groups are ranked by: the lower confidence bound of the size of the "
-        "difference, the paper's score, or, for texts, the counterfactual effect of the terms; "
-        "auto is that for texts, unless nothing is compared in pairs, and else the lower bound.",
+        "difference, the paper's score, or the counterfactual effect: for texts that of the "
+        "terms, for rows the own effect of the sensitive features. auto is that for texts, unless "
+        "nothing is compared in pairs, and else the lower bound.",
     )
     top: int = parameter(100, "How many groups the reports hold.", at_least=1)
     seed: int = parameter(0, "Same seed, same result.", at_least=0)

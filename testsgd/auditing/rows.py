@@ -18,6 +18,7 @@ from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind
 from testsgd.auditing.independent import sample_independent
 from testsgd.auditing.max_statistic import simultaneous
 from testsgd.auditing.outcome import Answers, Outcome, RowAudit, accuracy_of, order_groups
+from testsgd.auditing.own_effect import ask_own_effects
 from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.pooled import sample_pooled
 from testsgd.auditing.stability import affordable, group_stability
@@ -56,13 +57,16 @@ def audit_rows(audit: RowAudit) -> TableFindings:
     [first] = [item for item in estimated if item.estimand == parameters.estimand]
     ranked, rule_sets = answers[parameters.estimand], outcome.rule_sets
     guarantee, estimates = first.guarantee, first.estimates
+    with clock.phase("own effects"):
+        left = audit.allowed - probed - outcome.queries
+        own_effects, own_effects_unknown = ask_own_effects(audit, rule_sets, left=left)
     with clock.phase("ranking"):
-        ranking = order_groups(
-            estimates,
-            estimates.score,
-            rule_sets.rule_counts(),
-            first_by=guarantee.lower_bounds if parameters.ranked_by == "lower-bound" else None,
-        )
+        sizes = estimates.score
+        first_by = guarantee.lower_bounds if parameters.ranked_by == "lower-bound" else None
+        if parameters.ranked_by == "counterfactual" and own_effects is not None:
+            sizes = np.abs(own_effects.effects)
+            first_by = own_effects.lower_bounds(guarantee.errors)
+        ranking = order_groups(estimates, sizes, rule_sets.rule_counts(), first_by=first_by)
         small = small_groups(
             contingency, min_count=audit.min_count, max_features=parameters.max_features
         )
@@ -93,8 +97,10 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         row_samples=ranked.row_samples,
         row_favourable=ranked.row_favourable,
         by_feature=outcome.by_feature,
+        own_effects=own_effects,
+        own_effects_unknown=own_effects_unknown,
         neighbourhood=neighbourhood_size(table) * len(table) if audit.has_neighbours else 0,
-        queries=outcome.queries + probed,
+        queries=outcome.queries + probed + (0 if own_effects is None else own_effects.queries),
         changing=again.differing,
         model_fingerprint=fingerprint,
         accuracy=accuracy,

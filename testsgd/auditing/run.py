@@ -14,6 +14,7 @@ from testsgd.auditing.findings import Findings, Holdout, InSearch, TableFindings
 from testsgd.auditing.metrics import by_metric
 from testsgd.auditing.outcome import Clock, RowAudit
 from testsgd.auditing.outcome import Progress as PhaseProgress
+from testsgd.auditing.own_effect import check_ranking
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters, Mode
 from testsgd.auditing.rows import audit_rows, exact_queries
 from testsgd.data import Table
@@ -35,29 +36,25 @@ def run_audit(
     parameters: AuditParameters,
     *,
     progress: Progress | None = None,
+    own_effects: bool = True,
 ) -> TableFindings:
     """Audit a model on the rows of a table.
 
-    `progress` is called now and then with a phase's name, how much is done and how much there is. A
+    `progress` is called now and then with a phase's name, how much is done and how much there is.
+    `own_effects`: ask for the sensitive features' own effects, if queries are left for them. A
     :class:`testsgd.errors.ModelError` is raised if the model raises or returns something unusable,
     a :class:`testsgd.errors.ParameterError` if exact mode was asked for and takes more queries than
     allowed.
 
     See Zhang et al., TestSGD, section 4.
     """
-    if parameters.rank_by == "counterfactual":
-        raise ParameterError(
-            f"a table has no {parameters.rank_by} differences",
-            where="rank_by",
-            remedy="rank a table's groups by score",
-        )
     check_condition(parameters.condition_on, table.specification)
     model, table = by_metric(parameters.metric, model, table)
     clock = Clock()
     allowed = parameters.budget(ROW_QUERIES)
     if isinstance(model.model, PredictionColumn):
         _check_predictions(parameters)
-        exact = True
+        needed, exact = 0, True
     else:
         needed = exact_queries(table, parameters) + min(PROBE_ROWS, len(table))
         needed += again_queries(model, table)
@@ -84,7 +81,10 @@ def run_audit(
         exact=exact,
         clock=clock,
         progress=named("asking the model", progress),
+        own_effects=own_effects,
     )
+    if parameters.rank_by == "counterfactual":
+        check_ranking(audit, left=allowed - needed)
     if parameters.holdout is None:
         return audit_rows(audit)
     return audit_held_out(audit, parameters.holdout)

@@ -257,7 +257,8 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
 def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
     summary = result.summary
     other = "observed" if summary.parameters.estimand == "neighbourhood" else "neighbourhood"
-    by_terms = summary.parameters.ranked_by == "counterfactual"
+    texts = summary.data.kind == "texts"
+    by_terms = summary.parameters.ranked_by == "counterfactual" and texts
     columns = [
         console.Column("rank", numeric=True),
         console.Column("from others" if by_terms else "difference", numeric=True),
@@ -278,6 +279,10 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
     effect_at = 1 if by_terms else 2
     if with_terms:
         columns.insert(effect_at, console.Column("effect", numeric=True))
+    # The report has it always; a terminal, only where it is what groups are ranked by.
+    with_own = by_terms and any(group.own_effect for group in groups)
+    if with_own:
+        columns.insert(-2, console.Column("own effect", numeric=True))
     rows = []
     for group in groups:
         low, high = group.confidence_interval
@@ -299,6 +304,9 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
         if with_terms:
             effect = group.counterfactual
             row.insert(effect_at, console.points(effect.difference) if effect else "")
+        if with_own:
+            own = group.own_effect
+            row.insert(-2, console.points(own.difference) if own else "")
         rows.append(row)
     console.print_table(
         f"{summary.data.title}: difference in the rate of “{summary.data.label.favourable}”, "

@@ -375,7 +375,7 @@ def attempt(
     refitter = ClassifierRefitter(estimator, columns, classes, training)
     (original,) = refitter.refit(None, seed=seed)
     loaded = LoadedModel(original.model)
-    findings = run_audit(loaded, table, settings.audit)
+    findings = run_audit(loaded, table, settings.audit, own_effects=False)
     if not len(findings.ranking) or not findings.top_score:
         return Attempt("the audit found no group that is treated differently")
     targets = choose_targets(findings, settings.mitigation)
@@ -435,7 +435,7 @@ def told_scores(
     if before is None or target is None:
         return {}, {}
     model = LoadedModel(EstimatorRows(estimator, columns, favourable))
-    after = run_audit(model, before.table, audit)
+    after = run_audit(model, before.table, audit, own_effects=False)
     worst = dict.fromkeys([*worst_groups(before, _TOLD), *worst_groups(after, _TOLD)])
     names = {group: before.rule_set(group).text for group in {target.group: None, **worst}}
     first, second = (

@@ -105,7 +105,7 @@ class TableMaterial(Material):
         progress: Progress | None,
     ) -> TableFindings:
         table = self.table if len(indices) == len(self.table) else self.table.take(indices)
-        return run_audit(model, table, parameters, progress=progress)
+        return run_audit(model, table, parameters, progress=progress, own_effects=False)
 
 
 class Neighbours(Source):

@@ -143,7 +143,7 @@ def judge_once(world: Population, rows: int, number: int, *, seed: int) -> World
         seed=number,
         jobs=1,
     )
-    findings = run_audit(model, table, parameters)
+    findings = run_audit(model, table, parameters, own_effects=False)
     sizes = [int(group.matches(table).sum()) for group in world.planted]
     evaluable = any(min(size, rows - size) >= MIN_ROWS for size in sizes)
     planted = planted_cells(findings, world)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from testsgd.auditing.report import charts, tables, wording
 from testsgd.auditing.report.notes import meaning_notes
+from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.provenance import particulars
 from testsgd.auditing.report.summary import (
     AuditSummary,
@@ -243,6 +244,7 @@ def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
         blocks = (
             Paragraph(wording.compared(group, label, words), "lead"),
             *_texts(words.effect(group, label)),
+            *_texts(own_effect_sentence(group.own_effect)),
             Heading(words.members),
             Bullets(tuple(rules)),
             Paragraph(words.size(group), "soft"),

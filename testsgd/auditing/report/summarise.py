@@ -13,6 +13,7 @@ from testsgd.auditing.findings import Estimated, Findings, TableFindings
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.report import summary as document
 from testsgd.auditing.report.frames import frame_of
+from testsgd.auditing.report.own_effects import own_effect_summary
 from testsgd.auditing.report.subject import (
     charts,
     counterfactual_summary,
@@ -94,7 +95,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         GateMeasure(f"{item.estimand} difference", item.largest, item.largest_bound)
         for item in estimands
     ]
-    if parameters.ranked_by == "counterfactual":
+    if parameters.ranked_by == "counterfactual" and terms is not None:
         bound = findings.largest_bound if findings.guarantee.kind == "simultaneous" else None
         measures = [GateMeasure("counterfactual effect", findings.top_score, bound)]
     return AuditSummary.of(
@@ -169,6 +170,7 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
                 other=_other_rates(findings, group, row),
                 rules_alone=rules_alone(findings, group) if alone else [],
                 counterfactual=counterfactual_summary(findings, group),
+                own_effect=own_effect_summary(findings, group),
                 unknown_to_model=bool(unknown and unknown[group]),
                 stability=findings.stability.get(group),
                 in_search=findings.in_search.get(group),

@@ -10,6 +10,7 @@ from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.findings import Holdout, InSearch
 from testsgd.auditing.guarantee import Method
 from testsgd.auditing.parameters import AuditParameters, Estimand, GuaranteeKind, SamplingScheme
+from testsgd.auditing.report.own_effects import OwnEffectSummary
 from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.audit/2"
@@ -283,6 +284,10 @@ class GroupSummary(Part):
     )
     counterfactual: CounterfactualSummary | None = Field(
         None, description="counterfactual effect of the terms of texts; null if not compared"
+    )
+    own_effect: OwnEffectSummary | None = Field(
+        None,
+        description="own effect of the sensitive features of rows; null if the model was not asked",
     )
     unknown_to_model: bool = Field(
         False,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, Literal
 
+from testsgd.auditing.report.own_effects import own_effect_points
 from testsgd.auditing.report.summary import (
     AuditSummary,
     CellRate,
@@ -109,6 +110,8 @@ def group_table(
     other = next((group.other for group in groups if group.other), None)
     other_name = f"{other.estimand.capitalize()} difference, points" if other else ""
     effect = Column("Counterfactual effect, points", "strong" if first else "number")
+    by_features = any(group.own_effect for group in groups)
+    own = Column("Own effect, points", "number")
     differing = Column(
         "Difference from other texts" if first else "Difference",
         "number" if first else "strong",
@@ -159,6 +162,7 @@ def group_table(
         (by_bounds, bound, lambda group: size(group.lower_confidence_bound)),
         (q_values, Column("q-value", "number"), lambda group: q_text(group.q_value)),
         (paired and not first, effect, counterfactual_points),
+        (by_features, own, lambda group: own_effect_points(group.own_effect)),
         (not compact, Column("Remark", view="html"), marks),
         (not compact, Column("Remark", view="markdown"), remark),
     ]

@@ -80,7 +80,7 @@ def other_rates(other: EstimandRates) -> str:
 
 def by_terms(summary: AuditSummary) -> bool:
     """Return whether an audit goes by the counterfactual effects of terms."""
-    return summary.parameters.ranked_by == "counterfactual"
+    return summary.parameters.ranked_by == "counterfactual" and summary.data.kind == "texts"
 
 
 def spoken_difference(group: GroupSummary, summary: AuditSummary) -> float:
@@ -106,7 +106,9 @@ def ranked_by(summary: AuditSummary) -> str:
     return {
         "score": "score",
         "lower-bound": "lower confidence bound of the difference",
-        "counterfactual": "counterfactual effect of the terms",
+        "counterfactual": "counterfactual effect of the terms"
+        if summary.data.kind == "texts"
+        else "own effect of the sensitive features",
     }[summary.parameters.ranked_by]
 
 

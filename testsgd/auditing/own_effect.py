@@ -1,0 +1,358 @@
+"""The sensitive features' own effect: the same rows, with the sensitive values of other people.
+
+A group may be treated differently because the model goes by its sensitive features, or because the
+group differs in other features that the model goes by. To tell these apart every row is given the
+sensitive values of every cell of the contingency table in turn, and the model is asked again. Let
+m(c) be the rate of the favourable label if all rows have the sensitive values of cell c. A group's
+own effect is the mean of m over the cells of the group, less its mean over all other cells, each
+cell weighed by its rows: all people with the group's mixture of sensitive values, less all people
+with the rest's. A model that is not given the sensitive features has no own effect.
+
+A cell may hold many values, as the bin of an age does. One real row of the cell stands for it, the
+middle one by its numbers, with all of its sensitive values: so no combination is made up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import joblib
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from testsgd.auditing.estimates import Counts, Floats
+from testsgd.auditing.guarantee import lower_confidence_bound
+from testsgd.auditing.outcome import Progress, RowAudit
+from testsgd.data import Table
+from testsgd.errors import ParameterError
+from testsgd.models import Model
+from testsgd.rules import Contingency, FrequentRuleSets
+from testsgd.scoring import Clusters, block_of
+
+Places = NDArray[np.intp]
+
+# More questions than these are not asked without need: a minute's worth for a fast model.
+MOST_QUESTIONS = 5_000_000
+
+# Questions put to the model at once. Fixed, so that no result depends on the number of threads.
+_BATCH = 1 << 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Responses:
+    """How a model decides on all rows, given each of some tuples of sensitive values."""
+
+    rows: int  # How many rows there are.
+    # Rows with the favourable label if all have the values of a tuple; shape (tuples,).
+    favourable: Counts
+    # Sums over independent units of the products of their deviations; shape (tuples, tuples).
+    scatter: Floats
+    units: int  # How many units: rows, or clusters of them.
+
+    @classmethod
+    def of(cls, decisions: NDArray[np.uint8], clusters: Clusters | None = None) -> Responses:
+        """Sum up decisions (rows, tuples), 1 where the label is favourable.
+
+        Examples
+        --------
+        >>> responses = Responses.of(np.array([[1, 0], [1, 1]], dtype=np.uint8))
+        >>> responses.favourable.tolist(), responses.scatter.tolist()
+        ([2, 1], [[0.0, 0.0], [0.0, 0.5]])
+        """
+        favourable = decisions.sum(axis=0, dtype=np.int64)
+        sums, sizes = decisions.astype(np.float64), np.ones(len(decisions))
+        if clusters is not None:
+            order = np.argsort(clusters.of_row, kind="stable")
+            starts = np.r_[0, np.cumsum(clusters.sizes)[:-1]]
+            sums, sizes = (
+                np.add.reduceat(sums[order], starts, axis=0),
+                clusters.sizes.astype(np.float64),
+            )
+        # Sums of whole numbers, which no order of the rows changes, and only then the deviations.
+        with threadpool_limits(1):
+            products, by_size = sums.T @ sums, sums.T @ sizes
+        rates = favourable / len(decisions)
+        mixed = np.outer(by_size, rates)
+        scatter = products - mixed - mixed.T + (sizes @ sizes) * np.outer(rates, rates)
+        return cls(rows=len(decisions), favourable=favourable, scatter=scatter, units=len(sums))
+
+    def standard_errors(self, weights: Floats) -> Floats:
+        """Compute the standard error of weighted sums of the rates, for weights (groups, tuples).
+
+        Rows that all answer alike may be a sample without the few that do not. So the variance is
+        taken with two units more, that answer with all that the weights allow: 1 and -1.
+        """
+        size = self.rows / self.units
+        squares = ((weights @ self.scatter) * weights).sum(axis=1) + 2 * size**2
+        correction = self.units / max(1, self.units - 1)
+        errors: Floats = np.sqrt(squares * correction) / self.rows
+        return errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnEffects:
+    """The own effect of the sensitive features, for every group of an audit of rows."""
+
+    rule_sets: FrequentRuleSets  # The groups.
+    contingency: Contingency  # The cells that they are made of.
+    # The own effect of each group, NaN if all rows are in it; shape (groups,).
+    effects: Floats
+    # How the model answered; None if it is not given any sensitive feature.
+    responses: Responses | None
+    # Which tuple of sensitive values, of those that the model was asked with, is that of each
+    # cell; shape (cells,).
+    tuple_of_cell: Places
+    queries: int  # Rows the model was asked about.
+
+    @property
+    def not_given(self) -> bool:
+        """Whether the model is given no sensitive feature, so that all effects are exactly 0."""
+        return self.responses is None
+
+    def weights(self, groups: Places) -> Floats:
+        """Return how much more often each tuple occurs in some groups than outside of them.
+
+        The shape is (groups, tuples). Each row's numbers add up to 0, their sizes to 2 at most.
+        """
+        rows = self.contingency.tally()
+        members = self.rule_sets.members(groups, self.contingency)
+        inside = members * rows
+        outside = rows - inside
+        with np.errstate(invalid="ignore"):
+            of_cells = inside / inside.sum(axis=1, keepdims=True)
+            of_cells -= outside / outside.sum(axis=1, keepdims=True)
+        order = np.argsort(self.tuple_of_cell, kind="stable")
+        ordered = self.tuple_of_cell[order]
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        sums: Floats = np.add.reduceat(of_cells[:, order], starts, axis=1)
+        return sums
+
+    def intervals(self, groups: Places, errors: Floats) -> tuple[Floats, Floats]:
+        """Compute normal confidence intervals of the effects of some groups.
+
+        The rows are taken for a sample, the mixtures of sensitive values in a group and outside of
+        it for given. `errors` are the two-sided error rates, one a group.
+        """
+        from scipy.special import ndtri
+
+        if self.responses is None:
+            return np.zeros(len(groups)), np.zeros(len(groups))
+        margins = np.zeros(len(groups))
+        block = block_of(self.contingency.cells)
+        for start in range(0, len(groups), block):
+            part = slice(start, start + block)
+            quantiles = -ndtri(errors[part] / 2)
+            margins[part] = quantiles * self.responses.standard_errors(self.weights(groups[part]))
+        effects = self.effects[groups]
+        return np.maximum(effects - margins, -1.0), np.minimum(effects + margins, 1.0)
+
+    def lower_bounds(self, errors: Floats) -> Floats:
+        """Compute the lower confidence bounds of the sizes of all effects, shape (groups,)."""
+        low, high = self.intervals(np.arange(len(self.effects)), errors)
+        return lower_confidence_bound(low, high)
+
+
+def representatives(table: Table, contingency: Contingency) -> Places:
+    """Choose a row for each cell: the middle one, by its sensitive numbers; shape (cells,)."""
+    # The last key is the first to sort by: cells, then the features in their order.
+    keys: list[NDArray[np.number]] = [
+        table.numbers(axis.feature)
+        for axis in reversed(contingency.axes)
+        if table.specification.features[axis.feature].continuous
+    ]
+    order = np.lexsort([*keys, contingency.cell_of_row])
+    counts = contingency.tally()
+    starts = np.cumsum(counts) - counts
+    chosen: Places = order[starts + (counts - 1) // 2]
+    return chosen
+
+
+def distinct_tuples(table: Table, rows: Places, features: list[str]) -> tuple[Places, Places]:
+    """Tell which rows have the same values of some features.
+
+    Returned are each row's tuple of values, 0, 1, ..., and for each tuple the first of the rows.
+    """
+    codes = np.zeros(len(rows), dtype=np.int64)
+    for name in features:
+        of_feature, values = pd.factorize(table.frame[name].iloc[rows], use_na_sentinel=False)
+        # Numbered anew each time, so that many features cannot run out of numbers.
+        codes = pd.factorize(codes * len(values) + of_feature)[0].astype(np.int64)
+    _, first = np.unique(codes, return_index=True)
+    return codes.astype(np.intp), rows[first]
+
+
+def ask_tuples(
+    model: Model,
+    table: Table,
+    sources: Places,
+    features: list[str],
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> NDArray[np.uint8]:
+    """Ask a model about every row with the sensitive values of each of some rows.
+
+    `progress` is called with the questions answered and their number. Returned is 1 where the
+    answer is favourable, shape (rows, sources).
+    """
+    decisions = np.zeros(len(sources) * len(table), dtype=np.uint8)
+    # One thread a batch: the libraries' own threads would split sums by the number of processors.
+    with threadpool_limits(1):
+        answers = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(
+            joblib.delayed(_ask)(model, table, sources, features, part)
+            for part in _batches(len(decisions))
+        )
+        for part, favourable in answers:
+            decisions[part] = favourable
+            if progress is not None:
+                progress(part.stop, len(decisions))
+    return decisions.reshape(len(sources), len(table)).T
+
+
+def _batches(questions: int) -> Iterator[slice]:
+    for start in range(0, questions, _BATCH):
+        yield slice(start, min(start + _BATCH, questions))
+
+
+def _ask(
+    model: Model, table: Table, sources: Places, features: list[str], part: slice
+) -> tuple[slice, NDArray[np.bool_]]:
+    """Ask some of the questions, which go through all rows with the values of one source first."""
+    source, row = np.divmod(np.arange(part.start, part.stop), len(table))
+    frame = table.frame.iloc[row].reset_index(drop=True)
+    for name in features:
+        frame[name] = table.frame[name].array.take(sources[source])
+    return part, model.decisions(frame)
+
+
+def own_effects(
+    contingency: Contingency,
+    rule_sets: FrequentRuleSets,
+    tuple_of_cell: Places,
+    responses: Responses | None,
+    *,
+    queries: int = 0,
+) -> OwnEffects:
+    """Compute the own effect of every group from what a model answered."""
+    rows = contingency.tally()
+    effects = np.zeros(len(rule_sets))
+    if responses is not None:
+        # Whole numbers, so that equal rates have a difference of exactly 0.
+        favourable = rows * responses.favourable[tuple_of_cell]
+        quantities = np.vstack([rows, favourable]).astype(np.float64)
+        rows_in, inside = rule_sets.sums_of(contingency, quantities)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            effects = inside / rows_in - (favourable.sum() - inside) / (rows.sum() - rows_in)
+        effects /= responses.rows
+    return OwnEffects(
+        rule_sets=rule_sets,
+        contingency=contingency,
+        effects=effects,
+        responses=responses,
+        tuple_of_cell=tuple_of_cell,
+        queries=queries,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Questions:
+    """What to ask a model for the own effects of its sensitive features."""
+
+    features: list[str]  # The sensitive features that the model is given.
+    tuple_of_cell: Places  # The tuple of their values that stands for each cell; shape (cells,).
+    sources: Places  # A row that has each tuple; shape (tuples,).
+    queries: int  # How many rows it takes to ask.
+
+    @classmethod
+    def of(cls, audit: RowAudit) -> Questions:
+        """Find out what to ask; nothing if the model is given no sensitive feature."""
+        sensitive = audit.table.specification.sensitive
+        features = [name for name in sensitive if name not in audit.model.not_given]
+        rows = representatives(audit.table, audit.contingency)
+        tuple_of_cell, sources = distinct_tuples(audit.table, rows, features)
+        return cls(
+            features=features,
+            tuple_of_cell=tuple_of_cell,
+            sources=sources,
+            queries=len(sources) * audit.size if features else 0,
+        )
+
+
+def ask_own_effects(
+    audit: RowAudit, rule_sets: FrequentRuleSets, *, left: int
+) -> tuple[OwnEffects | None, str]:
+    """Ask for the own effects with the queries that are left.
+
+    Returned are the effects, or None and why they are not known.
+    """
+    parameters = audit.parameters
+    if parameters.rank_by != "counterfactual":
+        if not audit.own_effects:
+            return None, "they were not asked for"
+        if parameters.holdout is not None and audit.given is None:
+            return None, "groups are only searched here, and estimated on other rows"
+    why = why_not_asked(audit, left=left)
+    if why:
+        if parameters.rank_by == "counterfactual":
+            # One part of split rows has only its part of the queries.
+            raise _refusal(why)
+        return None, why
+    questions = Questions.of(audit)
+    responses = None
+    if questions.features:
+        decisions = ask_tuples(
+            audit.model.model,
+            audit.table,
+            questions.sources,
+            questions.features,
+            jobs=audit.jobs,
+            progress=audit.tell,
+        )
+        clusters = audit.table.clusters
+        responses = Responses.of(decisions, None if clusters is None else Clusters.of(clusters))
+    effects = own_effects(
+        audit.contingency,
+        rule_sets,
+        questions.tuple_of_cell,
+        responses,
+        queries=questions.queries,
+    )
+    return effects, ""
+
+
+def why_not_asked(audit: RowAudit, *, left: int) -> str:
+    """Say why a model is not asked for own effects, given the queries left; empty if it is."""
+    parameters = audit.parameters
+    if not audit.has_neighbours:
+        return "these are predictions, and there is no model to ask"
+    if not audit.exact:
+        return "this audit draws samples"
+    if parameters.metric != "selection_rate":
+        return f"the metric is {parameters.metric}, and own effects are of selection rates"
+    if parameters.nondeterministic is not None:
+        return "the model answers differently when asked twice"
+    queries = Questions.of(audit).queries
+    allowed = min(left, MOST_QUESTIONS)
+    if queries > allowed:
+        return f"that takes {queries:,} queries, and {max(0, allowed):,} are left for it"
+    return ""
+
+
+def check_ranking(audit: RowAudit, *, left: int) -> None:
+    """Refuse to rank groups by own effects that will not be known, or that are all 0."""
+    why = why_not_asked(audit, left=left)
+    if not why and not Questions.of(audit).features:
+        why = "the model is given no sensitive feature, so that all of them are 0"
+    if why:
+        raise _refusal(why)
+
+
+def _refusal(why: str) -> ParameterError:
+    return ParameterError(
+        f"groups cannot be ranked by the own effects of the sensitive features: {why}",
+        where="rank_by",
+        remedy="rank them by lower-bound",
+    )

@@ -1,0 +1,117 @@
+"""How the own effects of the sensitive features stand in the document and are put into words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from testsgd.auditing.findings import Findings, TableFindings
+from testsgd.report.formatting import NOTHING, interval, is_nothing, points, signed
+from testsgd.report.summaries import Part
+
+Difference = Annotated[float, Field(ge=-1, le=1)]
+
+
+class OwnEffectSummary(Part):
+    """The own effect of the sensitive features of a group: the same rows, with other values."""
+
+    difference: Difference = Field(
+        description="rate of all rows with the group's mixture of sensitive values, less that of "
+        "all rows with the mixture of its complement"
+    )
+    confidence_interval: tuple[Difference, Difference] = Field(
+        description="confidence interval of that difference; the mixtures are taken for given"
+    )
+    observed_difference: Difference = Field(
+        description="the group's difference in the rows as they are; the rest of it comes with "
+        "other features"
+    )
+    not_given: bool = Field(
+        description="true: the model is given no sensitive feature, so that it is exactly 0"
+    )
+
+
+def own_effect_summary(findings: Findings, group: int) -> OwnEffectSummary | None:
+    """Write the own effect of a group's sensitive features; None if it is not known."""
+    if not isinstance(findings, TableFindings) or findings.own_effects is None:
+        return None
+    known, groups = findings.own_effects, np.array([group], dtype=np.intp)
+    estimates = findings.estimates
+    for other in findings.others:
+        if other.estimand == "observed":
+            estimates = other.estimates
+    low, high = known.intervals(groups, findings.guarantee.errors[groups])
+    effect = float(known.effects[group])
+    if np.isnan(effect):
+        return None
+    return OwnEffectSummary(
+        difference=effect,
+        confidence_interval=(float(low[0]), float(high[0])),
+        observed_difference=float(estimates.difference[group]),
+        not_given=known.not_given,
+    )
+
+
+def own_effect_points(effect: OwnEffectSummary | None) -> str:
+    """Write an own effect with its interval, without unit.
+
+    Examples
+    --------
+    >>> effect = OwnEffectSummary(
+    ...     difference=0.1,
+    ...     confidence_interval=(0.08, 0.12),
+    ...     observed_difference=0.25,
+    ...     not_given=False,
+    ... )
+    >>> own_effect_points(effect)
+    '+10.0 (+8.0 to +12.0)'
+    """
+    if effect is None:
+        return NOTHING
+    if effect.not_given:
+        return signed(effect.difference)
+    return f"{signed(effect.difference)} ({interval(effect.confidence_interval)})"
+
+
+def own_effect_sentence(effect: OwnEffectSummary | None) -> str:
+    """Write how much of a difference is by the sensitive features; empty if that is not known.
+
+    Examples
+    --------
+    >>> effect = OwnEffectSummary(
+    ...     difference=0,
+    ...     confidence_interval=(0, 0),
+    ...     observed_difference=0.25,
+    ...     not_given=True,
+    ... )
+    >>> print(own_effect_sentence(effect))
+    The model is given no sensitive feature. So the difference of +25.0 points comes entirely
+    through other features.
+    """
+    if effect is None:
+        return ""
+    part, whole = effect.difference, effect.observed_difference
+    if effect.not_given:
+        if is_nothing(whole):
+            return "The model is given no sensitive feature, so these have no effect of their own."
+        return (
+            f"The model is given no sensitive feature. So the difference of {points(whole)} comes "
+            "entirely through other features."
+        )
+    low, high = effect.confidence_interval
+    ends = f"confidence interval {interval(effect.confidence_interval)}"
+    if low <= 0 <= high:
+        ends += ", which includes zero"
+    if part * whole < 0 and not is_nothing(part):
+        return (
+            f"The sensitive features themselves have an effect of {points(part)} ({ends}), against "
+            f"the difference of {points(whole)}, which comes through other features."
+        )
+    # Of the numbers as they are written, so that they add up.
+    rest = round(whole, 3) - round(part, 3)
+    return (
+        f"{signed(part)} of {points(whole)} are by the sensitive features themselves ({ends}); "
+        f"{points(rest)} come through other features."
+    )
