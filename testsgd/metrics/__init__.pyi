@@ -1,8 +1,14 @@
 from .call import FOUR_FIFTHS as FOUR_FIFTHS
+from .call import audit_counts as audit_counts
 from .call import audit_file_of_predictions as audit_file_of_predictions
 from .call import audit_metrics as audit_metrics
 from .call import audit_predictions as audit_predictions
+from .call import audit_rows_elsewhere as audit_rows_elsewhere
 from .cells import MetricCells as MetricCells
+from .counting import DIALECTS as DIALECTS
+from .counting import Bins as Bins
+from .counting import count_rows as count_rows
+from .counting import counts_query as counts_query
 from .definitions import METRICS as METRICS
 from .definitions import Metric as Metric
 from .parameters import MetricParameters as MetricParameters

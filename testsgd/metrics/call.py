@@ -8,14 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from testsgd.auditing import AuditResult, audit_decisions, check_columns, frame_of
 from testsgd.auditing.report.subject import table_summary
 from testsgd.auditing.report.summary import LabelSummary
 from testsgd.data import Table, check_count, check_table, infer_specification, joined, read_frame
-from testsgd.errors import ParameterError
+from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.cells import cells_of_rows
+from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, count_rows
 from testsgd.metrics.definitions import (
     JOINT_METRICS,
     Masses,
@@ -23,7 +25,7 @@ from testsgd.metrics.definitions import (
     resolve_metrics,
 )
 from testsgd.metrics.parameters import BEST, MetricParameters
-from testsgd.metrics.predictions import read_predictions
+from testsgd.metrics.predictions import Predictions, read_predictions, read_weights
 from testsgd.metrics.report.summarise import summarise_metrics
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.run import audit_cells
@@ -245,31 +247,210 @@ def audit_metrics(
         favourable=favourable,
         threshold=threshold,
     )
-    if rule is not None and metrics is None:
-        metrics = "selection_rate"
-    wanted = metrics
-    if wanted is None:
-        labelled = predictions.labelled is not None
-        wanted = default_metrics(predictions.kind, labelled=labelled)
-    resolved = resolve_metrics(wanted)
     table = _table_of(frame, features=features, name=name)
     if limit is not None:
         predictions = predictions.take(table.drawn(limit, settings.seed))
         table = table.sample(limit, settings.seed)
+    return _audited(
+        table,
+        predictions,
+        settings,
+        metrics="selection_rate" if rule is not None and metrics is None else metrics,
+        label=_name_of_label(y_true, y_pred),
+        started=started,
+    )
+
+
+def audit_counts(
+    counts: Any,
+    *,
+    predictions: str,
+    sensitive_features: Sequence[str],
+    rows: str = ROWS,
+    label: str | None = None,
+    weight: str | None = None,
+    weight_squared: str | None = None,
+    metrics: Wanted | None = None,
+    rule: Literal["four-fifths"] | None = None,
+    favourable: Any = None,
+    features: Mapping[str, Mapping[str, Any]] | None = None,
+    name: str = "data",
+    **parameters: Any,
+) -> MetricsResult:
+    """Compare metrics of rows that were counted elsewhere, each row of a table standing for many.
+
+    Such a table is what one GROUP BY gives, see :func:`testsgd.metrics.count_rows`; the result is
+    that of the rows themselves.
+
+    Parameters
+    ----------
+    counts : data frame
+        A row for each combination of sensitive values, prediction and true label.
+    predictions : str
+        The column with predictions, which must be classes.
+    sensitive_features : sequence of str
+        Names of columns; a number is any that lies in its bin.
+    rows : str
+        The column that says how many rows there are.
+    label : str, optional
+        The column with the true labels.
+    weight, weight_squared : str, optional
+        The columns with the sums of the weights and of their squares.
+    metrics, rule, favourable, features, name, **parameters
+        As for :func:`testsgd.audit_metrics`.
+
+    Returns
+    -------
+    MetricsResult
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong.
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame({
+    ...     "sex": ["f", "f", "m", "m"],
+    ...     "granted": ["no", "yes", "no", "yes"],
+    ...     "rows": [600_000_000, 400_000_000, 500_000_000, 500_000_000]})
+    >>> result = audit_counts(counts, predictions="granted", sensitive_features=["sex"])
+    >>> result.summary.metrics[0].counted, result.groups["effect"].iloc[0].round(6).item()
+    (2000000000, -0.1)
+    """
+    started = time.perf_counter()
+    settings = _settings(parameters, rule=rule)
+    frame = frame_of(counts, "counts")
+    named = {"predictions": predictions, "rows": rows, "label": label}
+    named |= {"weight": weight, "weight_squared": weight_squared}
+    check_columns(frame, named, sensitive_features)
+    if (weight is None) != (weight_squared is None):
+        raise ParameterError(
+            "the sums of the weights and of their squares belong together",
+            where="weight",
+            remedy="name the columns of both",
+        )
+    times = read_weights(frame[rows], rows=len(frame))
+    if (times % 1 != 0).any():
+        raise DataError(
+            "a number of rows is not whole",
+            where=f"column {rows!r}",
+            remedy="name the column that says how many rows there are",
+        )
+    occurring = np.flatnonzero(times > 0)
+    frame, times = frame.iloc[occurring].reset_index(drop=True), times[occurring]
+    read = read_predictions(
+        frame[predictions],
+        None if label is None else frame[label],
+        rows=len(frame),
+        sample_weight=None if weight is None else frame[weight],
+        favourable=favourable,
+    )
+    if read.kind != "decisions":
+        raise DataError(
+            f"the predictions are {read.kind}, and rows are counted by classes",
+            where=f"column {predictions!r}",
+            remedy="count rows by decisions, such as score > 0.5",
+        )
+    squares = None
+    if weight_squared is not None:
+        squares = read_weights(frame[weight_squared], rows=len(frame))
+    read = replace(read, rows=times.astype(np.int64), weights_squared=squares)
+    return _audited(
+        _table_of(frame[list(sensitive_features)], features=features, name=name),
+        read,
+        settings,
+        metrics="selection_rate" if rule is not None and metrics is None else metrics,
+        label=label or predictions,
+        started=started,
+    )
+
+
+def audit_rows_elsewhere(
+    rows: Any,
+    *,
+    predictions: str,
+    sensitive_features: Sequence[str],
+    label: str | None = None,
+    weights: str | None = None,
+    features: Mapping[str, Mapping[str, Any]] | None = None,
+    **options: Any,
+) -> MetricsResult:
+    """Compare metrics of rows that stay in the engine that has them: one GROUP BY is sent to it.
+
+    Parameters
+    ----------
+    rows, predictions, sensitive_features, label, weights, features
+        As for :func:`testsgd.metrics.count_rows`.
+    **options
+        Those of :func:`audit_counts`.
+
+    Returns
+    -------
+    MetricsResult
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong.
+
+    Examples
+    --------
+    >>> import polars
+    >>> people = polars.LazyFrame({"sex": ["f", "m"] * 200, "granted": ["no", "yes"] * 200})
+    >>> result = audit_rows_elsewhere(people, predictions="granted", sensitive_features=["sex"])
+    >>> result.summary.data.rows
+    400
+    """
+    counts, bins = count_rows(
+        rows,
+        sensitive_features=sensitive_features,
+        predictions=predictions,
+        label=label,
+        weights=weights,
+        features=features,
+    )
+    weighted = weights is not None
+    return audit_counts(
+        counts,
+        predictions=predictions,
+        sensitive_features=sensitive_features,
+        label=label,
+        weight=WEIGHT if weighted else None,
+        weight_squared=WEIGHT_SQUARED if weighted else None,
+        features={**(features or {}), **bins},
+        **options,
+    )
+
+
+def _audited(
+    table: Table,
+    predictions: Predictions,
+    settings: MetricParameters,
+    *,
+    metrics: Wanted | None,
+    label: str,
+    started: float,
+) -> MetricsResult:
+    """Sum the metrics over the cells of a table, compare them, and write it down."""
+    wanted = metrics
+    if wanted is None:
+        labelled = predictions.labelled is not None
+        wanted = default_metrics(predictions.kind, labelled=labelled)
     contingency = lay_out(table, sensitive_axes(table, bins=settings.bins))
-    cells = cells_of_rows(contingency, predictions, resolved)
+    cells = cells_of_rows(contingency, predictions, resolve_metrics(wanted))
     counted = time.perf_counter()
     findings = audit_cells(cells, settings)
     compared = time.perf_counter()
-    label = LabelSummary(
-        column=str(getattr(y_true, "name", None) or getattr(y_pred, "name", None) or "prediction"),
-        favourable=predictions.favourable,
-        meaning="",
+    data = table_summary(
+        table,
+        predictions_given=True,
+        label=LabelSummary(column=label, favourable=predictions.favourable, meaning=""),
     )
     summary = summarise_metrics(
         findings,
-        table_summary(table, predictions_given=True, label=label),
-        kind=predictions,
+        data.model_copy(update={"rows": int(cells.rows.sum())}),
+        predictions=predictions,
         joint=_joint_names(wanted),
         seconds={
             "counting": round(counted - started, 4),
@@ -277,6 +458,10 @@ def audit_metrics(
         },
     )
     return MetricsResult(summary, findings)
+
+
+def _name_of_label(y_true: Any, y_pred: Any) -> str:
+    return str(getattr(y_true, "name", None) or getattr(y_pred, "name", None) or "prediction")
 
 
 def audit_file_of_predictions(

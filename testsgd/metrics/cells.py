@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,13 +52,22 @@ def cells_of_rows(
         If a metric counts no row, or is not one of such predictions.
     """
     cell, cells = contingency.cell_of_row, contingency.cells
-    weights = predictions.weights
+    weights, times = predictions.weights, predictions.rows
+    linear: Any = weights if weights is not None else times
+    square: Any = predictions.weights_squared
+    if square is None:
+        square = times if weights is None else weights * weights
     counted, sums = [], []
     for metric in metrics:
         numerator, denominator = predictions.masses(metric)
-        if weights is not None:
-            numerator, denominator = numerator * weights, denominator * weights
-        counts = denominator > 0
+        parts = [
+            _times(numerator, linear),
+            _times(denominator, linear),
+            _times(numerator * numerator, square),
+            _times(numerator * denominator, square),
+            _times(denominator * denominator, square),
+        ]
+        counts = parts[DENOMINATOR] > 0
         if not counts.any():
             raise ParameterError(
                 f"no row counts for the metric {metric.name}",
@@ -65,25 +75,24 @@ def cells_of_rows(
                 remedy="check the labels, the weights, and which label is the favourable one",
                 metric=metric.name,
             )
-        counted.append(np.bincount(cell[counts], minlength=cells))
-        sums.append(
-            [
-                np.bincount(cell, weights=item, minlength=cells)
-                for item in (
-                    numerator,
-                    denominator,
-                    numerator * numerator,
-                    numerator * denominator,
-                    denominator * denominator,
-                )
-            ]
-        )
-    rows = np.bincount(cell, minlength=cells)
+        counted.append(_summed(cell[counts], None if times is None else times[counts], cells))
+        sums.append([np.bincount(cell, weights=part, minlength=cells) for part in parts])
+    rows = _summed(cell, times, cells)
     return MetricCells(
         contingency=contingency,
         metrics=tuple(metrics),
-        rows=rows.astype(np.int64),
+        rows=rows,
         counted=np.array(counted, dtype=np.int64),
         sums=np.array(sums, dtype=np.float64),
         weighted=weights is not None,
     )
+
+
+def _times(values: Floats, weights: Any) -> Floats:
+    return values if weights is None else np.asarray(values * weights, dtype=np.float64)
+
+
+def _summed(cell: NDArray[np.integer], times: Counts | None, cells: int) -> Counts:
+    """Count the rows of each cell, some of which stand for many."""
+    # Sums of whole numbers below 2**53 are exact in a float.
+    return np.rint(np.bincount(cell, weights=times, minlength=cells)).astype(np.int64)

@@ -33,8 +33,12 @@ class Predictions:
     truth: Floats | None  # True labels as numbers: 1 and 0 of classes.
     labelled: NDArray[np.bool_] | None  # Where the true label is known; None without labels.
     weights: Floats | None
-    favourable: str  # The class whose rate is compared; empty for numbers.
-    threshold: float | None  # Above which a score or number counts as favourable.
+    # Where a row stands for many: for how many, and the sum of the squares of their weights, of
+    # which `weights` is then the sum.
+    rows: NDArray[np.int64] | None = None
+    weights_squared: Floats | None = None
+    favourable: str = ""  # The class whose rate is compared; empty for numbers.
+    threshold: float | None = None  # Above which a score or number counts as favourable.
 
     def __len__(self) -> int:
         return len(self.given)

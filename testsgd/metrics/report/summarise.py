@@ -27,13 +27,13 @@ def summarise_metrics(
     findings: MetricsFindings,
     data: DataSummary,
     *,
-    kind: Predictions | None,
+    predictions: Predictions,
     joint: Sequence[str],
     seconds: Mapping[str, float],
 ) -> document.MetricsSummary:
     """Write what an audit of metrics found as one document.
 
-    `kind`: the predictions, None if only cells were given; `joint`: the joint metrics asked for.
+    `predictions`: the predictions; `joint`: the joint metrics asked for.
     """
     metrics = [_metric(findings, found) for found in findings.metrics]
     parameters = findings.parameters
@@ -41,8 +41,8 @@ def summarise_metrics(
     parts: dict[str, Any] = {
         "parameters": parameters,
         "data": data,
-        "predictions": "decisions" if kind is None else kind.kind,
-        "threshold": None if kind is None else kind.threshold,
+        "predictions": predictions.kind,
+        "threshold": predictions.threshold,
         "weighted": findings.cells.weighted,
         "groups_compared": len(findings.rule_sets),
         "replicates": findings.replicates,

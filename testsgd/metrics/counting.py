@@ -1,0 +1,337 @@
+"""Rows counted where they are: one GROUP BY of their engine, and only the counts come here.
+
+What an audit of predictions needs of the rows is how many there are of each combination of
+sensitive values, prediction and true label. Numbers are brought into bins first. A bin is written
+as the smallest number in it, its lower edge, so that a table of counts reads like a table of rows,
+each of which stands for many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from testsgd.data.inference import quantile_edges
+from testsgd.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+ROWS, WEIGHT, WEIGHT_SQUARED = "rows", "weight", "weight_squared"
+"""What the columns of a table of counts are called, beside those that rows are counted by."""
+
+# Whole numbers of so few values are categories or bins of their own.
+_MOST_CODES = 12
+# Of more different numbers the engine is asked for quantiles, not for all of them.
+_MOST_VALUES = 100_000
+_QUANTILES = 10
+# So many numbers stand for all of them where there are more.
+_MOST_REPEATED = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bins:
+    """The bins of a number: the lower edge of each, and the upper edge of the last."""
+
+    column: str
+    edges: tuple[float, ...]
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """The part of a description that says which bins there are."""
+        whole = all(edge % 1 == 0 for edge in self.edges)
+        return {
+            "type": "integer" if whole else "decimal",
+            "range": (self.edges[0], self.edges[-1]),
+            "edges": list(self.edges),
+        }
+
+    @property
+    def lower(self) -> tuple[float, ...]:
+        """The lower edges."""
+        return self.edges[:-1]
+
+
+def count_rows(
+    rows: Any,
+    *,
+    sensitive_features: Sequence[str],
+    predictions: str,
+    label: str | None = None,
+    weights: str | None = None,
+    features: Mapping[str, Mapping[str, Any]] | None = None,
+) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
+    """Count rows by sensitive values, prediction and true label, in the engine that has them.
+
+    Parameters
+    ----------
+    rows : frame
+        What narwhals takes: lazy or eager frames of Polars, relations of DuckDB, tables of Ibis,
+        frames of Dask and PySpark, of pandas and Arrow.
+    sensitive_features : sequence of str
+        Names of columns. Numbers with more than 12 different values are brought into bins.
+    predictions : str
+        The column with predictions, which must be classes.
+    label, weights : str, optional
+        The columns with the true labels, and with weights.
+    features : mapping of str to mapping, optional
+        The ``edges`` of some numbers, in place of those by quantiles.
+
+    Returns
+    -------
+    counts : pandas.DataFrame
+        A row for each combination that occurs: the values, a number as the lower edge of its bin,
+        and how many rows there are; with weights also the sums of these and of their squares.
+    features : dict of str to dict
+        The parts of a description that say which bins there are.
+
+    Raises
+    ------
+    ParameterError
+        If a column is not there.
+    DataError
+        If it is no frame, or the engine fails.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"sex": ["f", "m", "f"], "granted": ["no", "yes", "no"]})
+    >>> counts, _ = count_rows(people, sensitive_features=["sex"], predictions="granted")
+    >>> counts["rows"].tolist()
+    [2, 1]
+    """
+    import narwhals as nw
+
+    lazy = _lazy(rows)
+    wanted = [*sensitive_features, predictions, *(name for name in (label, weights) if name)]
+    names = list(lazy.collect_schema().names())
+    for name in wanted:
+        if name not in names:
+            raise ParameterError(
+                f"there is no column {name!r}",
+                where="columns",
+                remedy=f"the columns are {', '.join(names[:20])}",
+                column=name,
+            )
+    bins = find_bins(lazy, sensitive_features, features=features or {})
+    binned = {item.column: _bin_number(item, lazy) for item in bins}
+    keys = [*sensitive_features, predictions, *([label] if label else [])]
+    weight = nw.col(weights).cast(nw.Float64) if weights else None
+    columns = [binned.get(name, nw.col(name)).alias(name) for name in keys]
+    sums = [nw.lit(1).cast(nw.Int64).alias(ROWS)]
+    if weight is not None:
+        sums += [weight.alias(WEIGHT), (weight * weight).alias(WEIGHT_SQUARED)]
+    names_of_sums = [ROWS, WEIGHT, WEIGHT_SQUARED][: len(sums)]
+    try:
+        grouped = (
+            lazy.select(*columns, *sums)
+            .group_by(*keys)
+            .agg(*(nw.col(name).sum() for name in names_of_sums))
+        )
+        counts = grouped.collect().to_pandas()
+    except Exception as error:  # engines raise what they like
+        raise _of_engine(error) from error
+    for item in bins:
+        place = pd.to_numeric(counts[item.column])
+        known = place.notna()
+        lower = np.array(item.lower)[place[known].astype(int).to_numpy() - 1]
+        counts[item.column] = place.astype(np.float64)
+        counts.loc[known, item.column] = lower
+    counts[ROWS] = counts[ROWS].astype(np.int64)
+    counts = counts.sort_values(keys, kind="stable", na_position="last").reset_index(drop=True)
+    return counts, {item.column: item.described for item in bins}
+
+
+def find_bins(
+    lazy: nw.LazyFrame[Any], columns: Sequence[str], *, features: Mapping[str, Mapping[str, Any]]
+) -> tuple[Bins, ...]:
+    """Return the bins of those columns that are numbers with many values."""
+    import narwhals as nw
+
+    schema = lazy.collect_schema()
+    found = []
+    for name in columns:
+        given = features.get(name, {}).get("edges")
+        if given is not None:
+            found.append(Bins(column=name, edges=tuple(map(float, given))))
+        elif schema[name].is_numeric():
+            numbers = _values(lazy, name, whole=schema[name].is_integer())
+            if numbers is None:
+                continue
+            whole = not (numbers % 1 != 0).any()
+            edges = quantile_edges(numbers, whole=whole)
+            # A number on the upper edge of the last bin belongs to it.
+            found.append(Bins(column=name, edges=tuple(edges)))
+        elif schema[name] == nw.Date or schema[name] == nw.Datetime:
+            raise ParameterError(
+                f"{name!r} cannot be sensitive: it is a column of dates",
+                where="sensitive",
+                remedy="bring it into a few categories",
+                column=name,
+            )
+    return tuple(found)
+
+
+def _values(lazy: nw.LazyFrame[Any], name: str, *, whole: bool) -> Any:
+    """Return numbers whose quantiles are those of a column; None for codes of a few values."""
+    import narwhals as nw
+
+    present = lazy.select(nw.col(name).cast(nw.Float64)).filter(~nw.col(name).is_null())
+    try:
+        many = present.select(nw.col(name).n_unique()).collect().to_pandas()[name].iloc[0]
+        if whole and many <= _MOST_CODES:
+            return None
+        if many > _MOST_VALUES:
+            shares = np.linspace(0, 1, _QUANTILES + 1)
+            asked = present.select(
+                *(
+                    nw.col(name).quantile(float(share), interpolation="linear").alias(f"q{index}")
+                    for index, share in enumerate(shares)
+                )
+            )
+            return asked.collect().to_pandas().iloc[0].to_numpy(dtype=np.float64)
+        counted = (
+            present.with_columns(nw.lit(1).cast(nw.Int64).alias(ROWS))
+            .group_by(name)
+            .agg(nw.col(ROWS).sum())
+            .collect()
+            .to_pandas()
+        )
+    except Exception as error:
+        raise _of_engine(error) from error
+    values = counted[name].to_numpy(dtype=np.float64)
+    times = counted[ROWS].to_numpy(dtype=np.int64)
+    kept = np.isfinite(values)
+    # As many of each as keep the quantiles, whatever the number of rows.
+    scale = min(1.0, _MOST_REPEATED / max(1, times[kept].sum()))
+    scaled = np.maximum(1, np.rint(times[kept] * scale)).astype(np.int64)
+    return np.sort(np.repeat(values[kept], scaled))
+
+
+def _bin_number(bins: Bins, lazy: nw.LazyFrame[Any]) -> Any:
+    """Return the number of the bin, from 1 on, that a number falls into; null where it is none."""
+    import narwhals as nw
+
+    column = nw.col(bins.column)
+    known = ~column.is_null()
+    if lazy.collect_schema()[bins.column].is_float():
+        known = known & ~column.is_nan()
+    number = nw.lit(1).cast(nw.Int64)
+    for edge in bins.lower[1:]:
+        number = number + (column >= edge).cast(nw.Int64)
+    return nw.when(known).then(number)
+
+
+def _lazy(rows: Any) -> nw.LazyFrame[Any]:
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(rows)
+    except TypeError as error:
+        raise DataError(
+            f"a {type(rows).__name__} is no frame of rows",
+            where="rows",
+            remedy="give a frame of pandas, Polars, Arrow, DuckDB, Ibis, Dask or PySpark",
+        ) from error
+    lazy: nw.LazyFrame[Any] = frame.lazy() if isinstance(frame, nw.DataFrame) else frame
+    return lazy
+
+
+def _of_engine(error: Exception) -> DataError:
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return DataError(
+        f"the rows could not be counted ({reason})",
+        where="rows",
+        remedy="check the columns, and that the data can be read",
+    )
+
+
+_QUOTES = {"duckdb": '"', "postgres": '"', "spark": "`"}
+DIALECTS = tuple(_QUOTES)
+"""The dialects in which the query of counts can be written."""
+
+
+def counts_query(
+    *,
+    table: str,
+    categories: Sequence[str],
+    bins: Sequence[Bins],
+    predictions: str,
+    label: str | None = None,
+    weights: str | None = None,
+    dialect: str = "duckdb",
+) -> str:
+    """Write the query that counts rows, for those who may only send SQL.
+
+    Parameters
+    ----------
+    table : str
+        The name of the table, as SQL has it.
+    categories : sequence of str
+        Sensitive features that are grouped by as they are.
+    bins : sequence of Bins
+        Those that are brought into bins.
+    predictions : str
+        The column with predictions.
+    label, weights : str, optional
+        The columns with the true labels, and with weights.
+    dialect : {"duckdb", "postgres", "spark"}
+        How names are quoted.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ParameterError
+        If the dialect is unknown.
+
+    Examples
+    --------
+    >>> print(counts_query(
+    ...     table="decisions", categories=["sex"], bins=[], predictions="approved"))
+    SELECT
+      "sex",
+      "approved",
+      COUNT(*) AS "rows"
+    FROM decisions
+    GROUP BY 1, 2
+    """
+    if dialect not in _QUOTES:
+        raise ParameterError(
+            f"there is no dialect {dialect!r}",
+            where="dialect",
+            remedy=f"choose one of {', '.join(DIALECTS)}",
+        )
+
+    def quoted(name: str) -> str:
+        mark = _QUOTES[dialect]
+        return f"{mark}{name.replace(mark, mark * 2)}{mark}"
+
+    keys = [quoted(name) for name in categories]
+    keys += [_bin_case(item, quoted) for item in bins]
+    keys += [quoted(name) for name in (predictions, label) if name is not None]
+    sums = [f"COUNT(*) AS {quoted(ROWS)}"]
+    if weights is not None:
+        column = quoted(weights)
+        sums.append(f"SUM({column}) AS {quoted(WEIGHT)}")
+        sums.append(f"SUM({column} * {column}) AS {quoted(WEIGHT_SQUARED)}")
+    selected = ",\n".join(f"  {item}" for item in (*keys, *sums))
+    numbers = ", ".join(str(index) for index in range(1, len(keys) + 1))
+    return f"SELECT\n{selected}\nFROM {table}\nGROUP BY {numbers}"
+
+
+def _bin_case(bins: Bins, quoted: Any) -> str:
+    """Write the lower edge of the bin of a number as an expression of SQL."""
+    column = quoted(bins.column)
+    lines = [f"CASE WHEN {column} IS NULL THEN NULL"]
+    lines += [
+        f"    WHEN {column} < {upper:.10g} THEN {lower:.10g}"
+        for lower, upper in zip(bins.lower[:-1], bins.lower[1:], strict=True)
+    ]
+    lines.append(f"    ELSE {bins.lower[-1]:.10g} END AS {column}")
+    return "\n".join(lines)
