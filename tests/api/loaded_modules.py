@@ -15,6 +15,7 @@ HEAVY = [
 EXTRAS = ["tensorflow", "keras", "pyarrow", "polars", "skops", "fairlearn", "divexplorer", "aif360"]
 EXTRAS += ["onnx", "starlette", "uvicorn", "httpx", "aiohttp", "prometheus_client", "redis"]
 EXTRAS += ["onnxruntime", "xgboost", "lightgbm", "catboost", "torch", "mlflow"]
+EXTRAS += ["duckdb", "dask"]
 EXTRAS += ["psycopg", "openai", "litellm"]
 
 BLOCK = """

@@ -119,6 +119,7 @@ def test_an_audit_of_counts_is_one_of_the_rows(weights: str | None) -> None:
         **QUICK,
     )
     assert elsewhere.summary.data.rows == ROWS
+    assert elsewhere.summary.unjudged == here.summary.unjudged
     found, expected = (
         result.groups.set_index(["metric", "text"]).sort_index() for result in (elsewhere, here)
     )
@@ -144,6 +145,17 @@ def test_the_query_counts_as_the_engines_do(dialect: str) -> None:
     keys = ["sex", "age", "approved", "repaid"]
     found = connection.sql(query).df().sort_values(keys).reset_index(drop=True)
     pd.testing.assert_frame_equal(found, counts, check_dtype=False)
+
+
+def test_counts_without_a_description_keep_their_bins() -> None:
+    counts, bins = count_rows(PEOPLE, sensitive_features=["sex", "kind", "age"], **NAMED)
+    result = audit_counts(counts, sensitive_features=["sex", "kind", "age"], **NAMED, **QUICK)
+    known = audit_counts(
+        counts, sensitive_features=["sex", "kind", "age"], features=bins, **NAMED, **QUICK
+    )
+    assert len(result.groups) == len(known.groups)
+    features = {feature.name: feature.type for feature in result.summary.data.features}
+    assert features == {"sex": "categorical", "kind": "categorical", "age": "integer"}
 
 
 def test_names_are_quoted() -> None:

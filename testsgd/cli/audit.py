@@ -56,6 +56,12 @@ def audit(
     weights: Annotated[
         str | None, typer.Option(help="Of --predictions: the column with weights of the rows.")
     ] = None,
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a file of counted rows: the column that says how many rows each line is.",
+        ),
+    ] = None,
     metrics: Annotated[
         str | None,
         typer.Option(
@@ -122,7 +128,7 @@ def audit(
     from testsgd.auditing import AuditResult, audit_file
     from testsgd.auditing import audit as run
     from testsgd.data import is_rows_file
-    from testsgd.metrics import audit_file_of_predictions
+    from testsgd.metrics import audit_file_of_predictions, is_elsewhere
 
     wanted = options.listed(formats)
     AuditResult.check_formats(wanted)
@@ -137,9 +143,21 @@ def audit(
             "rule": rule,
             "fail_below": fail_below,
         }
+        elsewhere = is_elsewhere(dataset)
+        of_counts = {"counts": counts}
         of_rows_file = data is None and is_rows_file(Path(dataset))
         result: AuditResult | MetricsResult
-        if of_rows_file and predictions is not None and model is None:
+        if elsewhere or (of_rows_file and counts is not None):
+            result = _audit_counted(
+                dataset,
+                counts=counts,
+                predictions=predictions,
+                sensitive=options.listed(sensitive or ""),
+                label=label,
+                favourable=favorable,
+                chosen=_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
+            )
+        elif of_rows_file and predictions is not None and model is None:
             result = audit_file_of_predictions(
                 dataset,
                 predictions=predictions,
@@ -174,6 +192,7 @@ def audit(
                 sensitive=sensitive,
                 label=label,
                 **of_metrics,
+                **of_counts,
             )
             result = run(
                 asked,
@@ -220,6 +239,56 @@ def _endpoint(model: str | None, answers: Path) -> EndpointModel:
             name="answers",
         )
     return EndpointModel(model, cache=answers)
+
+
+def _audit_counted(
+    dataset: str,
+    *,
+    counts: str | None,
+    predictions: str | None,
+    sensitive: list[str],
+    label: str | None,
+    favourable: str | None,
+    chosen: dict[str, Any],
+) -> MetricsResult:
+    """Audit rows that are counted where they are, or were counted before."""
+    from testsgd.data import read_frame
+    from testsgd.metrics import audit_counts, audit_rows_elsewhere, open_elsewhere
+
+    for name, given in (("predictions", predictions), ("sensitive", sensitive)):
+        if not given:
+            raise ParameterError(
+                f"rows are counted by their {name}, and no column is named",
+                where=f"--{name}",
+                remedy=f"name the columns with --{name}",
+                name=name,
+            )
+    assert predictions is not None
+    weights = chosen.pop("weights", None)
+    if counts is None:
+        name = Path(dataset.partition("?")[0]).name.partition(".")[0].strip("*?[]-_") or "data"
+        return audit_rows_elsewhere(
+            open_elsewhere(dataset),
+            predictions=predictions,
+            sensitive_features=sensitive,
+            label=label,
+            weights=weights,
+            favourable=favourable,
+            name=name,
+            **chosen,
+        )
+    return audit_counts(
+        read_frame(Path(dataset)),
+        predictions=predictions,
+        sensitive_features=sensitive,
+        rows=counts,
+        label=label,
+        weight=weights,
+        weight_squared=None if weights is None else f"{weights}_squared",
+        favourable=favourable,
+        name=Path(dataset).name.partition(".")[0],
+        **chosen,
+    )
 
 
 def _check_no_columns(where: str, **columns: Any) -> None:

@@ -27,6 +27,7 @@ COMMANDS = {
     "report.",
     "init": "Print a description of a file of rows as TOML: what was guessed, with a comment a "
     "line.",
+    "cells-sql": "Print the query that counts rows in a warehouse, for an audit of the counts.",
     "mitigate": "Retrain a model with samples that counter its discrimination, and compare before "
     "and after.",
     "compare": "Run the audit and other published methods on one model, and show what each finds.",
@@ -44,12 +45,13 @@ COMMANDS = {
 
 def load_command(name: str) -> Any:
     """Return a command with its options, or a group of commands."""
-    module = import_module(f"testsgd.cli.{name}")
+    module_name = name.replace("-", "_")
+    module = import_module(f"testsgd.cli.{module_name}")
     parent = typer.Typer(add_completion=False)
     if hasattr(module, "app"):
         parent.add_typer(module.app, name=name)
     else:
-        parent.command(name)(getattr(module, name))
+        parent.command(name)(getattr(module, module_name))
     return typer.main.get_group(parent).commands[name]
 
 

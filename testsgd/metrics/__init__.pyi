@@ -16,3 +16,5 @@ from .report.summary import MetricsSummary as MetricsSummary
 from .result import MetricsResult as MetricsResult
 from .run import MetricsFindings as MetricsFindings
 from .run import audit_cells as audit_cells
+from .sources import is_elsewhere as is_elsewhere
+from .sources import open_elsewhere as open_elsewhere

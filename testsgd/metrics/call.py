@@ -17,7 +17,13 @@ from testsgd.auditing.report.summary import LabelSummary
 from testsgd.data import Table, check_count, check_table, infer_specification, joined, read_frame
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.cells import cells_of_rows
-from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, count_rows
+from testsgd.metrics.counting import (
+    ROWS,
+    WEIGHT,
+    WEIGHT_SQUARED,
+    bins_of_counts,
+    count_rows,
+)
 from testsgd.metrics.definitions import (
     JOINT_METRICS,
     Masses,
@@ -289,7 +295,8 @@ def audit_counts(
     predictions : str
         The column with predictions, which must be classes.
     sensitive_features : sequence of str
-        Names of columns; a number is any that lies in its bin.
+        Names of columns. Numbers are the lower edges of bins, but for whole numbers of at most five
+        values, which are categories.
     rows : str
         The column that says how many rows there are.
     label : str, optional
@@ -357,7 +364,11 @@ def audit_counts(
         squares = read_weights(frame[weight_squared], rows=len(frame))
     read = replace(read, rows=times.astype(np.int64), weights_squared=squares)
     return _audited(
-        _table_of(frame[list(sensitive_features)], features=features, name=name),
+        _table_of(
+            frame[list(sensitive_features)],
+            features={**bins_of_counts(frame, sensitive_features), **(features or {})},
+            name=name,
+        ),
         read,
         settings,
         metrics="selection_rate" if rule is not None and metrics is None else metrics,

@@ -26,6 +26,8 @@ ROWS, WEIGHT, WEIGHT_SQUARED = "rows", "weight", "weight_squared"
 
 # Whole numbers of so few values are categories or bins of their own.
 _MOST_CODES = 12
+# In a table of counts, whose numbers are mostly bins.
+_MOST_CODES_OF_COUNTS = 5
 # Of more different numbers the engine is asked for quantiles, not for all of them.
 _MOST_VALUES = 100_000
 _QUANTILES = 10
@@ -143,6 +145,35 @@ def count_rows(
     counts[ROWS] = counts[ROWS].astype(np.int64)
     counts = counts.sort_values(keys, kind="stable", na_position="last").reset_index(drop=True)
     return counts, {item.column: item.described for item in bins}
+
+
+def bins_of_counts(
+    counts: pd.DataFrame, sensitive_features: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """Return the parts of a description that say which bins a table of counts has.
+
+    Its numbers are the lower edges of bins; whole numbers of a few values are categories.
+
+    Examples
+    --------
+    >>> bins_of_counts(pd.DataFrame({"age": [18.0, 30.0, 18.0]}), ["age"])["age"]["edges"]
+    [18.0, 30.0, 31.0]
+    """
+    found = {}
+    for name in sensitive_features:
+        column = counts[name].dropna()
+        is_number = pd.api.types.is_numeric_dtype(column.dtype) and not (
+            pd.api.types.is_bool_dtype(column.dtype)
+        )
+        if not is_number:
+            continue
+        lower = np.unique(column.to_numpy(dtype=np.float64))
+        if pd.api.types.is_integer_dtype(column.dtype) and len(lower) <= _MOST_CODES_OF_COUNTS:
+            continue
+        if len(lower):
+            edges = (*lower.tolist(), float(lower[-1] + 1))
+            found[name] = Bins(column=name, edges=edges).described
+    return found
 
 
 def find_bins(

@@ -76,7 +76,10 @@ def audit_cells(cells: MetricCells, parameters: MetricParameters) -> MetricsFind
         max_features=parameters.max_features,
     )
     unjudged = unjudged_rows(
-        contingency, min_count=parameters.min_rows, max_features=parameters.max_features
+        contingency,
+        min_count=parameters.min_rows,
+        max_features=parameters.max_features,
+        rows=cells.rows,
     )
     found = tuple(
         _of_metric(cells, index, rule_sets, parameters) for index in range(len(cells.metrics))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from testsgd.rules.contingency import Contingency, feature_subsets
+from testsgd.rules.contingency import Contingency, Counts, feature_subsets
 from testsgd.rules.rule import RuleSet
 
 
@@ -33,14 +33,21 @@ class Unjudged:
     rows: int  # Rows all of whose combinations are unjudged.
 
 
-def unjudged_rows(contingency: Contingency, *, min_count: int, max_features: int) -> Unjudged:
+def unjudged_rows(
+    contingency: Contingency,
+    *,
+    min_count: int,
+    max_features: int,
+    rows: Counts | None = None,
+) -> Unjudged:
     """Count the rows all of whose combinations of single values cannot be judged.
 
     A row has one combination for every choice of `max_features` of the sensitive features that have
     rules (of all of them, if there are fewer). It cannot be judged if fewer than `min_count` rows
-    have it, or do not have it, or if no rule says it: a missing number is in no interval.
+    have it, or do not have it, or if no rule says it: a missing number is in no interval. `rows` is
+    how many there are in each cell (cells,), if not those of the contingency table.
     """
-    rows = contingency.tally()
+    rows = contingency.tally() if rows is None else rows
     total = int(rows.sum())
     # A feature of one value, or of one bin, says nothing.
     axes = [index for index, axis in enumerate(contingency.axes) if axis.rule_count]

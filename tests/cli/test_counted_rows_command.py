@@ -1,0 +1,97 @@
+"""``testsgd audit`` of rows in a database, in many files, or counted before; ``cells-sql``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import command_line
+import numpy as np
+import pandas as pd
+import pytest
+
+folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
+duckdb = pytest.importorskip("duckdb")
+
+Run = Callable[..., Any]
+COLUMNS = ("--predictions", "approved", "--sensitive", "sex,age")
+ROWS = 1500
+
+
+@pytest.fixture
+def people(folder: Path) -> pd.DataFrame:
+    source = np.random.default_rng(2)
+    rows = pd.DataFrame(
+        {"sex": source.choice(["f", "m"], ROWS), "age": source.integers(18, 80, ROWS)}
+    )
+    rows["approved"] = np.where(source.random(ROWS) < 0.4 + 0.3 * (rows["sex"] == "m"), "yes", "no")
+    rows["repaid"] = source.choice(["no", "yes"], ROWS)
+    return rows
+
+
+def first_groups(folder: Path, name: str) -> list[tuple[str, int, float]]:
+    path = folder / "reports" / name / "result.json"
+    [metric] = json.loads(path.read_text(encoding="utf-8"))["metrics"]
+    return [(group["text"], group["rows"], group["value"]) for group in metric["groups"]]
+
+
+def test_a_database_many_files_and_counts_give_one_result(
+    testsgd: Run, folder: Path, people: pd.DataFrame
+) -> None:
+    with duckdb.connect(str(folder / "bank.db")) as connection:
+        connection.register("people", people)
+        connection.execute("CREATE TABLE decisions AS SELECT * FROM people")
+    (folder / "parts").mkdir()
+    people.iloc[:700].to_parquet(folder / "parts" / "first.parquet")
+    people.iloc[700:].to_parquet(folder / "parts" / "second.parquet")
+    people.to_csv(folder / "people.csv", index=False)
+    assert testsgd("audit", "duckdb://bank.db?table=decisions", *COLUMNS).code == 0
+    assert testsgd("audit", "parts/*.parquet", *COLUMNS).code == 0
+    assert testsgd("audit", "people.csv", *COLUMNS, "--metrics", "selection_rate").code == 0
+    expected = first_groups(folder, "people")
+    assert first_groups(folder, "bank") == expected
+    [other] = {path.parent.name for path in folder.glob("reports/*/result.json")} - {
+        "people",
+        "bank",
+    }
+    assert first_groups(folder, other) == expected
+
+
+def test_the_printed_query_gives_counts_to_audit(
+    testsgd: Run, folder: Path, people: pd.DataFrame
+) -> None:
+    people.to_csv(folder / "people.csv", index=False)
+    described = testsgd("init", "people.csv", "--sensitive", "sex,age", "--label", "repaid")
+    (folder / "people.toml").write_text(described.out, encoding="utf-8")
+    query = testsgd("cells-sql", "people.toml", "--predictions", "approved", "--table", "people")
+    assert query.code == 0
+    connection = duckdb.connect()
+    connection.register("people", people)
+    connection.sql(query.out).df().to_parquet(folder / "counts.parquet")
+    assert testsgd("audit", "counts.parquet", "--counts", "rows", *COLUMNS).code == 0
+    assert testsgd("audit", "people.csv", *COLUMNS, "--metrics", "selection_rate").code == 0
+    assert first_groups(folder, "counts") == first_groups(folder, "people")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("audit", "duckdb://nothing.db?table=decisions", *COLUMNS),
+        ("audit", "duckdb://people.csv", *COLUMNS),
+        ("audit", "parts/*.parquet", *COLUMNS),
+        ("audit", "parts/*.txt", *COLUMNS),
+        ("audit", "people.csv", "--counts", "number", *COLUMNS),
+        ("audit", "people.csv", "--counts", "age", "--predictions", "approved"),
+        ("audit", "people.csv", "--counts", "repaid", *COLUMNS),
+        ("audit", "demo", "--counts", "rows"),
+        ("cells-sql", "demo", "--dialect", "basic"),
+        ("cells-sql", "imdb"),
+    ],
+)
+def test_mistakes_are_one_line(
+    fails: Run, folder: Path, people: pd.DataFrame, arguments: tuple[str, ...]
+) -> None:
+    people.to_csv(folder / "people.csv", index=False)
+    assert fails(*arguments)

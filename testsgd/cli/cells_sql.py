@@ -1,0 +1,63 @@
+"""``testsgd cells-sql``: the query that counts rows in a warehouse."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from testsgd.cli import console, options
+
+
+def cells_sql(
+    dataset: options.DatasetArgument,
+    predictions: Annotated[
+        str, typer.Option(help="The column with the predictions, or decisions.")
+    ] = "prediction",
+    table: Annotated[str, typer.Option(help="The table of the rows.")] = "decisions",
+    label: Annotated[
+        str | None,
+        typer.Option(help="The column with the true labels. (default: they are left out)"),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="The column with weights of the rows.")
+    ] = None,
+    dialect: Annotated[
+        str, typer.Option(help="How names are quoted: duckdb, postgres or spark.")
+    ] = "duckdb",
+) -> int:
+    """Print the query that counts the rows of a warehouse, for those who may only send SQL.
+
+    Numbers are brought into the bins of the description. What the query gives is audited by
+    `testsgd audit counts.parquet --counts rows --predictions COLUMN --sensitive ...`.
+
+    Exit codes: 0 done, 2 bad input.
+    """
+    from testsgd.data import TextSpecification, load_specification
+    from testsgd.errors import ParameterError
+    from testsgd.metrics import Bins, counts_query
+    from testsgd.rules import bin_edges
+
+    specification = load_specification(dataset)
+    if isinstance(specification, TextSpecification):
+        raise ParameterError(
+            f"{specification.name!r} has texts, and no rows to count",
+            where="data set",
+            remedy="name a description of a table",
+        )
+    sensitive = {name: specification.features[name] for name in specification.sensitive}
+    query = counts_query(
+        table=table,
+        categories=[name for name, feature in sensitive.items() if not feature.continuous],
+        bins=[
+            Bins(column=name, edges=bin_edges(feature))
+            for name, feature in sensitive.items()
+            if feature.continuous
+        ],
+        predictions=predictions,
+        label=label,
+        weights=weights,
+        dialect=dialect,
+    )
+    typer.echo(query)
+    return console.DONE

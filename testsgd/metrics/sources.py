@@ -1,0 +1,92 @@
+"""Addresses of rows that are not read here: a table of a database, or many files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from testsgd.errors import DataError, MissingExtraError
+
+_DUCKDB = "duckdb"
+_WILDCARDS = frozenset("*?[")
+
+
+def is_elsewhere(address: str) -> bool:
+    """Return whether a text is the address of a table, or names files with wildcards.
+
+    Examples
+    --------
+    >>> is_elsewhere("duckdb:///decisions.db?table=decisions"), is_elsewhere("parts/*.parquet")
+    (True, True)
+    >>> is_elsewhere("people.csv")
+    False
+    """
+    return address.startswith(f"{_DUCKDB}://") or not _WILDCARDS.isdisjoint(address)
+
+
+def open_elsewhere(address: str) -> Any:
+    """Return the rows at an address as a relation of DuckDB, which reads them when it counts.
+
+    Parameters
+    ----------
+    address : str
+        ``duckdb:///folder/file.db?table=NAME``, with three slashes before an absolute path and two
+        before a relative one; or Parquet or CSV files with wildcards, such as ``parts/*.parquet``.
+
+    Returns
+    -------
+    duckdb.DuckDBPyRelation
+
+    Raises
+    ------
+    DataError
+        If there is no such table or file, or it cannot be read.
+    MissingExtraError
+        If DuckDB is not installed.
+    """
+    try:
+        import duckdb
+    except ImportError as error:
+        raise MissingExtraError(
+            "duckdb", extra="duckdb", purpose="counting rows in a database or in many files"
+        ) from error
+    try:
+        if not address.startswith(f"{_DUCKDB}://"):
+            return _files(duckdb, address)
+        path, table = _table(address)
+        if not Path(path).exists():
+            raise DataError("there is no such file", where=path, remedy="check the path")
+        return duckdb.connect(path, read_only=True).table(table)
+    except duckdb.Error as error:
+        raise DataError(
+            f"the rows cannot be read ({str(error).splitlines()[0]})",
+            where=address,
+            remedy="check the address",
+        ) from error
+
+
+def _table(address: str) -> tuple[str, str]:
+    """Return the path of a database and the name of a table in it."""
+    parts = urlsplit(address)
+    tables = parse_qs(parts.query).get("table", [])
+    if len(tables) != 1:
+        raise DataError(
+            "no table is named",
+            where=address,
+            remedy="write duckdb:///folder/file.db?table=NAME",
+        )
+    return f"{parts.netloc}{parts.path}", tables[0]
+
+
+def _files(duckdb: Any, pattern: str) -> Any:
+    name = pattern.lower()
+    if name.endswith(".parquet"):
+        return duckdb.read_parquet(pattern, union_by_name=True)
+    if name.endswith((".csv", ".csv.gz", ".tsv")):
+        return duckdb.read_csv(pattern)
+    raise DataError(
+        "the kind of the files is not known by their names",
+        where=pattern,
+        remedy="give .parquet, .csv or .tsv files",
+    )
