@@ -356,8 +356,12 @@ def ordered_values(present: pd.Series[Any]) -> list[str]:
     (['9', '10'], ['a', 'b'])
     """
     if isinstance(present.dtype, pd.CategoricalDtype):
-        used = set(present)
-        return [category_text(value) for value in present.cat.categories if value in used]
+        counts = np.bincount(present.cat.codes, minlength=len(present.cat.categories))
+        return [
+            category_text(value)
+            for value, count in zip(present.cat.categories, counts, strict=True)
+            if count
+        ]
     if pd.api.types.is_numeric_dtype(present.dtype):
         return [category_text(value) for value in np.sort(present.unique())]
     return sorted({category_text(value) for value in present})

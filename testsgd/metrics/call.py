@@ -175,7 +175,8 @@ def audit_predictions(
 
 def _are_numbers(y_pred: Any) -> bool:
     """Return whether predictions are scores or numbers, not classes."""
-    series = pd.Series(y_pred if isinstance(y_pred, pd.Series) else list(y_pred))
+    ready = isinstance(y_pred, (pd.Series, np.ndarray))
+    series = pd.Series(y_pred if ready else list(y_pred))
     return pd.api.types.is_float_dtype(series.dtype) and bool((series.dropna() % 1 != 0).any())
 
 

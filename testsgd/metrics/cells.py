@@ -52,22 +52,16 @@ def cells_of_rows(
         If a metric counts no row, or is not one of such predictions.
     """
     cell, cells = contingency.cell_of_row, contingency.cells
-    weights, times = predictions.weights, predictions.rows
-    linear: Any = weights if weights is not None else times
-    square: Any = predictions.weights_squared
-    if square is None:
-        square = times if weights is None else weights * weights
+    lines = _Lines.of(predictions)
+    by_kind = None
+    if any(metric.kind == "decisions" for metric in metrics) and predictions.decisions is not None:
+        by_kind = _Kinds.of(predictions, lines, cell, cells)
     counted, sums = [], []
     for metric in metrics:
-        numerator, denominator = predictions.masses(metric)
-        parts = [
-            _times(numerator, linear),
-            _times(denominator, linear),
-            _times(numerator * numerator, square),
-            _times(numerator * denominator, square),
-            _times(denominator * denominator, square),
-        ]
-        counts = parts[DENOMINATOR] > 0
+        if metric.kind == "decisions" and by_kind is not None:
+            counts, of_metric = by_kind.sums(metric)
+        else:
+            counts, of_metric = _sums_of_rows(predictions.masses(metric), lines, cell, cells)
         if not counts.any():
             raise ParameterError(
                 f"no row counts for the metric {metric.name}",
@@ -75,17 +69,100 @@ def cells_of_rows(
                 remedy="check the labels, the weights, and which label is the favourable one",
                 metric=metric.name,
             )
-        counted.append(_summed(cell[counts], None if times is None else times[counts], cells))
-        sums.append([np.bincount(cell, weights=part, minlength=cells) for part in parts])
-    rows = _summed(cell, times, cells)
+        counted.append(counts)
+        sums.append(of_metric)
     return MetricCells(
         contingency=contingency,
         metrics=tuple(metrics),
-        rows=rows,
+        rows=_summed(cell, lines.times, cells),
         counted=np.array(counted, dtype=np.int64),
         sums=np.array(sums, dtype=np.float64),
-        weighted=weights is not None,
+        weighted=predictions.weights is not None,
     )
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """For how many rows each line stands, and what they weigh; None for one row of weight 1."""
+
+    times: Counts | None
+    linear: NDArray[Any] | None
+    square: NDArray[Any] | None
+
+    @classmethod
+    def of(cls, predictions: Predictions) -> _Lines:
+        weights, times = predictions.weights, predictions.rows
+        square: NDArray[Any] | None = predictions.weights_squared
+        if square is None:
+            square = times if weights is None else weights * weights
+        return cls(times, times if weights is None else weights, square)
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """Rows and weights of each cell by decision and true label, shape (cells, kinds) each.
+
+    One pass over the rows serves all metrics of decisions.
+    """
+
+    prototypes: Predictions
+    rows: Counts
+    linear: Floats
+    square: Floats
+
+    @classmethod
+    def of(
+        cls, predictions: Predictions, lines: _Lines, cell: NDArray[np.integer], cells: int
+    ) -> _Kinds:
+        prototypes, kind = predictions.by_kind()
+        joint = cell * np.intp(len(prototypes)) + kind
+        size = cells * len(prototypes)
+
+        def summed(weights: NDArray[Any] | None) -> Floats:
+            sums: Floats = np.bincount(joint, weights=weights, minlength=size).astype(np.float64)
+            return sums.reshape(cells, len(prototypes))
+
+        ones = summed(lines.times)
+        linear = ones if lines.linear is lines.times else summed(lines.linear)
+        square = ones if lines.square is lines.times else summed(lines.square)
+        if lines.linear is not None and lines.linear is not lines.times:
+            # Rows of weight 0 do not count.
+            weighing = np.where(lines.linear > 0, 1 if lines.times is None else lines.times, 0)
+            ones = summed(weighing)
+        return cls(prototypes, np.rint(ones).astype(np.int64), linear, square)
+
+    def sums(self, metric: Metric) -> tuple[Counts, Floats]:
+        """Return the rows that a metric counts (cells,), and its sums (5, cells)."""
+        numerator, denominator = self.prototypes.masses(metric)
+        counts: Counts = self.rows[:, denominator > 0].sum(axis=1)
+        sums = np.array(
+            [
+                self.linear @ numerator,
+                self.linear @ denominator,
+                self.square @ (numerator * numerator),
+                self.square @ (numerator * denominator),
+                self.square @ (denominator * denominator),
+            ]
+        )
+        return counts, sums
+
+
+def _sums_of_rows(
+    masses: tuple[Floats, Floats], lines: _Lines, cell: NDArray[np.integer], cells: int
+) -> tuple[Counts, Floats]:
+    """Return the rows that a metric counts (cells,), and its sums (5, cells), from every row."""
+    numerator, denominator = masses
+    parts = (
+        _times(numerator, lines.linear),
+        _times(denominator, lines.linear),
+        _times(numerator * numerator, lines.square),
+        _times(numerator * denominator, lines.square),
+        _times(denominator * denominator, lines.square),
+    )
+    counts = parts[DENOMINATOR] > 0
+    times = None if lines.times is None else lines.times[counts]
+    sums = [np.bincount(cell, weights=part, minlength=cells) for part in parts]
+    return _summed(cell[counts], times, cells), np.array(sums)
 
 
 def _times(values: Floats, weights: Any) -> Floats:

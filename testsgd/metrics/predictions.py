@@ -52,6 +52,34 @@ class Predictions:
         }
         return replace(self, **arrays)
 
+    def by_kind(self) -> tuple[Predictions, NDArray[np.int8]]:
+        """Return one row for each kind of decision with its true label, and each row's kind.
+
+        The kinds are against and for, with a true label against, for, or unknown. What a metric of
+        decisions says of a row, it says of its kind.
+        """
+        assert self.decisions is not None
+        kinds = np.arange(6)
+        decided, state = kinds % 2 == 1, kinds // 2
+        # Small numbers, because there may be a hundred million rows.
+        kind = self.decisions.astype(np.int8)
+        if self.labels is not None and self.labelled is not None:
+            # Without a true label 4, else 2 if that is the favourable one.
+            kind += 2 * self.labels.astype(np.int8)
+            kind[~self.labelled] += 4
+        prototypes = Predictions(
+            kind="decisions",
+            given=kinds,
+            given_truth=None,
+            decisions=decided,
+            numbers=None,
+            labels=None if self.labels is None else state == 1,
+            truth=None,
+            labelled=None if self.labelled is None else state < 2,
+            weights=None,
+        )
+        return prototypes, kind
+
     def masses(self, metric: Metric) -> tuple[Floats, Floats]:
         """Return what each row adds to a metric's numerator and denominator, before weights.
 
@@ -233,7 +261,7 @@ def _kind(predicted: pd.Series[Any], true: pd.Series[Any] | None) -> PredictionK
         )
     whole = not (numbers % 1 != 0).any()
     if whole:
-        return "decisions" if len(np.unique(numbers)) <= _MOST_CLASSES else "numbers"
+        return "decisions" if len(pd.unique(numbers)) <= _MOST_CLASSES else "numbers"
     within = numbers.min() >= 0 and numbers.max() <= 1
     # Labels that are no classes say that the predictions are no scores of one.
     regression = (
@@ -251,15 +279,22 @@ def _of_classes(
     weights: Floats | None,
     favourable: Any,
 ) -> Predictions:
-    texts = predicted.map(category_text)
-    known = texts if true is None else pd.concat([texts, true.dropna().map(category_text)])
-    chosen = favourable_class(classes_of(_sorted_like(predicted, true, known)), favourable)
+    # Texts are made of the different values only: there may be a hundred million rows.
+    codes, values = pd.factorize(predicted)
+    different = pd.Series(values)
+    known = different
+    if true is not None:
+        others = pd.Series(true.dropna().unique())
+        alike = different.dtype == others.dtype
+        parts = [different, others]
+        known = pd.concat(parts if alike else [part.map(category_text) for part in parts])
+    chosen = favourable_class(classes_of(known), favourable)
     labels, labelled = _labels(true, chosen)
     return Predictions(
         kind="decisions",
         given=predicted.to_numpy(),
         given_truth=None if true is None else true.to_numpy(),
-        decisions=(texts == chosen).to_numpy(dtype=bool),
+        decisions=_are_class(different, chosen)[codes],
         numbers=None,
         labels=labels,
         truth=None if labels is None else labels.astype(np.float64),
@@ -270,13 +305,13 @@ def _of_classes(
     )
 
 
-def _sorted_like(
-    predicted: pd.Series[Any], true: pd.Series[Any] | None, texts: pd.Series[Any]
-) -> pd.Series[Any]:
-    """Return what classes are taken from: the values themselves, so that numbers stay in order."""
-    if true is None:
-        return predicted
-    return pd.concat([predicted, true.dropna()]) if predicted.dtype == true.dtype else texts
+def _classes_of(true: pd.Series[Any]) -> list[str]:
+    return classes_of(pd.Series(true.dropna().unique(), name=true.name))
+
+
+def _are_class(values: pd.Series[Any], name: str) -> NDArray[np.bool_]:
+    """Return which of some different values are a class."""
+    return np.array([category_text(value) == name for value in values], dtype=bool)
 
 
 def _of_numbers(
@@ -294,7 +329,7 @@ def _of_numbers(
     labels = truth = labelled = None
     chosen = ""
     if kind == "scores":
-        classes = ["no", "yes"] if true is None else classes_of(true)
+        classes = ["no", "yes"] if true is None else _classes_of(true)
         chosen = favourable_class(classes, favourable)
         labels, labelled = _labels(true, chosen)
         truth = None if labels is None else labels.astype(np.float64)
@@ -330,20 +365,23 @@ def _labels(
     """Return whether true labels are the favourable one, and where they are known."""
     if true is None:
         return None, None
-    texts = true.map(category_text, na_action="ignore")
-    if favourable not in set(texts.dropna()):
-        seen = ", ".join(sorted(set(texts.dropna()))[:8]) or "none"
+    codes, values = pd.factorize(true)
+    favoured = _are_class(pd.Series(values), favourable)
+    if not favoured.any():
+        seen = ", ".join(sorted(category_text(value) for value in values)[:8]) or "none"
         raise DataError(
             f"the favourable label {favourable!r} is not among the true labels {seen}",
             where="y_true",
             remedy="write the true labels as the predictions are written",
         )
-    return (texts == favourable).to_numpy(dtype=bool), true.notna().to_numpy(dtype=bool)
+    labelled = codes >= 0
+    return favoured[codes] & labelled, labelled
 
 
 def _series(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
     """Return values as a series, one a row."""
-    series = pd.Series(values if isinstance(values, pd.Series) else list(values))
+    ready = isinstance(values, pd.Series) or (isinstance(values, np.ndarray) and values.ndim == 1)
+    series = pd.Series(values if ready else list(values))
     if len(series) != rows:
         raise DataError(
             f"there are {len(series):,} values for {rows:,} rows",

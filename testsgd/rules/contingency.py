@@ -24,8 +24,10 @@ from testsgd.rules.rule import RuleSet
 
 Counts = NDArray[np.int64]
 
-# Rows laid out at once, so that a long table is never copied.
-_CHUNK = 1 << 20
+# Rows laid out at once: what a processor keeps at hand, and a long table is never copied.
+_CHUNK = 1 << 16
+# Combinations that always fit into a table, two megabytes.
+_SHORT_TABLE = 1 << 19
 
 
 @dataclass(frozen=True)
@@ -111,9 +113,25 @@ def lay_out(table: Table, axes: Sequence[Axis]) -> Contingency:
         rows = slice(start, start + _CHUNK)
         for axis, size in zip(axes, shape, strict=True):
             joint[rows] = joint[rows] * size + axis.cells(table, rows)
-    codes, uniques = pd.factorize(joint, sort=True)
-    coordinates = np.column_stack(np.unravel_index(np.asarray(uniques), shape))
-    return Contingency(tuple(axes), coordinates.astype(np.int16), codes.astype(np.int32))
+    codes, occurring = _numbered(joint, int(np.prod(shape)))
+    coordinates = np.column_stack(np.unravel_index(occurring, shape))
+    return Contingency(tuple(axes), coordinates.astype(np.int16), codes)
+
+
+def _numbered(joint: NDArray[np.integer], combinations: int) -> tuple[NDArray[np.int32], Counts]:
+    """Return each row's combination, those that occur numbered in order, and which they are.
+
+    A table of all combinations is quicker than hashing, if it is not far longer than the rows.
+    """
+    if combinations > max(_SHORT_TABLE, len(joint)):
+        codes, uniques = pd.factorize(joint, sort=True)
+        return codes.astype(np.int32), np.asarray(uniques, dtype=np.int64)
+    occurs = np.zeros(combinations, dtype=bool)
+    occurs[joint] = True
+    occurring = np.flatnonzero(occurs)
+    number = np.zeros(combinations, dtype=np.int32)
+    number[occurring] = np.arange(len(occurring), dtype=np.int32)
+    return number[joint], occurring
 
 
 # Numbers in one block; 2 MB, which a processor keeps at hand.
