@@ -1,0 +1,268 @@
+"""Audits of predictions by metrics: seconds, memory, and other packages on the same groups.
+
+``python -m benchmarks.metric_cases`` measures everything and puts the tables into
+docs/benchmarks.md; ``--only counting,streaming,census,peers,command`` some of it. Census needs the
+real data (TESTSGD_DATA_HOME). Streaming writes a Parquet file of 100 million rows into a temporary
+folder.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import testsgd
+from benchmarks.marked_page import Marks, fill_marked, table
+from benchmarks.measure import machine, memory_now, memory_peak, side_by_side
+from testsgd.data import load_specification, load_table
+from testsgd.metrics.call import _table_of
+from testsgd.metrics.cells import cells_of_rows
+from testsgd.metrics.definitions import resolve_metrics
+from testsgd.metrics.predictions import read_predictions
+from testsgd.models import load_model
+from testsgd.rules import lay_out, sensitive_axes
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+MARKS: Marks = (
+    "<!-- metrics: python -m benchmarks.metric_cases -->",
+    "<!-- metrics end -->",
+)
+METRICS = ["selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy"]
+ROWS = 10_000_000
+STREAMED = 100_000_000
+HEADING = ["what", "measured", "aim"]
+
+# A process of its own, so that its peak of memory is that of the audit alone.
+_STREAM = """
+import sys, time, resource
+import duckdb
+from testsgd.metrics import audit_rows_elsewhere
+duckdb.execute("SET memory_limit = '1GB'; SET threads = 2")
+started = time.perf_counter()
+result = audit_rows_elsewhere(
+    duckdb.read_parquet(sys.argv[1]),
+    predictions="approved", label="repaid", sensitive_features=["sex", "race", "age"],
+    metrics=["selection_rate", "equalized_odds"],
+)
+seconds = time.perf_counter() - started
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+print(f"{seconds:.1f} {peak:.2f} {result.summary.data.rows}")
+"""
+
+
+def counting() -> list[list[str]]:
+    """Count rows of three sensitive features in memory."""
+    source = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            name: pd.Categorical.from_codes(source.integers(0, size, ROWS), list("ABCDEFGH")[:size])
+            for name, size in (("sex", 2), ("race", 5), ("age", 6))
+        }
+    )
+    said, true = source.random(ROWS) < 0.4, source.random(ROWS) < 0.5
+    people = _table_of(frame, features=None, name="people")
+    predictions = read_predictions(said, true, rows=ROWS)
+    axes = sensitive_axes(people)
+
+    def count(names: list[str]) -> Callable[[], Any]:
+        return lambda: cells_of_rows(lay_out(people, axes), predictions, resolve_metrics(names))
+
+    times = side_by_side(5, one=count(METRICS[:1]), five=count(METRICS))
+    aims = {"one": "20 million rows a second", "five": ""}
+    words = {"one": "selection rate", "five": "five metrics"}
+    return [
+        [
+            f"counting {ROWS:,} rows, 3 sensitive features, {words[name]}, one thread",
+            f"{taken.median:.2f} s: {ROWS / taken.median / 1e6:.1f} million rows a second",
+            aims[name],
+        ]
+        for name, taken in times.items()
+    ]
+
+
+def streaming() -> list[list[str]]:
+    """Count 100 million rows of a Parquet file that is not read into memory."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "decisions.parquet"
+        duckdb.execute(
+            f"COPY (SELECT CASE WHEN random() < 0.5 THEN 'f' ELSE 'm' END AS sex, "
+            f"CAST(floor(random() * 5) AS INTEGER) AS race, "
+            f"CAST(18 + floor(random() * 70) AS INTEGER) AS age, "
+            f"random() < 0.4 AS approved, random() < 0.5 AS repaid "
+            f"FROM range({STREAMED})) TO '{path}' (FORMAT parquet)"
+        )
+        size = path.stat().st_size / 2**20
+        finished = subprocess.run(
+            [sys.executable, "-c", _STREAM, str(path)], check=True, capture_output=True, text=True
+        )
+    seconds, peak, rows = finished.stdout.split()
+    return [
+        [
+            f"{int(rows):,} rows of Parquet ({size:,.0f} MiB), 3 sensitive features, 3 metrics, "
+            "counted by DuckDB on 2 threads",
+            f"{seconds} s, peak of memory {peak} GiB",
+            "60 s, 2 GB",
+        ]
+    ]
+
+
+def _census() -> tuple[pd.DataFrame, Any, Any]:
+    specification = load_specification("census")
+    people = load_table(specification)  # type: ignore[arg-type]
+    model = load_model(None, specification).model  # type: ignore[arg-type]
+    assert people.labels is not None
+    sensitive = people.frame[list(people.specification.sensitive)]
+    true = (people.labels == people.specification.label.favourable).to_numpy()
+    return sensitive.reset_index(drop=True), model.decisions(people.frame), true
+
+
+def census() -> list[list[str]]:
+    """Audit Census by one metric and by five."""
+    sensitive, said, true = _census()
+
+    def audit(names: list[str]) -> Callable[[], Any]:
+        return lambda: testsgd.audit_metrics(
+            said, true, sensitive_features=sensitive, metrics=names
+        )
+
+    times = side_by_side(5, one=audit(METRICS[:1]), five=audit(METRICS))
+    one, five = times["one"], times["five"]
+    groups = audit(METRICS)().summary.groups_compared
+    return [
+        [f"Census, selection rate alone, {groups:,} groups with intervals", f"{one}", ""],
+        [
+            "Census, five metrics with intervals",
+            f"{five}: {five.median / one.median:.2f} x",
+            "2 x",
+        ],
+    ]
+
+
+def peers() -> list[list[str]]:
+    """Compute the metrics of the groups of single values beside other packages."""
+    from fairlearn.metrics import (
+        MetricFrame,
+        false_positive_rate,
+        selection_rate,
+        true_positive_rate,
+    )
+    from sklearn.metrics import accuracy_score, precision_score
+
+    sensitive, said, true = _census()
+    people = _table_of(sensitive, features=None, name="census")
+    axes = sensitive_axes(people)
+    binned = pd.DataFrame(
+        {axis.feature: np.array(axis.labels)[axis.cells(people)] for axis in axes}
+    )
+    functions = {
+        "selection_rate": selection_rate,
+        "true_positive_rate": true_positive_rate,
+        "false_positive_rate": false_positive_rate,
+        "precision": lambda y_true, y_pred: precision_score(y_true, y_pred, zero_division=0),
+        "accuracy": accuracy_score,
+    }
+
+    def by_fairlearn() -> Any:
+        return MetricFrame(
+            metrics=functions, y_true=true, y_pred=said, sensitive_features=binned
+        ).by_group
+
+    def by_testsgd() -> Any:
+        predictions = read_predictions(said, true, rows=len(said))
+        return cells_of_rows(lay_out(people, axes), predictions, resolve_metrics(METRICS))
+
+    actions: dict[str, Callable[[], Any]] = {"fairlearn": by_fairlearn, "testsgd": by_testsgd}
+    try:
+        from divexplorer import DivergenceExplorer
+    except ImportError:
+        pass
+    else:
+        items = binned.assign(said=said.astype(int))
+
+        def by_divexplorer() -> Any:
+            return DivergenceExplorer(items).get_pattern_divergence(
+                min_support=1e-9, attributes=list(binned.columns), boolean_outcomes=["said"]
+            )
+
+        actions["divexplorer"] = by_divexplorer
+    times = side_by_side(3, **actions)
+    cells = by_testsgd().contingency.cells
+    ours = times["testsgd"].median
+    what = {
+        "fairlearn": f"fairlearn's MetricFrame, the {cells} intersections of Census, 5 metrics",
+        "divexplorer": "DivExplorer, all itemsets of the same, selection rate only",
+        "testsgd": f"testsgd, the {cells} intersections, 5 metrics",
+    }
+    return [
+        [what[name], f"{taken}: {taken.median / ours:,.0f} x", ""] for name, taken in times.items()
+    ]
+
+
+def command() -> list[list[str]]:
+    """Audit a column of predictions of Census from the shell."""
+    sensitive, said, _ = _census()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "people.csv"
+        sensitive.assign(approved=np.where(said, "yes", "no")).to_csv(path, index=False)
+        columns = ",".join(sensitive.columns)
+        arguments = ["--predictions", "approved", "--sensitive", columns, "--out", folder]
+        seconds = []
+        for _ in range(3):
+            started = time.perf_counter()
+            subprocess.run(
+                [sys.executable, "-m", "testsgd", "audit", str(path), *arguments, "--quiet"],
+                check=True,
+            )
+            seconds.append(time.perf_counter() - started)
+    return [
+        [
+            "`testsgd audit people.csv --predictions approved` on Census, process start to report",
+            f"{sorted(seconds)[1]:.2f} s",
+            "3 s",
+        ]
+    ]
+
+
+CASES: dict[str, Callable[[], list[list[str]]]] = {
+    "counting": counting,
+    "streaming": streaming,
+    "census": census,
+    "peers": peers,
+    "command": command,
+}
+
+
+def main(arguments: list[str]) -> None:
+    """Measure some cases or all, and write the page if all were measured."""
+    names = arguments[1].split(",") if arguments[:1] == ["--only"] else list(CASES)
+    memory_now()
+    rows: list[list[str]] = []
+    for name in names:
+        print(f"{name} ...", flush=True)
+        found = CASES[name]()
+        rows += found
+        for row in found:
+            print(" | ".join(row), flush=True)
+    if names != list(CASES):
+        return
+    about = (
+        "Medians of several runs in turn, in one process; the command and the file of 100 million "
+        "rows each in a process of its own. Written by `python -m benchmarks.metric_cases`. "
+        f"Measured on: {machine()}; the process's peak of memory was "
+        f"{memory_peak() / 2**30:.1f} GiB."
+    )
+    fill_marked(PAGE, {MARKS: f"{about}\n\n{table(HEADING, rows)}"})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
