@@ -248,7 +248,11 @@ def _of_classes(
     favourable: Any,
 ) -> Predictions:
     texts = predicted.map(category_text)
-    known = texts if true is None else pd.concat([texts, true.dropna().map(category_text)])
+    known = texts
+    if true is not None:
+        true_texts = true.dropna().map(category_text)
+        _check_written_alike(set(texts), set(true_texts))
+        known = pd.concat([texts, true_texts])
     chosen = favourable_class(classes_of(_sorted_like(predicted, true, known)), favourable)
     labels, labelled = _labels(true, chosen)
     return Predictions(
@@ -264,6 +268,22 @@ def _of_classes(
         favourable=chosen,
         threshold=None,
     )
+
+
+def _check_written_alike(said: set[str], true: set[str]) -> None:
+    """Refuse classes that never occur on both sides, such as 0 and 1 beside no and yes."""
+    # Two classes in all, one on each side, are a model that is always wrong.
+    if true and not said & true and len(said | true) > 2:
+        raise DataError(
+            f"no true label is the same as a prediction: the labels are {_first(true)}, the "
+            f"predictions {_first(said)}",
+            where="y_true",
+            remedy="write the true labels as the predictions are written",
+        )
+
+
+def _first(classes: set[str]) -> str:
+    return ", ".join(sorted(classes)[:8])
 
 
 def _sorted_like(
@@ -328,7 +348,7 @@ def _labels(
         return None, None
     texts = true.map(category_text, na_action="ignore")
     if favourable not in set(texts.dropna()):
-        seen = ", ".join(sorted(set(texts.dropna()))[:8]) or "none"
+        seen = _first(set(texts.dropna())) or "none"
         raise DataError(
             f"the favourable label {favourable!r} is not among the true labels {seen}",
             where="y_true",
