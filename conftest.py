@@ -1,11 +1,25 @@
-"""What holds for all tests, those in the package's docstrings too."""
+"""What holds for all tests, those in the package's docstrings and the docs too."""
 
 from __future__ import annotations
 
+import importlib.util
 import signal
+
+import pytest
+
+# Pages of the docs whose examples need more than the core.
+PAGES = {"recipes.md": ("lightgbm", "onnx", "onnxruntime", "polars", "pyarrow", "xgboost")}
 
 
 def pytest_configure() -> None:
     """Let Ctrl-C be heard: a shell has it ignored by what it starts in the background."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Skip a page of the docs where packages that it needs are not installed."""
+    packages = PAGES.get(item.path.name, ())
+    absent = [name for name in packages if importlib.util.find_spec(name) is None]
+    if absent:
+        item.add_marker(pytest.mark.skip(reason=f"{', '.join(absent)} not installed"))

@@ -222,3 +222,16 @@ def test_a_metric_and_metrics_at_once_are_refused() -> None:
         testsgd.audit_predictions(
             SAID, TRUTH, sensitive_features=PEOPLE, metric="accuracy", metrics="accuracy"
         )
+
+
+@pytest.mark.parametrize("favourable", [None, "yes", 1])
+def test_labels_written_unlike_the_predictions_are_no_rates_of_zero(favourable: Any) -> None:
+    words = np.where(TRUTH == 1, "yes", "no")
+    with pytest.raises(TestSGDError) as caught:
+        audit(y_true=words, metrics="equalized_odds", favourable=favourable)
+    assert "as the predictions are written" in str(caught.value)
+
+
+def test_predictions_of_one_class_are_audited() -> None:
+    result = audit(y_pred=np.zeros(ROWS, dtype=int), metrics="true_positive_rate")
+    assert (result.groups["value"] == 0).all()

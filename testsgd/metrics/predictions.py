@@ -285,6 +285,7 @@ def _of_classes(
     known = different
     if true is not None:
         others = pd.Series(true.dropna().unique())
+        _check_written_alike(set(map(category_text, different)), set(map(category_text, others)))
         alike = different.dtype == others.dtype
         parts = [different, others]
         known = pd.concat(parts if alike else [part.map(category_text) for part in parts])
@@ -303,6 +304,22 @@ def _of_classes(
         favourable=chosen,
         threshold=None,
     )
+
+
+def _check_written_alike(said: set[str], true: set[str]) -> None:
+    """Refuse classes that never occur on both sides, such as 0 and 1 beside no and yes."""
+    # Two classes in all, one on each side, are a model that is always wrong.
+    if true and not said & true and len(said | true) > 2:
+        raise DataError(
+            f"no true label is the same as a prediction: the labels are {_first(true)}, the "
+            f"predictions {_first(said)}",
+            where="y_true",
+            remedy="write the true labels as the predictions are written",
+        )
+
+
+def _first(classes: set[str]) -> str:
+    return ", ".join(sorted(classes)[:8])
 
 
 def _classes_of(true: pd.Series[Any]) -> list[str]:
@@ -368,7 +385,7 @@ def _labels(
     codes, values = pd.factorize(true)
     favoured = _are_class(pd.Series(values), favourable)
     if not favoured.any():
-        seen = ", ".join(sorted(category_text(value) for value in values)[:8]) or "none"
+        seen = _first(set(map(category_text, values))) or "none"
         raise DataError(
             f"the favourable label {favourable!r} is not among the true labels {seen}",
             where="y_true",
