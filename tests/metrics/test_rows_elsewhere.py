@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -213,8 +216,15 @@ def test_what_cannot_be_counted_is_one_line(case: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::UserWarning")
 def test_counts_of_spark_equal_those_of_pandas(tmp_path: Path) -> None:
+    """It needs PySpark and a Java runtime, such as Debian's default-jre-headless."""
     sql = pytest.importorskip("pyspark.sql")
+    if shutil.which("java") is None:
+        pytest.skip("there is no Java runtime")
+    path = tmp_path / "people.parquet"
+    PEOPLE.to_parquet(path)
     session = (
         sql.SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
@@ -224,9 +234,42 @@ def test_counts_of_spark_equal_those_of_pandas(tmp_path: Path) -> None:
     expected, bins = count_rows(PEOPLE, sensitive_features=SENSITIVE, **NAMED)
     try:
         counts, found = count_rows(
-            session.createDataFrame(PEOPLE), sensitive_features=SENSITIVE, **NAMED
+            session.read.parquet(str(path)), sensitive_features=SENSITIVE, **NAMED
         )
     finally:
         session.stop()
+    assert found == bins
+    pd.testing.assert_frame_equal(counts, expected, check_dtype=False)
+
+
+def dies_once(part: pd.DataFrame, marker: str) -> pd.DataFrame:
+    """Kill the process that is the first to read a part, and return the part ever after."""
+    if not Path(marker).exists():
+        Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return part
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_worker_of_dask_that_dies_changes_no_count(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    frame = in_dask(PEOPLE)
+    marker = str(tmp_path / "dead")
+    expected, bins = count_rows(PEOPLE, sensitive_features=SENSITIVE, **NAMED)
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            local_directory=str(tmp_path),
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        dying = frame.map_partitions(dies_once, marker, meta=PEOPLE.iloc[:0])
+        counts, found = count_rows(dying, sensitive_features=SENSITIVE, **NAMED)
+    assert Path(marker).exists()
     assert found == bins
     pd.testing.assert_frame_equal(counts, expected, check_dtype=False)
