@@ -252,10 +252,11 @@ def test_texts_of_a_table_are_the_categories_of_a_model(package: str, tmp_path: 
     assert result.summary.overall_rate == said.mean()
 
 
+@pytest.mark.parametrize("kind", ["str", "category"])
 @pytest.mark.parametrize("ending", [".ubj", ".txt"])
-def test_texts_are_no_numbers(ending: str, tmp_path: Path) -> None:
+def test_texts_are_no_numbers(ending: str, kind: str, tmp_path: Path) -> None:
     path, _ = xgboost_file(tmp_path, ending) if ending == ".ubj" else lightgbm_file(tmp_path)
     rows, granted = people()
-    texts = rows.assign(age=np.where(rows["age"] > 40, "old", "young"))
+    texts = rows.assign(age=pd.Series(np.where(rows["age"] > 40, "old", "young"), dtype=kind))
     with pytest.raises(TestSGDError):
         testsgd.audit(path, texts, granted, sensitive_features=["woman"], **QUICK)

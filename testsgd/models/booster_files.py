@@ -80,13 +80,17 @@ def read_xgboost(path: Path) -> FileModel:
     objective = json.loads(booster.save_config())["learner"]["objective"]["name"]
     _check_classes(objective, ("binary:", "multi:"), path)
 
-    categories: set[Any] = set()
+    typed = list(zip(booster.feature_names or (), booster.feature_types or (), strict=False))
+    numbers = {name for name, kind in typed if kind != "c"}
     # Before 3.1 a file does not say which category is which, so texts would be anything.
-    if hasattr(booster, "get_categories"):
-        typed = zip(booster.feature_names or (), booster.feature_types or (), strict=False)
-        categories = {name for name, kind in typed if kind == "c"}
+    named = hasattr(booster, "get_categories")
+    categories = {name for name, kind in typed if kind == "c" and named}
 
     def answer(frame: pd.DataFrame) -> Any:
+        # XGBoost would take the codes of categories for the numbers.
+        for name, dtype in frame.dtypes.items():
+            if name in numbers and isinstance(dtype, pd.CategoricalDtype):
+                raise ValueError(f"column {name!r} has categories, and the model takes numbers")
         rows = xgboost.DMatrix(_with_categories(frame, categories), enable_categorical=True)
         found = booster.predict(rows)
         # multi:softmax says classes, as floats.
