@@ -39,6 +39,7 @@ def test_each_phase_of_an_exact_audit_has_its_time() -> None:
         "predictions",
         "rule sets",
         "guarantee",
+        "own effects",
         "ranking",
         "rule selection",
         "explanations",

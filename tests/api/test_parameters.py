@@ -13,7 +13,7 @@ from testsgd.cli.main import COMMANDS, load_command
 from testsgd.errors import ParameterError
 from testsgd.parameters import Parameter, declared_parameters
 
-MODULES = {name: import_module(f"testsgd.cli.{name}") for name in COMMANDS}
+MODULES = {name: import_module(f"testsgd.cli.{name.replace('-', '_')}") for name in COMMANDS}
 # All of what the class declares is an option of the command.
 CLASSES = {
     name: getattr(module, name).parameters

@@ -226,3 +226,37 @@ def test_a_package_that_is_missing_is_named(
     with pytest.raises(MissingExtraError) as caught:
         read_model_file(tmp_path / f"model{ending}", trust_pickle=False)
     assert package in str(caught.value)
+
+
+@pytest.mark.parametrize("package", ["xgboost", "lightgbm"])
+def test_texts_of_a_table_are_the_categories_of_a_model(package: str, tmp_path: Path) -> None:
+    library = pytest.importorskip(package)
+    rows, granted = people()
+    texts = rows.assign(woman=rows["woman"].map({0.0: "no", 1.0: "yes"}))
+    categories = texts.astype({"woman": "category"})
+    if package == "xgboost":
+        if not hasattr(library.Booster, "get_categories"):
+            pytest.skip("before 3.1, files of XGBoost have no names of categories")
+        path = tmp_path / "model.ubj"
+        model = library.XGBClassifier(n_estimators=20, enable_categorical=True)
+        model.fit(categories, granted).save_model(path)
+    else:
+        path = tmp_path / "model.txt"
+        model = library.LGBMClassifier(n_estimators=20, verbose=-1).fit(categories, granted)
+        model.booster_.save_model(path)
+    read = read_model_file(path, trust_pickle=False)
+    said = model.predict(categories)
+    for some in (texts["woman"] == "yes", texts["woman"] == "no", texts["age"] > 0):
+        np.testing.assert_array_equal(read.predict(texts[some]), said[some])
+    result = testsgd.audit(path, texts, granted, sensitive_features=["woman"], **QUICK)
+    assert result.summary.overall_rate == said.mean()
+
+
+@pytest.mark.parametrize("kind", ["str", "category"])
+@pytest.mark.parametrize("ending", [".ubj", ".txt"])
+def test_texts_are_no_numbers(ending: str, kind: str, tmp_path: Path) -> None:
+    path, _ = xgboost_file(tmp_path, ending) if ending == ".ubj" else lightgbm_file(tmp_path)
+    rows, granted = people()
+    texts = rows.assign(age=pd.Series(np.where(rows["age"] > 40, "old", "young"), dtype=kind))
+    with pytest.raises(TestSGDError):
+        testsgd.audit(path, texts, granted, sensitive_features=["woman"], **QUICK)

@@ -8,7 +8,7 @@ the labels that are given, say.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +80,18 @@ def read_xgboost(path: Path) -> FileModel:
     objective = json.loads(booster.save_config())["learner"]["objective"]["name"]
     _check_classes(objective, ("binary:", "multi:"), path)
 
+    typed = list(zip(booster.feature_names or (), booster.feature_types or (), strict=False))
+    numbers = {name for name, kind in typed if kind != "c"}
+    # Before 3.1 a file does not say which category is which, so texts would be anything.
+    named = hasattr(booster, "get_categories")
+    categories = {name for name, kind in typed if kind == "c" and named}
+
     def answer(frame: pd.DataFrame) -> Any:
-        rows = xgboost.DMatrix(frame, enable_categorical=True)
+        # XGBoost would take the codes of categories for the numbers.
+        for name, dtype in frame.dtypes.items():
+            if name in numbers and isinstance(dtype, pd.CategoricalDtype):
+                raise ValueError(f"column {name!r} has categories, and the model takes numbers")
+        rows = xgboost.DMatrix(_with_categories(frame, categories), enable_categorical=True)
         found = booster.predict(rows)
         # multi:softmax says classes, as floats.
         return found.astype(np.int64) if objective == "multi:softmax" else found
@@ -108,7 +118,10 @@ def read_lightgbm(path: Path) -> FileModel:
     _check_classes(objective, ("binary", "multiclass"), path)
     names = booster.feature_name()
     made_up = all(name == f"Column_{place}" for place, name in enumerate(names))
-    return FileModel(booster.predict, columns=None if made_up else names)
+    return FileModel(
+        lambda frame: booster.predict(_with_categories(frame, names)),
+        columns=None if made_up else names,
+    )
 
 
 def read_catboost(path: Path) -> FileModel:
@@ -187,6 +200,17 @@ _ONNX_TYPES: dict[str, Any] = {
     "tensor(bool)": np.bool_,
     "tensor(string)": object,
 }
+
+
+def _with_categories(frame: pd.DataFrame, among: Collection[Any]) -> pd.DataFrame:
+    """Return texts as categories, for libraries that then look up the codes of their own."""
+    texts = [
+        name
+        for name, dtype in frame.dtypes.items()
+        if name in among
+        and (pd.api.types.is_string_dtype(dtype) or pd.api.types.is_object_dtype(dtype))
+    ]
+    return frame.astype(dict.fromkeys(texts, "category")) if texts else frame
 
 
 def _read(reader: Callable[[], Any], path: Path) -> Any:
