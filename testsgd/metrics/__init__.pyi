@@ -5,6 +5,8 @@ from .call import audit_predictions as audit_predictions
 from .cells import MetricCells as MetricCells
 from .definitions import METRICS as METRICS
 from .definitions import Metric as Metric
+from .options import MetricOptions as MetricOptions
+from .options import PredictionOptions as PredictionOptions
 from .parameters import MetricParameters as MetricParameters
 from .report.summary import MetricsSummary as MetricsSummary
 from .result import MetricsResult as MetricsResult
