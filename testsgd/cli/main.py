@@ -104,6 +104,16 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     sys.exit(_run(arguments))
 
 
+def _command_of(context: Any) -> str:
+    """Return the command that a mistake of usage was made in, as the user calls it."""
+    names: list[str] = []
+    # The outermost context is called as the process is, such as `python -m testsgd`.
+    while context is not None and context.parent is not None:
+        names.insert(0, str(context.info_name))
+        context = context.parent
+    return " ".join(["testsgd", *names])
+
+
 def _run(arguments: list[str] | None) -> int:
     try:
         outcome = app(arguments, standalone_mode=False)
@@ -122,7 +132,8 @@ def _run(arguments: list[str] | None) -> int:
         if hasattr(error, "format_message") and hasattr(error, "exit_code"):
             # Without a message it was the help that was asked for, and printed.
             if message := error.format_message():
-                print_error(f"{message.rstrip('.')}; see testsgd --help")
+                command = _command_of(getattr(error, "ctx", None))
+                print_error(f"{message.rstrip('.')}; see {command} --help")
             return USAGE_ERROR
         if "--verbose" in (sys.argv if arguments is None else arguments):
             raise
