@@ -198,6 +198,7 @@ def test_mistakes_of_usage_point_to_the_help_of_the_command(
         (["data", "nonsense"], "testsgd data"),
         (["data", "describe"], "testsgd data describe"),
         (["shield", "run", "--nonsense"], "testsgd shield run"),
+        (["shield", "simulate", "x.npz", "--runs"], "testsgd shield simulate"),
     ],
 )
 def test_mistakes_of_usage_point_to_the_help_that_lists_what_there_is(

@@ -104,14 +104,18 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     sys.exit(_run(arguments))
 
 
-def _command_of(context: Any) -> str:
-    """Return the command that a mistake of usage was made in, as the user calls it."""
-    names: list[str] = []
-    # The outermost context is called as the process is, such as `python -m testsgd`.
-    while context is not None and context.parent is not None:
-        names.insert(0, str(context.info_name))
-        context = context.parent
-    return " ".join(["testsgd", *names])
+def _command_of(arguments: list[str]) -> str:
+    """Return the command that arguments name, without its own arguments.
+
+    An error of typer does not always know it: not if an option lacks its value.
+    """
+    names = ["testsgd"]
+    if arguments and arguments[0] in COMMANDS:
+        names.append(arguments[0])
+        # Of a group of commands the second word is one.
+        parts = getattr(load_command(arguments[0]), "commands", {})
+        names += [word for word in arguments[1:2] if word in parts]
+    return " ".join(names)
 
 
 def _run(arguments: list[str] | None) -> int:
@@ -132,7 +136,7 @@ def _run(arguments: list[str] | None) -> int:
         if hasattr(error, "format_message") and hasattr(error, "exit_code"):
             # Without a message it was the help that was asked for, and printed.
             if message := error.format_message():
-                command = _command_of(getattr(error, "ctx", None))
+                command = _command_of(sys.argv[1:] if arguments is None else arguments)
                 print_error(f"{message.rstrip('.')}; see {command} --help")
             return USAGE_ERROR
         if "--verbose" in (sys.argv if arguments is None else arguments):
