@@ -2,23 +2,33 @@
 
 A dataclass that derives from :class:`Parameters` and says with :func:`parameter` what
 its fields are checks their values, documents them, and gives the command line its options
-(:mod:`testsgd.cli.options`).
+(:mod:`testsgd.cli.options`) and a call its keywords (:func:`show_parameters`).
 """
 
 from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
-from types import MappingProxyType, NoneType
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+from types import MappingProxyType, NoneType, UnionType
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from testsgd.errors import ParameterError
 
 P = TypeVar("P", bound="Parameters")
+F = TypeVar("F", bound=Callable[..., Any])
 
 _KINDS: dict[Any, tuple[type, str]] = {
     int: (Integral, "a whole number"),
@@ -44,6 +54,10 @@ class Parameter:
         Whether a data set's description may say it if the user does not.
     flags : tuple of str
         The option's names on the command line, if its name there is not the parameter's.
+    call_type : type or None
+        What a call takes, if that is more than the field holds.
+    call_help : str
+        What that means.
     """
 
     help: str
@@ -54,6 +68,8 @@ class Parameter:
     example: str = ""
     described: bool = False
     flags: tuple[str, ...] = ()
+    call_type: Any = None
+    call_help: str = ""
 
     @property
     def range(self) -> str:
@@ -96,11 +112,22 @@ class Declared:
     @property
     def type_text(self) -> str:
         """The type, as numpydoc writes it."""
-        if self.choices:
-            text = "{" + ", ".join(f'"{choice}"' for choice in self.choices) + "}"
-        else:
-            text = "tuple of str" if get_origin(self.kind) is tuple else self.kind.__name__
-        return f"{text} or None" if self.optional else text
+        return _type_text(self.kind | None if self.optional else self.kind)
+
+    @property
+    def annotation(self) -> Any:
+        """The type of the keyword of a call."""
+        if self.parameter.call_type is not None:
+            return self.parameter.call_type
+        return self.kind | None if self.optional else self.kind
+
+    @property
+    def call_text(self) -> str:
+        """The type and the default of the keyword of a call, as numpydoc writes them."""
+        if self.default is None:
+            return f"{_type_text(self.annotation, none=False)}, optional"
+        default = f'"{self.default}"' if isinstance(self.default, str) else repr(self.default)
+        return f"{_type_text(self.annotation)}, default {default}"
 
     def check(self, value: Any) -> None:
         """Raise a :class:`ParameterError` unless the value has the type and is in the range."""
@@ -178,6 +205,101 @@ def parameters_of(cls: type[P], chosen: Mapping[str, Any], *, where: str) -> P:
     return cls(**chosen)
 
 
+def show_parameters(*classes: type) -> Callable[[F], F]:
+    """Return a decorator that shows parameters in place of a function's ``**parameters``.
+
+    ``help``, completion and :func:`inspect.signature` then show each parameter as a keyword with
+    its type and default. What the function does stays as it is.
+
+    Parameters
+    ----------
+    *classes : type
+        Classes of :class:`Parameters`. Of a name that several have the first one's type and
+        default are shown; a keyword that the function has itself stays as it is.
+
+    Returns
+    -------
+    callable
+        It returns the function that it gets.
+
+    Examples
+    --------
+    >>> from testsgd.auditing import AuditParameters
+    >>> @show_parameters(AuditParameters)
+    ... def count(rows, **parameters):
+    ...     return len(rows)
+    >>> str(inspect.signature(count).parameters["theta"])
+    'theta: float | None = None'
+    """
+
+    def show(function: F) -> F:
+        signature = inspect.signature(function)
+        own = [item for item in signature.parameters.values() if item.kind is not item.VAR_KEYWORD]
+        (rest,) = signature.parameters.keys() - {item.name for item in own}
+        shown: dict[str, Declared] = {}
+        for cls in classes:
+            for name, declared in declared_parameters(cls).items():
+                shown.setdefault(name, declared)
+        further = [item for item in shown.values() if item.name not in signature.parameters]
+        keywords = [
+            inspect.Parameter(
+                item.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=item.default,
+                annotation=item.annotation,
+            )
+            for item in further
+        ]
+        changed: Any = function
+        changed.__signature__ = signature.replace(parameters=[*own, *keywords])
+        entries = [line for item in further for line in _entry(item, classes)]
+        changed.__doc__ = _with_entries(function.__doc__, rest, entries)
+        return function
+
+    return show
+
+
+def _entry(item: Declared, classes: Sequence[type]) -> list[str]:
+    """Return a parameter's lines in the docstring of a call."""
+    texts = [item.parameter.help, item.parameter.call_help]
+    for cls in classes:
+        other = declared_parameters(cls).get(item.name, item)
+        if other.default != item.default:
+            texts.append(f"The default of `{cls.__name__}` is {other.default!r}.")
+    return [f"{item.name} : {item.call_text}", *_indented(" ".join(filter(None, texts)))]
+
+
+def _with_entries(docstring: str | None, rest: str, entries: Sequence[str]) -> str | None:
+    """Return a docstring with entries in place of that of ``**rest``."""
+    if docstring is None:  # as under python -OO
+        return None
+    lines = inspect.cleandoc(docstring).splitlines()
+    if f"**{rest}" not in lines:
+        return docstring
+    start = lines.index(f"**{rest}")
+    end = start + 1
+    while end < len(lines) and lines[end].startswith(" "):
+        end += 1
+    return "\n".join([*lines[:start], *entries, *lines[end:]])
+
+
+def _type_text(kind: Any, *, none: bool = True) -> str:
+    """Return a type as numpydoc writes it, without None if that goes without saying."""
+    if get_origin(kind) in (Union, UnionType):
+        texts = [_type_text(part) for part in get_args(kind) if none or part is not NoneType]
+        return " or ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
+    if get_origin(kind) is Literal:
+        return "{" + ", ".join(f'"{choice}"' for choice in get_args(kind)) + "}"
+    if kind is NoneType:
+        return "None"
+    origin = get_origin(kind)
+    return str(kind.__name__) if origin is None else f"{origin.__name__.lower()} of str"
+
+
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(text, 92, initial_indent="    ", subsequent_indent="    ")
+
+
 def _declared(cls: type, items: Mapping[str, Any]) -> dict[str, Declared]:
     hints = get_type_hints(cls)
     declared = {}
@@ -202,8 +324,6 @@ def _documented(cls: type) -> str:
     # The class is not yet a dataclass.
     for declared in _declared(cls, vars(cls)).values():
         lines.append(f"{declared.name} : {declared.type_text}")
-        lines += textwrap.wrap(
-            declared.parameter.help, 92, initial_indent="    ", subsequent_indent="    "
-        )
+        lines += _indented(declared.parameter.help)
     summary, _, rest = inspect.cleandoc(cls.__doc__ or "").partition("\n\n")
     return "\n\n".join(part for part in (summary, "\n".join(lines), rest) if part)

@@ -15,6 +15,7 @@ from testsgd.data import bundled_folder, generate_demo
 folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 
 Fails = Callable[..., str]
+Runs = Callable[..., command_line.Finished]
 
 PEOPLE = generate_demo(rows=60, seed=0)
 DEMO = (bundled_folder("datasets") / "demo.toml").read_text(encoding="utf-8")
@@ -177,16 +178,34 @@ def test_an_option_out_of_range(fails: Fails, option: str, value: str, message: 
         ["audit", "demo", "--nonsense"],
         ["audit", "demo", "another"],
         ["audit", "demo", "--theta"],
-        ["nonsense"],
-        ["data", "nonsense"],
-        ["data", "describe"],
+        ["audit", "demo", "--seed", "many"],
         ["report"],
         ["train"],
-        ["--nonsense"],
+        ["mitigate", "demo", "--nonsense"],
     ],
 )
-def test_mistakes_of_usage_point_to_the_help(fails: Fails, arguments: list[str]) -> None:
-    assert fails(*arguments).endswith("; see testsgd --help\n")
+def test_mistakes_of_usage_point_to_the_help_of_the_command(
+    fails: Fails, arguments: list[str]
+) -> None:
+    assert fails(*arguments).endswith(f"; see testsgd {arguments[0]} --help\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["nonsense"], "testsgd"),
+        (["--nonsense"], "testsgd"),
+        (["data", "nonsense"], "testsgd data"),
+        (["data", "describe"], "testsgd data describe"),
+        (["shield", "run", "--nonsense"], "testsgd shield run"),
+        (["shield", "simulate", "x.npz", "--runs"], "testsgd shield simulate"),
+    ],
+)
+def test_mistakes_of_usage_point_to_the_help_that_lists_what_there_is(
+    fails: Fails, testsgd: Runs, arguments: list[str], command: str
+) -> None:
+    assert fails(*arguments).endswith(f"; see {command} --help\n")
+    assert testsgd(*command.split()[1:], "--help").code == 0
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_a_group_and_all_groups_exclude_each_other(fails: Fails) -> None:
         (["--format", "html,csv"], "the format 'csv' is unknown; choose from html, md, json"),
         (["--export", "samples.xlsx"], ".csv"),
         (["--group", "first"], "--group"),
-        (["--nonsense"], "see testsgd --help"),
+        (["--nonsense"], "see testsgd mitigate --help"),
     ],
 )
 def test_what_cannot_be_is_said_before_anything_is_computed(

@@ -7,6 +7,7 @@ from .findings import Findings as Findings
 from .findings import TableFindings as TableFindings
 from .fixed_groups import GroupMeasure as GroupMeasure
 from .fixed_groups import measure_groups as measure_groups
+from .options import AuditOptions as AuditOptions
 from .parameters import AuditParameters as AuditParameters
 from .predictions import audit_decisions as audit_decisions
 from .predictions import frame_of as frame_of

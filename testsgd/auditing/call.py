@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.inputs import audit_parameters, check_asked_anew, find_model_and_table
 from testsgd.auditing.metrics import check_selection_rate
+from testsgd.auditing.options import AuditOptions
+from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import Progress, run_audit
@@ -27,11 +29,13 @@ from testsgd.data import (
 )
 from testsgd.errors import ParameterError
 from testsgd.models import load_text_model
+from testsgd.parameters import show_parameters
 
 # Examples of each sensitive term that a report of texts shows.
 SNIPPETS = 3
 
 
+@show_parameters(AuditParameters)
 def audit(
     model: Any,
     data: Any = None,
@@ -46,7 +50,7 @@ def audit(
     limit: int | None = None,
     trust_pickle: bool = False,
     progress: Progress | None = None,
-    **parameters: Any,
+    **parameters: Unpack[AuditOptions],
 ) -> AuditResult:
     """Find the groups that a model treats differently from everybody else.
 

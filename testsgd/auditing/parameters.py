@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -187,6 +188,8 @@ class AuditParameters(Parameters):
         (),
         "For rows: features that are not sensitive, whose mix is made the same on both "
         "sides for a second comparison.",
+        call_type=str | Sequence[str],
+        call_help="Names one by one, or one text with commas.",
     )
     nondeterministic: int | None = parameter(
         None,
@@ -194,6 +197,8 @@ class AuditParameters(Parameters):
         "for to every question; rates are means over these. By default such a model is "
         "refused.",
         at_least=2,
+        call_type=bool | int | None,
+        call_help="True stands for five.",
     )
 
     @property

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import pandas as pd
 
 from testsgd.auditing.inputs import audit_parameters
+from testsgd.auditing.options import AuditOptions
+from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import Progress, run_audit
@@ -22,11 +24,13 @@ from testsgd.data import (
 )
 from testsgd.errors import DataError
 from testsgd.models import LoadedModel, PredictionColumn
+from testsgd.parameters import show_parameters
 
 # The column in which predictions stand beside the features; no user's column is called so.
 _PREDICTION = "(prediction)"
 
 
+@show_parameters(AuditParameters)
 def audit_decisions(
     y_pred: Any,
     y_true: Any = None,
@@ -38,7 +42,7 @@ def audit_decisions(
     limit: int | None = None,
     name: str = "data",
     progress: Progress | None = None,
-    **parameters: Any,
+    **parameters: Unpack[AuditOptions],
 ) -> AuditResult:
     """Find the groups whose predictions differ from those of everybody else.
 

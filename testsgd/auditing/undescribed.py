@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 
 from testsgd._files import sha256_of_file
 from testsgd.auditing.inputs import audit_parameters, check_asked_anew
+from testsgd.auditing.options import AuditOptions
+from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.predictions import audit_decisions, frame_of, values_of
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
@@ -26,10 +28,12 @@ from testsgd.models import (
     open_model,
 )
 from testsgd.models.blackbox import named_columns
+from testsgd.parameters import show_parameters
 
 _LABEL = "label"
 
 
+@show_parameters(AuditParameters)
 def audit_undescribed(
     model: Any,
     rows: Any,
@@ -43,7 +47,7 @@ def audit_undescribed(
     trust_pickle: bool = False,
     name: str = "data",
     progress: Progress | None = None,
-    **parameters: Any,
+    **parameters: Unpack[AuditOptions],
 ) -> AuditResult:
     """Find the groups that a model treats differently, in rows without a description.
 

@@ -106,6 +106,20 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     sys.exit(_run(arguments))
 
 
+def _command_of(arguments: list[str]) -> str:
+    """Return the command that arguments name, without its own arguments.
+
+    An error of typer does not always know it: not if an option lacks its value.
+    """
+    names = ["testsgd"]
+    if arguments and arguments[0] in COMMANDS:
+        names.append(arguments[0])
+        # Of a group of commands the second word is one.
+        parts = getattr(load_command(arguments[0]), "commands", {})
+        names += [word for word in arguments[1:2] if word in parts]
+    return " ".join(names)
+
+
 def _run(arguments: list[str] | None) -> int:
     try:
         outcome = app(arguments, standalone_mode=False)
@@ -124,7 +138,8 @@ def _run(arguments: list[str] | None) -> int:
         if hasattr(error, "format_message") and hasattr(error, "exit_code"):
             # Without a message it was the help that was asked for, and printed.
             if message := error.format_message():
-                print_error(f"{message.rstrip('.')}; see testsgd --help")
+                command = _command_of(sys.argv[1:] if arguments is None else arguments)
+                print_error(f"{message.rstrip('.')}; see {command} --help")
             return USAGE_ERROR
         if "--verbose" in (sys.argv if arguments is None else arguments):
             raise

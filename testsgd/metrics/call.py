@@ -6,12 +6,19 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import pandas as pd
 
-from testsgd.auditing import AuditResult, audit_decisions, check_columns, frame_of
+from testsgd.auditing import (
+    AuditParameters,
+    AuditResult,
+    Progress,
+    audit_decisions,
+    check_columns,
+    frame_of,
+)
 from testsgd.auditing.report.subject import table_summary
 from testsgd.auditing.report.summary import LabelSummary
 from testsgd.data import Table, check_count, check_table, infer_specification, joined, read_frame
@@ -30,12 +37,13 @@ from testsgd.metrics.definitions import (
     default_metrics,
     resolve_metrics,
 )
+from testsgd.metrics.options import MetricOptions, PredictionOptions
 from testsgd.metrics.parameters import BEST, MetricParameters
 from testsgd.metrics.predictions import Predictions, read_predictions, read_weights
 from testsgd.metrics.report.summarise import summarise_metrics
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.run import audit_cells
-from testsgd.parameters import parameters_of
+from testsgd.parameters import parameters_of, show_parameters
 from testsgd.rules import lay_out, sensitive_axes
 
 Wanted = Iterable[str | Masses] | str | Masses
@@ -47,6 +55,7 @@ FOUR_FIFTHS: Mapping[str, Any] = {"measure": "ratio", "reference": BEST, "fail_b
 """The parameters of the four-fifths rule: selection rates as ratios to that of the best group."""
 
 
+@show_parameters(AuditParameters, MetricParameters)
 def audit_predictions(
     y_pred: Any,
     y_true: Any = None,
@@ -61,7 +70,8 @@ def audit_predictions(
     features: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
     name: str = "data",
-    **parameters: Any,
+    progress: Progress | None = None,
+    **parameters: Unpack[PredictionOptions],
 ) -> AuditResult | MetricsResult:
     """Find the groups whose predictions differ from those of everybody else.
 
@@ -99,6 +109,8 @@ def audit_predictions(
         Audit a random sample of so many rows, chosen by ``seed``.
     name : str
         What the data are called in the report.
+    progress : callable, optional
+        As for :func:`testsgd.audit`; not called for an audit of metrics, which is quick.
     **parameters
         Those of :class:`testsgd.metrics.MetricParameters`, such as ``reference``, or of
         :class:`testsgd.auditing.AuditParameters`, such as ``metric`` or ``fail_above``.
@@ -129,23 +141,21 @@ def audit_predictions(
     >>> result.groups[["metric", "text"]].iloc[0].tolist()
     ['selection_rate', 'sex = female']
     """
-    of_metrics = {
-        key: value
-        for key, value in parameters.items()
-        if key in ("reference", "measure", "fail_below")
-    }
+    # Which of the two audits it is, and so which keywords it has, shows only now.
+    chosen: dict[str, Any] = dict(parameters)
     by_metrics = (
-        metrics is not None or sample_weight is not None or rule is not None or bool(of_metrics)
+        metrics is not None
+        or sample_weight is not None
+        or rule is not None
+        or not chosen.keys().isdisjoint({"reference", "measure", "fail_below"})
     )
     if by_metrics or _are_numbers(y_pred):
-        if "metric" in parameters:
+        if "metric" in chosen:
             raise ParameterError(
                 "both a metric and what is for several metrics are given",
                 where="metric",
                 remedy="write metrics=[...]",
             )
-        progress = parameters.pop("progress", None)
-        del progress  # Counting takes no time that is worth showing.
         return audit_metrics(
             y_pred,
             y_true,
@@ -158,7 +168,7 @@ def audit_predictions(
             features=features,
             limit=limit,
             name=name,
-            **parameters,
+            **chosen,
         )
     return audit_decisions(
         y_pred,
@@ -169,7 +179,8 @@ def audit_predictions(
         features=features,
         limit=limit,
         name=name,
-        **parameters,
+        progress=progress,
+        **chosen,
     )
 
 
@@ -180,6 +191,7 @@ def _are_numbers(y_pred: Any) -> bool:
     return pd.api.types.is_float_dtype(series.dtype) and bool((series.dropna() % 1 != 0).any())
 
 
+@show_parameters(MetricParameters)
 def audit_metrics(
     y_pred: Any,
     y_true: Any = None,
@@ -193,7 +205,7 @@ def audit_metrics(
     features: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
     name: str = "data",
-    **parameters: Any,
+    **parameters: Unpack[MetricOptions],
 ) -> MetricsResult:
     """Compare metrics of predictions over all groups, with one guarantee for all of them.
 
