@@ -101,6 +101,32 @@ def test_a_gate_looks_at_every_metric() -> None:
     assert result.verdict.exit_code == 1
 
 
+def test_a_gate_without_a_joint_guarantee_goes_by_the_largest_difference() -> None:
+    result = audit(metrics="selection_rate", guarantee="per-group", fail_above=0.3)
+    largest = result.summary.metric("selection_rate").largest
+    assert (largest > 0.3) == (result.verdict.exit_code == 1)
+
+
+def test_several_classes_together_are_favourable() -> None:
+    marks = np.array(["A", "B", "C", "D"])[SOURCE.integers(0, 4, ROWS)]
+    several = audit(y_pred=marks, y_true=None, favourable=["A", "B"], metrics="selection_rate")
+    joined = np.isin(marks, ["A", "B"]).astype(int)
+    one = audit(y_pred=joined, y_true=None, metrics="selection_rate")
+    pd.testing.assert_frame_equal(several.groups, one.groups)
+    assert several.summary.data.label.favourable == "A or B"
+
+
+def test_a_share_of_the_users_is_written_as_one() -> None:
+    def share(said: Any, true: Any) -> tuple[Any, Any]:
+        return said == 1, np.ones(len(said))
+
+    def size(said: Any, true: Any) -> tuple[Any, Any]:
+        return 100.0 * said, np.ones(len(said))
+
+    first, second = audit(metrics=[share, size]).summary.metrics
+    assert (first.scale, second.scale) == ("share", "number")
+
+
 def test_views_say_the_same(tmp_path: Path) -> None:
     result = audit(metrics=["selection_rate", "equalized_odds"], fail_above=0.1)
     result.write(tmp_path)
@@ -191,6 +217,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "unknown reference": {"reference": "sex = x"},
     "unknown rule": {"rule": "nine-tenths"},
     "gate of the other measure": {"fail_below": 0.8},
+    "all classes favourable": {"favourable": [0, 1]},
+    "no class favourable": {"favourable": []},
     "no best": {
         "y_pred": np.linspace(0.1, 9.5, ROWS),
         "y_true": None,

@@ -7,14 +7,14 @@ wherever they are. Sums of squares and products say how far a metric strays by c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError
-from testsgd.metrics.definitions import Floats, Metric
+from testsgd.metrics.definitions import Floats, Metric, Scale
 from testsgd.metrics.predictions import Predictions
 from testsgd.rules import Contingency
 
@@ -56,12 +56,16 @@ def cells_of_rows(
     by_kind = None
     if any(metric.kind == "decisions" for metric in metrics) and predictions.decisions is not None:
         by_kind = _Kinds.of(predictions, lines, cell, cells)
-    counted, sums = [], []
-    for metric in metrics:
+    known, counted, sums = [], [], []
+    for asked in metrics:
+        metric = asked
         if metric.kind == "decisions" and by_kind is not None:
             counts, of_metric = by_kind.sums(metric)
         else:
-            counts, of_metric = _sums_of_rows(predictions.masses(metric), lines, cell, cells)
+            masses = predictions.masses(metric)
+            counts, of_metric = _sums_of_rows(masses, lines, cell, cells)
+            if metric.kind is None:
+                metric = replace(metric, scale=scale_of(*masses))
         if not counts.any():
             raise ParameterError(
                 f"no row counts for the metric {metric.name}",
@@ -69,16 +73,34 @@ def cells_of_rows(
                 remedy="check the labels, the weights, and which label is the favourable one",
                 metric=metric.name,
             )
+        known.append(metric)
         counted.append(counts)
         sums.append(of_metric)
     return MetricCells(
         contingency=contingency,
-        metrics=tuple(metrics),
+        metrics=tuple(known),
         rows=_summed(cell, lines.times, cells),
         counted=np.array(counted, dtype=np.int64),
         sums=np.array(sums, dtype=np.float64),
         weighted=predictions.weights is not None,
     )
+
+
+def scale_of(numerator: Floats, denominator: Floats) -> Scale:
+    """Return what values a metric of the user's has, by what its rows add.
+
+    Examples
+    --------
+    >>> scale_of(np.array([0.0, 1.0]), np.array([1.0, 1.0]))
+    'share'
+    >>> scale_of(np.array([0.0, 7.5]), np.array([1.0, 1.0]))
+    'number'
+    """
+    counted = denominator > 0
+    tops, bottoms = numerator[counted], denominator[counted]
+    if numerator[~counted].any() or (tops < 0).any() or (tops > bottoms).any():
+        return "number"
+    return "share" if ((tops == 0) | (tops == bottoms)).all() else "mean share"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -179,8 +180,9 @@ def read_predictions(
         Predictions, and if they are known true labels and weights.
     rows : int
         How many there must be.
-    favourable : object, optional
-        The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    favourable : object, or list of these, optional
+        The class whose rate is compared, or several that count as one; if not given, 1, True,
+        "yes" or the like.
     threshold : float, optional
         A score or number above it counts as favourable; 0.5 for scores if not given.
 
@@ -289,7 +291,7 @@ def _of_classes(
         alike = different.dtype == others.dtype
         parts = [different, others]
         known = pd.concat(parts if alike else [part.map(category_text) for part in parts])
-    chosen = favourable_class(classes_of(known), favourable)
+    chosen = _favourable_classes(classes_of(known), favourable)
     labels, labelled = _labels(true, chosen)
     return Predictions(
         kind="decisions",
@@ -301,9 +303,23 @@ def _of_classes(
         truth=None if labels is None else labels.astype(np.float64),
         labelled=labelled,
         weights=weights,
-        favourable=chosen,
+        favourable=" or ".join(chosen),
         threshold=None,
     )
+
+
+def _favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ...]:
+    """Return the classes that count as favourable: one, or several that are listed."""
+    if not isinstance(favourable, (list, tuple, set, frozenset)):
+        return (favourable_class(classes, favourable),)
+    chosen = {favourable_class(classes, one) for one in favourable}
+    if not chosen or len(chosen) == len(classes):
+        raise ParameterError(
+            f"{len(chosen)} of {len(classes)} classes are favourable",
+            where="favourable",
+            remedy=f"list some of {', '.join(classes)}, not all",
+        )
+    return tuple(name for name in classes if name in chosen)
 
 
 def _check_written_alike(said: set[str], true: set[str]) -> None:
@@ -326,9 +342,9 @@ def _classes_of(true: pd.Series[Any]) -> list[str]:
     return classes_of(pd.Series(true.dropna().unique(), name=true.name))
 
 
-def _are_class(values: pd.Series[Any], name: str) -> NDArray[np.bool_]:
-    """Return which of some different values are a class."""
-    return np.array([category_text(value) == name for value in values], dtype=bool)
+def _are_class(values: pd.Series[Any], names: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which of some different values are one of some classes."""
+    return np.array([category_text(value) in names for value in values], dtype=bool)
 
 
 def _of_numbers(
@@ -347,8 +363,9 @@ def _of_numbers(
     chosen = ""
     if kind == "scores":
         classes = ["no", "yes"] if true is None else _classes_of(true)
-        chosen = favourable_class(classes, favourable)
-        labels, labelled = _labels(true, chosen)
+        names = _favourable_classes(classes, favourable)
+        labels, labelled = _labels(true, names)
+        chosen = " or ".join(names)
         truth = None if labels is None else labels.astype(np.float64)
     elif true is not None:
         truth = pd.to_numeric(true, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
@@ -377,7 +394,7 @@ def _of_numbers(
 
 
 def _labels(
-    true: pd.Series[Any] | None, favourable: str
+    true: pd.Series[Any] | None, favourable: Sequence[str]
 ) -> tuple[NDArray[np.bool_] | None, NDArray[np.bool_] | None]:
     """Return whether true labels are the favourable one, and where they are known."""
     if true is None:
@@ -387,7 +404,7 @@ def _labels(
     if not favoured.any():
         seen = _first(set(map(category_text, values))) or "none"
         raise DataError(
-            f"the favourable label {favourable!r} is not among the true labels {seen}",
+            f"the favourable label {' or '.join(favourable)!r} is not among the true labels {seen}",
             where="y_true",
             remedy="write the true labels as the predictions are written",
         )

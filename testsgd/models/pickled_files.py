@@ -32,20 +32,20 @@ def read_pickle(path: Path, *, trusted: bool) -> Any:
 
     Examples
     --------
-    >>> read_pickle(Path("pipe.joblib"), trusted=False)
+    >>> read_pickle(Path("pipe.joblib"), trusted=True)
     Traceback (most recent call last):
     ...
-    testsgd.errors.ModelError: model 'pipe.joblib': the file is pickled, and to read it runs ...
+    testsgd.errors.ModelError: model 'pipe.joblib': there is no such file; check the path
     """
     where = f"model {str(path)!r}"
+    if not path.exists():
+        raise ModelError("there is no such file", where=where, remedy="check the path")
     if not trusted:
         raise untrusted("the file is pickled", path, instead="save the model with skops")
     import joblib
 
     try:
         return joblib.load(path)
-    except FileNotFoundError as error:
-        raise ModelError("there is no such file", where=where, remedy="check the path") from error
     except Exception as error:  # a pickle may raise anything
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ModelError(

@@ -27,7 +27,7 @@ def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
     limit = gate_size(summary)
     sentences: list[str] = []
     if limit is not None:
-        outcome = _gate_outcome(summary.metrics, limit)
+        outcome = _gate_outcome(summary, limit)
         sentences.append(_gate_sentence(outcome, summary, limit))
     if judged:
         first = _first_to_name(judged)
@@ -110,13 +110,25 @@ def _guarantee_sentence(summary: MetricsSummary) -> str:
     return f"The intervals hold for all {groups} groups{of_metrics} at once."
 
 
-def _gate_outcome(metrics: list[MetricSummary], limit: float) -> Outcome:
+def _decisive(metric: MetricSummary, summary: MetricsSummary) -> float:
+    """Return the size that the gate goes by.
+
+    Bounds that hold for one group at a time do not hold for the largest of many, so then it is the
+    largest size itself.
+    """
+    if summary.parameters.guarantee == "per-group":
+        return metric.largest or 0.0
+    return metric.largest_bound or 0.0
+
+
+def _gate_outcome(summary: MetricsSummary, limit: float) -> Outcome:
     """Return how the gate comes out.
 
     It fails if a lower confidence bound is above it. It passes if every metric could be judged, and
     no size is above it.
     """
-    if any((metric.largest_bound or 0.0) > limit for metric in metrics):
+    metrics = summary.metrics
+    if any(_decisive(metric, summary) > limit for metric in metrics):
         return "gate_failed"
     small = [metric.largest is not None and metric.largest <= limit for metric in metrics]
     return "gate_passed" if small and all(small) else "not_enough_evidence"
@@ -131,15 +143,15 @@ def _gate_sentence(outcome: Outcome, summary: MetricsSummary, limit: float) -> s
     extreme = "smallest" if ratio else "largest"
     if outcome == "gate_failed":
         failed = [
-            f"{wording.size_text(metric.largest_bound, metric, measure)} ({metric.title.lower()})"
+            f"{wording.size_text(_decisive(metric, summary), metric, measure)} "
+            f"({metric.title.lower()})"
             for metric in summary.metrics
-            if (metric.largest_bound or 0.0) > limit
+            if _decisive(metric, summary) > limit
         ]
-        bound = "upper" if ratio else "lower"
-        return (
-            f"The gate failed: the {extreme} {bound} confidence bound is {series(failed)}, "
-            f"{sides[0]} {gate}."
-        )
+        what = f"{extreme} {measure}"
+        if summary.parameters.guarantee == "simultaneous":
+            what = f"{extreme} {'upper' if ratio else 'lower'} confidence bound"
+        return f"The gate failed: the {what} is {series(failed)}, {sides[0]} {gate}."
     if outcome == "gate_passed":
         sizes = [
             f"{wording.size_text(metric.largest, metric, measure)} ({metric.title.lower()})"
