@@ -260,3 +260,14 @@ def test_texts_are_no_numbers(ending: str, kind: str, tmp_path: Path) -> None:
     texts = rows.assign(age=pd.Series(np.where(rows["age"] > 40, "old", "young"), dtype=kind))
     with pytest.raises(TestSGDError):
         testsgd.audit(path, texts, granted, sensitive_features=["woman"], **QUICK)
+
+
+def test_a_booster_of_xgboost_itself_is_a_model() -> None:
+    xgboost = pytest.importorskip("xgboost")
+    rows, granted = people()
+    model = xgboost.XGBClassifier(n_estimators=20, max_depth=3).fit(rows, granted)
+    by_classifier, by_booster = (
+        testsgd.audit(asked, rows, granted, sensitive_features=["woman"], **QUICK).groups
+        for asked in (model, model.get_booster())
+    )
+    pd.testing.assert_frame_equal(by_classifier, by_booster)

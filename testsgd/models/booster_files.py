@@ -76,7 +76,31 @@ def read_xgboost(path: Path) -> FileModel:
         booster.load_model(path)
         return booster
 
-    booster = _read(read, path)
+    return xgboost_model(_read(read, path), path)
+
+
+def is_xgboost_booster(source: Any) -> bool:
+    """Return whether an object is a booster of XGBoost, without importing that.
+
+    Examples
+    --------
+    >>> is_xgboost_booster(len)
+    False
+    """
+    kind = type(source)
+    return kind.__name__ == "Booster" and kind.__module__.partition(".")[0] == "xgboost"
+
+
+def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel:
+    """Return a booster of XGBoost as a model of data frames; `path` is named in errors.
+
+    Raises
+    ------
+    ModelError
+        If it is of a regression.
+    """
+    import xgboost
+
     objective = json.loads(booster.save_config())["learner"]["objective"]["name"]
     _check_classes(objective, ("binary:", "multi:"), path)
 

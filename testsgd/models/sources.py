@@ -15,7 +15,14 @@ from typing import Any
 
 from testsgd.errors import ModelError
 from testsgd.models.blackbox import is_keras_model
-from testsgd.models.booster_files import read_catboost, read_lightgbm, read_onnx, read_xgboost
+from testsgd.models.booster_files import (
+    is_xgboost_booster,
+    read_catboost,
+    read_lightgbm,
+    read_onnx,
+    read_xgboost,
+    xgboost_model,
+)
 from testsgd.models.command import COMMAND_PREFIX, command_of
 from testsgd.models.endpoint import EndpointModel, is_url
 from testsgd.models.external import ExternalModel
@@ -112,6 +119,8 @@ def adapted(source: Any) -> Any:
         return TorchModel(source)
     if is_mlflow_model(source):
         return MLflowModel(source, name=type(source).__name__)
+    if is_xgboost_booster(source):
+        return xgboost_model(source)
     return source
 
 
