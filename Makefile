@@ -39,7 +39,7 @@ PROTECTED_law    := race1
 NETWORKS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check lowest integration lint docs bench shields monitors generative generative-llm generative-portraits schemas reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test check lowest integration lint docs wheel bench shields monitors generative generative-llm generative-portraits schemas reports clean retrain compare certify certify-fairify \
 	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -121,6 +121,14 @@ lint: $(VENV)/developing ## Check style, types and the packages' dependencies
 
 docs: $(VENV)/developing ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+$(VENV)/building: $(VENV)/installed
+	@$(PIP) --group build
+	@touch $@
+
+# What builds is in the environment already: without isolation it is not fetched once more.
+wheel: $(VENV)/building ## Build the wheel into dist/
+	@$(BIN)/python -m build --wheel --no-isolation --outdir dist
 
 bench: $(VENV)/developing ## Measure speed and memory, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks
