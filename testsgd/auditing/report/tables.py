@@ -111,7 +111,9 @@ def group_table(
     other_name = f"{other.estimand.capitalize()} difference, points" if other else ""
     effect = Column("Counterfactual effect, points", "strong" if first else "number")
     by_features = any(group.own_effect for group in groups)
-    own = Column("Own effect, points", "number")
+    # What groups are ranked by stands in every table, else a compact one has no room for it.
+    ranked_by_own = summary.parameters.ranked_by == "counterfactual" and by_features
+    own = Column("Own effect, points", "number", view="" if ranked_by_own else page)
     differing = Column(
         "Difference from other texts" if first else "Difference",
         "number" if first else "strong",
