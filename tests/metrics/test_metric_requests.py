@@ -116,6 +116,15 @@ def test_several_classes_together_are_favourable() -> None:
     assert several.summary.data.label.favourable == "A or B"
 
 
+@pytest.mark.parametrize("metric", [{"metric": "accuracy"}, {"metrics": "accuracy"}])
+def test_booleans_may_stand_beside_zeros_and_ones(metric: dict[str, str]) -> None:
+    options: dict[str, Any] = {"sensitive_features": PEOPLE[["sex"]], **metric}
+    expected = testsgd.audit_predictions(SAID, TRUTH, **options).groups
+    for said, true in ((SAID == 1, TRUTH), (SAID, TRUTH == 1)):
+        found = testsgd.audit_predictions(said, true, **options).groups
+        pd.testing.assert_frame_equal(found, expected)
+
+
 def test_a_share_of_the_users_is_written_as_one() -> None:
     def share(said: Any, true: Any) -> tuple[Any, Any]:
         return said == 1, np.ones(len(said))

@@ -17,6 +17,7 @@ from testsgd.auditing.run import Progress, run_audit
 from testsgd.data import (
     Label,
     as_pandas,
+    booleans_as_numbers,
     category_text,
     check_table,
     infer_specification,
@@ -108,6 +109,10 @@ def audit_decisions(
             raise _other_length("other_features", len(others), len(frame))
         frame = pd.concat([frame, others.drop(columns=frame.columns, errors="ignore")], axis=1)
     predictions = values_of(y_pred, "y_pred", rows=len(frame))
+    truth = None
+    if y_true is not None:
+        truth = values_of(y_true, "y_true", rows=len(frame))
+        predictions, truth = booleans_as_numbers(predictions, truth)
     label = _label_name(y_true, y_pred, frame)
     guessed = infer_specification(
         frame,
@@ -123,8 +128,7 @@ def audit_decisions(
     rows = joined(frame, specification).assign(**{_PREDICTION: predictions})
     table = check_table(rows, specification, source=name, passed=(_PREDICTION,))
     table = replace(table, notes=guessed.notes, inferred=guessed.columns)
-    if y_true is not None:
-        truth = values_of(y_true, "y_true", rows=len(frame))
+    if truth is not None:
         table = replace(table, labels=_truth(truth, specification.label))
     called = str(getattr(y_pred, "name", None) or "predictions")
     model = PredictionColumn(_PREDICTION, label=specification.label, name=called)

@@ -11,6 +11,7 @@ from .frames import is_rows_file as is_rows_file
 from .frames import read_frame as read_frame
 from .inference import Inferred as Inferred
 from .inference import InferredColumn as InferredColumn
+from .inference import booleans_as_numbers as booleans_as_numbers
 from .inference import classes_of as classes_of
 from .inference import infer_column as infer_column
 from .inference import infer_specification as infer_specification

@@ -438,6 +438,31 @@ def classes_of(labels: pd.Series[Any]) -> list[str]:
     return classes
 
 
+def booleans_as_numbers(
+    first: pd.Series[Any], second: pd.Series[Any]
+) -> tuple[pd.Series[Any], pd.Series[Any]]:
+    """Return two series of classes, booleans as 0 and 1 if the other one is of 0 and 1.
+
+    Examples
+    --------
+    >>> first, second = booleans_as_numbers(pd.Series([True, False]), pd.Series([1, 0]))
+    >>> first.tolist(), second.tolist()
+    ([1, 0], [1, 0])
+    """
+    if pd.api.types.is_bool_dtype(first.dtype) and _are_zeros_and_ones(second):
+        return first.astype(np.int64), second
+    if pd.api.types.is_bool_dtype(second.dtype) and _are_zeros_and_ones(first):
+        return first, second.astype(np.int64)
+    return first, second
+
+
+def _are_zeros_and_ones(classes: pd.Series[Any]) -> bool:
+    is_number = pd.api.types.is_numeric_dtype(classes.dtype)
+    if not is_number or pd.api.types.is_bool_dtype(classes.dtype):
+        return False
+    return set(classes.dropna().unique()) <= {0, 1}
+
+
 # What the favourable one of two classes is mostly called.
 _FAVOURABLE = (
     "1",

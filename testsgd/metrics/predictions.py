@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data import category_text, classes_of
+from testsgd.data import booleans_as_numbers, category_text, classes_of
 from testsgd.data.inference import favourable_class
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.definitions import Floats, Metric, PredictionKind
@@ -211,6 +211,8 @@ def read_predictions(
             remedy="leave out the rows without a prediction",
         )
     true = None if y_true is None else _series(y_true, "y_true", rows=rows)
+    if true is not None:
+        predicted, true = booleans_as_numbers(predicted, true)
     weights = None if sample_weight is None else read_weights(sample_weight, rows=rows)
     kind = _kind(predicted, true)
     if kind == "decisions":
