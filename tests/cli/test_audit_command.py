@@ -245,3 +245,9 @@ def test_a_model_that_answers_at_random_needs_the_option(testsgd: Run, folder: P
     result = json.loads((folder / "chance" / "result.json").read_text(encoding="utf-8"))
     assert result["parameters"]["nondeterministic"] == 5
     assert result["model"]["changing"] > 0.3
+
+
+def test_a_table_can_be_ranked_by_own_effects(testsgd: Run) -> None:
+    finished = testsgd("audit", "demo", "--rank-by", "counterfactual")
+    assert finished.code == 0
+    assert "own effect" in finished.out

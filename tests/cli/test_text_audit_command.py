@@ -229,4 +229,3 @@ def test_groups_can_be_ranked_by_what_the_terms_change_themselves(
     message = fails(*base, "--rank-by", "counterfactual", "--sampling", "independent")
     assert "compares nothing in pairs" in message
     assert "rank_by" in fails(*base, "--rank-by", "size")
-    assert "a table has no counterfactual" in fails("audit", "demo", "--rank-by", "counterfactual")

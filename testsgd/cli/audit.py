@@ -349,7 +349,8 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
     if with_terms:
         columns.insert(effect_at, console.Column("effect", numeric=True))
     # The report has it always; a terminal, only where it is what groups are ranked by.
-    with_own = by_terms and any(group.own_effect for group in groups)
+    by_own = summary.parameters.ranked_by == "counterfactual" and not by_terms
+    with_own = by_own and any(group.own_effect for group in groups)
     if with_own:
         columns.insert(-2, console.Column("own effect", numeric=True))
     rows = []

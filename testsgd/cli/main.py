@@ -27,7 +27,8 @@ COMMANDS = {
     "report.",
     "init": "Print a description of a file of rows as TOML: what was guessed, with a comment a "
     "line.",
-    "cells-sql": "Print the query that counts rows in a warehouse, for an audit of the counts.",
+    "cells-sql": "Print the query that counts the rows of a warehouse, for those who may only send "
+    "SQL.",
     "mitigate": "Retrain a model with samples that counter its discrimination, and compare before "
     "and after.",
     "compare": "Run the audit and other published methods on one model, and show what each finds.",

@@ -116,6 +116,7 @@ def _steps(summary: AuditSummary) -> Facts:
             ("Groups too small to be judged", count(counts.undecided_small)),
             (f"{words.combinations.capitalize()} not judged", not_judged),
             (f"{words.many.capitalize()} only in such combinations", only),
+            ("Own effects of the sensitive features are not known", summary.own_effects_unknown),
         ),
     )
 

@@ -108,6 +108,9 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         model_queries=findings.queries,
         verdict=verdict(AuditSummary.model_construct(**parts), measures),
         undecided=_undecided(findings, words_for(data.kind)),
+        own_effects_unknown=(
+            findings.own_effects_unknown if isinstance(findings, TableFindings) else ""
+        ),
         charts=drawn,
         estimands=estimands,
         **parts,

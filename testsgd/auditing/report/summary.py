@@ -483,4 +483,7 @@ class AuditSummary(Part):
     unjudged: UnjudgedSummary = Field(description="who could not be judged")
     guarantee: GuaranteeSummary = Field(description="what the confidence intervals hold for")
     holdout: Holdout | None = Field(None, description="how the rows were split; null if not")
+    own_effects_unknown: str = Field(
+        "", description="why no own effects of the sensitive features are known; empty if they are"
+    )
     stability_samples: Count = Field(0, description="bootstrap samples behind each `stability`")
