@@ -67,7 +67,7 @@ def audit_decisions(
         ``{"age": {"edges": [18, 30, 50, 100]}}``; the keys are those of a description's
         ``[features.NAME]``.
     limit : int, optional
-        Audit a random sample of so many rows, chosen by ``seed``.
+        Audit a random sample of this size, chosen by ``seed``.
     name : str
         What the data are called in the report.
     progress : callable, optional

@@ -68,7 +68,7 @@ def audit_undescribed(
     features : mapping of str to mapping, optional
         Parts of the description of features, in place of what is guessed.
     limit : int, optional
-        Audit a random sample of so many rows, chosen by ``seed``.
+        Audit a random sample of this size, chosen by ``seed``.
     trust_pickle : bool
         As for :func:`testsgd.audit`.
     name : str

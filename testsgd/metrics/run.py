@@ -241,11 +241,15 @@ def _compared(
     groups = np.flatnonzero(judged)
     if len(groups):
         compare = compare_with_chosen if wanted == BEST else compare_independent
-        parts = compare(inside.take(groups), outside.take(groups), error, measure=measure)
+        found, lowest, highest = compare(
+            inside.take(groups), outside.take(groups), error, measure=measure
+        )
         if wanted == OVERALL:
             share = inside.denominator[groups] / everything.denominator[0]
-            parts = tuple(of_the_whole(part, share, measure=measure) for part in parts)  # type: ignore[assignment]
-        effect[groups], low[groups], high[groups] = parts
+            found = of_the_whole(found, share, measure=measure)
+            lowest = of_the_whole(lowest, share, measure=measure)
+            highest = of_the_whole(highest, share, measure=measure)
+        effect[groups], low[groups], high[groups] = found, lowest, highest
     whole = wanted == OVERALL
     return Compared(
         measure=measure,
