@@ -148,6 +148,15 @@ def test_several_metrics_share_the_error_rate() -> None:
     assert among >= 0.05 / groups * (1 - 1e-9)
 
 
+def test_many_groups_are_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = np.random.default_rng(6)
+    people, data = people_of(source), of_classes(source)
+    whole = testsgd.audit_metrics(sensitive_features=people, replicates=99, **data)
+    monkeypatch.setattr("testsgd.metrics.bootstrap._MOST_GROUPS", 3)
+    parts = testsgd.audit_metrics(sensitive_features=people, replicates=99, **data)
+    assert parts.summary.metrics == whole.summary.metrics
+
+
 def test_a_mean_has_the_interval_of_students_t() -> None:
     """Of one group alone, far from the others, the half-width is that of Welch's by and large."""
     source = np.random.default_rng(5)

@@ -29,6 +29,8 @@ from testsgd.rules import Contingency, FrequentRuleSets
 
 # Samples summed at once. It is part of the seeds' meaning.
 _TOGETHER = 25
+# Groups at once, 100 MB of sums; of more the lattice is summed once more.
+_MOST_GROUPS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -108,11 +110,36 @@ def largest_deviations(
         Zeros if no group is judged.
     """
     groups = np.flatnonzero(judged)
-    if not len(groups):
-        return np.zeros(samples)
-    chosen = rule_sets.take(groups)
+    largest = np.zeros(samples)
     cells = smoothed(of_cells, scale)
-    inside_sums = chosen.sums_of(contingency, cells)
+    for first in range(0, len(groups), _MOST_GROUPS):
+        part = rule_sets.take(groups[first : first + _MOST_GROUPS])
+        effects = _effects_of(part, contingency, cells, references, scale=scale)
+        for start in range(0, samples, _TOGETHER):
+            together = min(_TOGETHER, samples - start)
+            # The same weights for every part of the groups.
+            generator = np.random.default_rng([seed, 5, start])
+            quantities = np.vstack(_weighted_sums(generator, cells, together), dtype=np.float32)
+            sums = part.sums_of(contingency, quantities)
+            deviations = effects.inside(sums[:together], sums[together:])
+            if references.compared:
+                others = references.sums(sums, quantities)
+                deviations -= effects.outside(others[:together], others[together:])
+            found = largest[start : start + together]
+            np.maximum(found, np.abs(deviations).max(axis=1), out=found)
+    return largest
+
+
+def _effects_of(
+    rule_sets: FrequentRuleSets,
+    contingency: Contingency,
+    cells: Floats,
+    references: References,
+    *,
+    scale: Scale,
+) -> _Effects:
+    """Return what weighted sums do to the standardised values of some groups."""
+    inside_sums = rule_sets.sums_of(contingency, cells)
     inside = sides_of(inside_sums, scale=scale)
     outside = sides_of(references.sums(inside_sums, cells), scale=scale)
     spread = inside.residual / inside.denominator**2
@@ -120,20 +147,7 @@ def largest_deviations(
         spread = spread + outside.residual / outside.denominator**2
     # A metric that does not vary at all does not stray.
     scaled = np.where(spread > 0, 1 / np.sqrt(np.where(spread > 0, spread, 1)), 0.0)
-    effects = _Effects.of(inside, outside, scaled)
-    largest = np.zeros(samples)
-    for start in range(0, samples, _TOGETHER):
-        together = min(_TOGETHER, samples - start)
-        generator = np.random.default_rng([seed, 5, start])
-        numerators, denominators = _weighted_sums(generator, cells, together)
-        quantities = np.vstack([numerators, denominators], dtype=np.float32)
-        sums = chosen.sums_of(contingency, quantities)
-        deviations = effects.inside(sums[:together], sums[together:])
-        if references.compared:
-            others = references.sums(sums, quantities)
-            deviations -= effects.outside(others[:together], others[together:])
-        largest[start : start + together] = np.abs(deviations).max(axis=1)
-    return largest
+    return _Effects.of(inside, outside, scaled)
 
 
 @dataclass(frozen=True)
