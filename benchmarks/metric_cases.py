@@ -212,7 +212,7 @@ def peers() -> list[list[str]]:
     what = {
         "fairlearn": f"fairlearn's MetricFrame, the {cells} intersections of Census, 5 metrics",
         "divexplorer": "DivExplorer, all itemsets of the same, selection rate only",
-        "testsgd": f"testsgd, the {cells} intersections, 5 metrics",
+        "testsgd": f"testsgd, the {cells} intersections, 5 metrics, from the checked table",
     }
     return [
         [what[name], f"{taken}: {taken.median / ours:,.0f} x", ""] for name, taken in times.items()
