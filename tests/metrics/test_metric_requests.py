@@ -149,6 +149,13 @@ def test_views_say_the_same(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(saved, whole, check_dtype=False)
 
 
+def test_a_report_says_of_how_many_rows_a_rate_is() -> None:
+    result = audit(metrics="true_positive_rate")
+    [metric] = result.summary.metrics
+    assert metric.counted == TRUTH.sum()
+    assert f"of the {metric.counted:,} rows" in result.to_html()
+
+
 def test_names_are_escaped() -> None:
     people = PEOPLE[["sex"]].rename(columns={"sex": "<script>sex"})
     page = audit(sensitive_features=people, metrics="selection_rate").to_html()

@@ -148,7 +148,7 @@ def _all_metrics(summary: MetricsSummary) -> Table:
     columns: list[Listed[MetricSummary]] = [
         Listed("Metric", lambda metric: metric.title, "name"),
         Listed(
-            "All rows",
+            "All groups",
             lambda metric: Cell(
                 wording.value_text(metric.overall, metric),
                 under=(f"of {plural(metric.counted, 'row')}",),
@@ -171,13 +171,14 @@ def _metric(metric: MetricSummary, summary: MetricsSummary) -> Article:
         fewest = plural(summary.parameters.min_rows, "row")
         about = f"No group and its reference have at least {fewest} that the metric counts."
         return Article(key, title, (Paragraph(about),), missing=True)
+    # A rate is of the rows that its metric counts, a mean over them.
+    of_rows = "over" if metric.scale == "number" else "of"
     about = (
-        f"{wording.value_text(metric.overall, metric)} of all rows; it counts "
-        f"{plural(metric.counted, 'row')}. Of {plural(metric.judged, 'judged group')} "
+        f"{wording.value_text(metric.overall, metric)} {of_rows} the "
+        f"{plural(metric.counted, 'row')} that it counts. Of "
+        f"{plural(metric.judged, 'judged group')} "
         f"{count(metric.significant) if metric.significant else 'none'} differ significantly."
     )
-    if metric.scale == "number":
-        about = about.replace(" of all rows", " over all rows", 1)
     return Article(
         key,
         title,
