@@ -148,6 +148,75 @@ def test_several_metrics_share_the_error_rate() -> None:
     assert among >= 0.05 / groups * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("measure", ["difference", "ratio"])
+@pytest.mark.parametrize("reference", ["rest", "overall", "best", "sex = m"])
+def test_bounds_are_the_ends_of_the_intervals(measure: str, reference: str) -> None:
+    """Bounds are computed for all groups without their intervals, and yet are what these say."""
+    source = np.random.default_rng(8)
+    people = people_of(source)
+    said = source.random(ROWS) < 0.1 + 0.5 * (people["sex"] == "m") * (people["town"] != "C")
+    # A group in which nobody is selected has no logarithm.
+    said &= ~((people["sex"] == "f") & (people["town"] == "B"))
+    groups = testsgd.audit_metrics(
+        said.astype(int),
+        source.random(ROWS) < 0.5,
+        sensitive_features=people,
+        metrics=["selection_rate", "accuracy"],
+        measure=measure,
+        reference=reference,
+        min_rows=20,
+    ).groups
+    none = 0.0 if measure == "difference" else 1.0
+    nearest = np.clip(none, groups["ci_low"], groups["ci_high"])
+    with np.errstate(divide="ignore"):
+        ratios = 1 - np.minimum(nearest, 1 / nearest)
+    expected = np.abs(nearest) if measure == "difference" else ratios
+    np.testing.assert_allclose(groups["lower_bound"], expected, atol=1e-12)
+    assert (groups["lower_bound"] > 0).any()
+    assert (groups["lower_bound"] == 0).any()
+    assert (groups["significant"] == (groups["lower_bound"] > 0)).all()
+
+
+def test_all_metrics_share_one_bootstrap() -> None:
+    """The largest deviation is that of weights drawn for every row, over groups and metrics."""
+    source = np.random.default_rng(9)
+    people, data = people_of(source), of_classes(source)
+    said, true = data["y_pred"], data["y_true"]
+    error = (
+        testsgd.audit_metrics(sensitive_features=people, replicates=1999, min_rows=30, **data)
+        .summary.metrics[0]
+        .error
+    )
+    sexes = [people["sex"] == value for value in ("f", "m")]
+    towns = [people["town"].isin(list(some)) for some in ("A", "B", "C", "AB", "AC", "BC")]
+    groups = [*sexes, *towns, *(sex & town for sex in sexes for town in towns)]
+    masses = {
+        "selection": (said, np.ones(ROWS)),
+        "true positives": (said * true, true),
+        "false positives": (said * (1 - true), 1 - true),
+        "precision": (said * true, said),
+        "accuracy": (said == true, np.ones(ROWS)),
+    }
+    influences = []
+    for numerator, denominator in masses.values():
+        for group in map(np.asarray, groups):
+            parts = []
+            for side, sign in ((group, 1), (~group, -1)):
+                bottom = denominator[side].sum()
+                if (denominator[side] > 0).sum() < 30:
+                    break
+                value = numerator[side].sum() / bottom
+                parts.append(sign * side * (numerator - value * denominator) / bottom)
+            else:
+                influence = sum(parts)
+                influences.append(influence / np.sqrt((influence**2).sum()))
+    weights = source.standard_normal((2000, ROWS))
+    largest = np.abs(weights @ np.array(influences).T).max(axis=1)
+    # The share of the samples beyond the audit's quantile is 5%, but for two bootstraps' chance.
+    beyond = (largest > norm.ppf(1 - error / 2)).mean()
+    assert 0.03 < beyond < 0.07
+
+
 def test_many_groups_are_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     source = np.random.default_rng(6)
     people, data = people_of(source), of_classes(source)

@@ -1,18 +1,23 @@
-"""How far the most deviant of all groups strays by chance, for a metric of any kind.
+"""How far the most deviant of all groups strays by chance, over all metrics that are compared.
 
 A multiplier bootstrap: every row gets a random weight from the standard normal distribution. The
 weighted sums of the rows of a cell are normal too, with the cell's sums of squares as their
-variances; so a sample takes two random numbers a cell, however many rows there are.
+variances; so a sample takes a few random numbers a cell, however many rows there are. All metrics
+of decisions follow from the same random sums, of the rows by decision and true label.
 
 See Chernozhukov, Chetverikov and Kato (2013), Gaussian approximations and multiplier bootstrap for
-maxima of sums of high-dimensional random vectors. Annals of Statistics 41(6).
+maxima of sums of high-dimensional random vectors. Annals of Statistics 41(6). Other metrics are
+drawn each by itself: were they drawn together the largest deviation would be no larger, see Royen
+(2014), A simple proof of the Gaussian correlation conjecture extended to some multivariate gamma
+distributions. Far East Journal of Theoretical Statistics 48.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +27,14 @@ from testsgd.metrics.cells import (
     DENOMINATOR_SQUARED,
     NUMERATOR_SQUARED,
     PRODUCT,
+    KindSums,
+    MetricCells,
 )
 from testsgd.metrics.definitions import Floats, Scale
 from testsgd.metrics.sides import Sides, sides_of
 from testsgd.rules import Contingency, FrequentRuleSets
+
+Singles = NDArray[np.float32]
 
 # Samples summed at once. It is part of the seeds' meaning.
 _TOGETHER = 25
@@ -42,17 +51,140 @@ class References:
     # False: what strays are the values themselves.
     compared: bool = True
 
-    def sums(self, inside: Floats, of_cells: NDArray[Any]) -> Floats:
+    def sums(self, inside: NDArray[Any], of_cells: NDArray[Any]) -> NDArray[Any]:
         """Return the sums over the references of groups, given those over the groups.
 
         Shapes: `inside` (q, groups), `of_cells` (q, cells).
         """
         if self.cells is None:
-            total = of_cells.sum(axis=1)
-            rest: Floats = total[:, None] - inside
+            rest: NDArray[Any] = of_cells.sum(axis=1)[:, None] - inside
             return rest
         one = of_cells[:, self.cells].sum(axis=1)
         return np.repeat(one[:, None].astype(np.float64), inside.shape[1], axis=1)
+
+
+class Noise(Protocol):
+    """Random sums over cells, of which the metrics of some part follow."""
+
+    @property
+    def metrics(self) -> tuple[int, ...]:
+        """Which of the metrics."""
+        ...
+
+    @property
+    def numerators(self) -> Floats:
+        """What each random quantity adds to each metric's numerator, shape (metrics, q)."""
+        ...
+
+    @property
+    def denominators(self) -> Floats:
+        """The same of the denominators."""
+        ...
+
+    def of_metric(self, place: int) -> Floats:
+        """Return the sums of a metric that the noise belongs to, shape (6, cells)."""
+        ...
+
+    def draw(self, generator: np.random.Generator, samples: int) -> Singles:
+        """Draw the random quantities of each cell, shape (q, samples, cells)."""
+        ...
+
+
+@dataclass(frozen=True)
+class KindNoise:
+    """Random sums of the rows of each kind, a decision with a true label."""
+
+    metrics: tuple[int, ...]
+    numerators: Floats
+    denominators: Floats
+    rows: Floats  # Rows of each cell, shape (cells,).
+    linear: Floats  # Sums of weights with one usual row more, shape (kinds, cells).
+    square: Floats  # Sums of their squares, likewise.
+
+    @classmethod
+    def of(cls, kinds: KindSums, rows: Floats) -> KindNoise:
+        """Return the noise of kinds, with one usual row more in each cell.
+
+        A cell whose few rows all agree would otherwise seem not to vary at all. Sums are brought
+        back to the number of rows that there are.
+        """
+        more, total = rows / (rows + 1), rows.sum()
+
+        def smoothed(sums: Floats) -> Floats:
+            # With one row of each kind, so that no kind's share is nothing.
+            weight = sums.sum() / total
+            usual = (sums.sum(axis=1) + weight) / (total + len(sums))
+            smooth: Floats = more * (sums + usual[:, None])
+            return smooth
+
+        return cls(
+            metrics=kinds.metrics,
+            numerators=kinds.numerators,
+            denominators=kinds.denominators,
+            rows=rows,
+            linear=smoothed(kinds.linear),
+            square=smoothed(kinds.square),
+        )
+
+    def of_metric(self, place: int) -> Floats:
+        """Return the sums of a metric, shape (6, cells)."""
+        top, bottom = self.numerators[place], self.denominators[place]
+        return np.array(
+            [
+                self.rows,
+                top @ self.linear,
+                bottom @ self.linear,
+                (top * top) @ self.square,
+                (top * bottom) @ self.square,
+                (bottom * bottom) @ self.square,
+            ]
+        )
+
+    def draw(self, generator: np.random.Generator, samples: int) -> Singles:
+        """Draw the weighted sums of each kind and cell, shape (kinds, samples, cells)."""
+        kinds, cells = self.square.shape
+        drawn = generator.standard_normal((kinds, samples, cells), dtype=np.float32)
+        drawn *= np.sqrt(self.square)[:, None].astype(np.float32)
+        return drawn
+
+
+@dataclass(frozen=True)
+class PairNoise:
+    """Random sums of the numerators and denominators of one metric."""
+
+    metrics: tuple[int, ...]
+    of_cells: Floats  # The metric's sums with one usual row more in each cell, shape (6, cells).
+    numerators: Floats = field(default_factory=lambda: np.array([[1.0, 0.0]]))
+    denominators: Floats = field(default_factory=lambda: np.array([[0.0, 1.0]]))
+
+    def of_metric(self, place: int) -> Floats:
+        """Return the sums of the metric, shape (6, cells)."""
+        assert place == 0
+        return self.of_cells
+
+    def draw(self, generator: np.random.Generator, samples: int) -> Singles:
+        """Draw sums of numerators and of denominators over each cell, (2, samples, cells)."""
+        squares, product = self.of_cells[1 + NUMERATOR_SQUARED], self.of_cells[1 + PRODUCT]
+        some = squares > 0
+        slope = np.where(some, product / np.where(some, squares, 1), 0.0)
+        rest = np.maximum(self.of_cells[1 + DENOMINATOR_SQUARED] - slope * product, 0)
+        shape = (samples, self.of_cells.shape[1])
+        numerators = generator.standard_normal(shape) * np.sqrt(np.maximum(squares, 0))
+        denominators = slope * numerators + generator.standard_normal(shape) * np.sqrt(rest)
+        return np.array([numerators, denominators], dtype=np.float32)
+
+
+def noises_of(cells: MetricCells) -> list[Noise]:
+    """Return what is drawn: one noise for all metrics of decisions, and one for each other."""
+    found: list[Noise] = []
+    together: tuple[int, ...] = ()
+    if cells.kinds is not None:
+        together = cells.kinds.metrics
+        found.append(KindNoise.of(cells.kinds, cells.rows.astype(np.float64)))
+    for index, metric in enumerate(cells.metrics):
+        if index not in together:
+            found.append(PairNoise((index,), smoothed(cells.of_metric(index), metric.scale)))
+    return found
 
 
 def smoothed(of_cells: Floats, scale: Scale) -> Floats:
@@ -75,32 +207,26 @@ def smoothed(of_cells: Floats, scale: Scale) -> Floats:
 
 
 def largest_deviations(
-    contingency: Contingency,
+    cells: MetricCells,
     rule_sets: FrequentRuleSets,
-    of_cells: Floats,
-    judged: NDArray[np.bool_],
-    references: References,
+    judged: Sequence[NDArray[np.bool_]],
+    references: Sequence[References],
     *,
-    scale: Scale,
     samples: int,
     seed: int,
 ) -> Floats:
-    """Draw samples (samples,) of the largest standardised deviation over the judged groups.
+    """Draw samples of the largest standardised deviation over groups and metrics.
 
     Parameters
     ----------
-    contingency : Contingency
-        The cells.
+    cells : MetricCells
+        The metrics' sums over cells.
     rule_sets : FrequentRuleSets
         The groups.
-    of_cells : numpy.ndarray of float64, shape (6, cells)
-        The rows that the metric counts, and its sums.
-    judged : numpy.ndarray of bool, shape (groups,)
-        The groups that count.
-    references : References
-        What they are compared with.
-    scale : str
-        What values the metric has.
+    judged : sequence of numpy.ndarray of bool, shape (groups,)
+        The groups that count, for each metric.
+    references : sequence of References
+        What they are compared with, for each metric.
     samples, seed : int
         How many samples, and their seed.
 
@@ -109,85 +235,128 @@ def largest_deviations(
     numpy.ndarray of float64, shape (samples,)
         Zeros if no group is judged.
     """
-    groups = np.flatnonzero(judged)
     largest = np.zeros(samples)
-    cells = smoothed(of_cells, scale)
-    for first in range(0, len(groups), _MOST_GROUPS):
-        part = rule_sets.take(groups[first : first + _MOST_GROUPS])
-        effects = _effects_of(part, contingency, cells, references, scale=scale)
-        for start in range(0, samples, _TOGETHER):
-            together = min(_TOGETHER, samples - start)
-            # The same weights for every part of the groups.
-            generator = np.random.default_rng([seed, 5, start])
-            quantities = np.vstack(_weighted_sums(generator, cells, together), dtype=np.float32)
-            sums = part.sums_of(contingency, quantities)
-            deviations = effects.inside(sums[:together], sums[together:])
-            if references.compared:
-                others = references.sums(sums, quantities)
-                deviations -= effects.outside(others[:together], others[together:])
-            found = largest[start : start + together]
-            np.maximum(found, np.abs(deviations).max(axis=1), out=found)
+    for number, noise in enumerate(noises_of(cells)):
+        some = np.any([judged[metric] for metric in noise.metrics], axis=0)
+        groups = np.flatnonzero(some)
+        for first in range(0, len(groups), _MOST_GROUPS):
+            chosen = groups[first : first + _MOST_GROUPS]
+            part = rule_sets.take(chosen)
+            deviations = [
+                _Deviation.of(
+                    part,
+                    cells.contingency,
+                    noise,
+                    place,
+                    references[metric],
+                    judged[metric][chosen],
+                    scale=cells.metrics[metric].scale,
+                )
+                for place, metric in enumerate(noise.metrics)
+            ]
+            for start, drawn, sums in _drawn(
+                noise, part, cells.contingency, samples=samples, seed=[seed, 5, number]
+            ):
+                found = largest[start : start + drawn.shape[1]]
+                for deviation in deviations:
+                    np.maximum(found, deviation.largest(drawn, sums), out=found)
     return largest
 
 
-def _effects_of(
+def _drawn(
+    noise: Noise,
     rule_sets: FrequentRuleSets,
     contingency: Contingency,
-    cells: Floats,
-    references: References,
     *,
-    scale: Scale,
-) -> _Effects:
-    """Return what weighted sums do to the standardised values of some groups."""
-    inside_sums = rule_sets.sums_of(contingency, cells)
-    inside = sides_of(inside_sums, scale=scale)
-    outside = sides_of(references.sums(inside_sums, cells), scale=scale)
-    spread = inside.residual / inside.denominator**2
-    if references.compared:
-        spread = spread + outside.residual / outside.denominator**2
-    # A metric that does not vary at all does not stray.
-    scaled = np.where(spread > 0, 1 / np.sqrt(np.where(spread > 0, spread, 1)), 0.0)
-    return _Effects.of(inside, outside, scaled)
+    samples: int,
+    seed: Sequence[int],
+) -> Iterator[tuple[int, Singles, Singles]]:
+    """Draw samples part by part: their number, the sums of cells, and those of groups.
+
+    Shapes: (q, samples, cells) and (q, samples, groups).
+    """
+    for start in range(0, samples, _TOGETHER):
+        together = min(_TOGETHER, samples - start)
+        # The same weights for every part of the groups.
+        generator = np.random.default_rng([*seed, start])
+        drawn = noise.draw(generator, together)
+        flat = drawn.reshape(-1, drawn.shape[-1])
+        sums = rule_sets.sums_of(contingency, flat)
+        yield start, drawn, sums.reshape(*drawn.shape[:2], -1)
 
 
 @dataclass(frozen=True)
-class _Effects:
-    """What weighted sums do to the groups' standardised values; arrays of shape (groups,)."""
+class _Deviation:
+    """What random quantities do to the standardised values of a metric."""
 
-    numerator_in: Floats
-    denominator_in: Floats
-    numerator_out: Floats
-    denominator_out: Floats
+    references: References
+    # What a unit of each quantity in a group does, and in its reference, shape (q, groups).
+    inside: Singles
+    outside: Singles
 
     @classmethod
-    def of(cls, inside: Sides, outside: Sides, scaled: Floats) -> _Effects:
-        first, second = scaled / inside.denominator, scaled / outside.denominator
-        return cls(first, first * inside.value, second, second * outside.value)
+    def of(
+        cls,
+        rule_sets: FrequentRuleSets,
+        contingency: Contingency,
+        noise: Noise,
+        place: int,
+        references: References,
+        judged: NDArray[np.bool_],
+        *,
+        scale: Scale,
+    ) -> _Deviation:
+        of_cells = noise.of_metric(place)
+        inside_sums = rule_sets.sums_of(contingency, of_cells)
+        inside = sides_of(inside_sums, scale=scale)
+        outside = sides_of(references.sums(inside_sums, of_cells), scale=scale)
+        spread = _variance(inside)
+        if references.compared:
+            spread = spread + _variance(outside)
+        # A metric that does not vary at all does not stray.
+        varies = judged & (spread > 0)
+        scaled = np.where(varies, 1 / np.sqrt(np.where(varies, spread, 1)), 0.0)
+        top, bottom = noise.numerators[place][:, None], noise.denominators[place][:, None]
 
-    def inside(self, numerators: Floats, denominators: Floats) -> Floats:
-        """Return deviations of the groups' values, shape (samples, groups)."""
-        return numerators * self.numerator_in - denominators * self.denominator_in
+        def effects(sides: Sides) -> Singles:
+            known = varies & (sides.denominator > 0)
+            factor = np.where(known, scaled / np.where(known, sides.denominator, 1), 0.0)
+            value = np.where(known, sides.value, 0.0)
+            single: Singles = (factor * (top - value * bottom)).astype(np.float32)
+            return single
 
-    def outside(self, numerators: Floats, denominators: Floats) -> Floats:
-        """Return deviations of their references' values, shape (samples, groups)."""
-        return numerators * self.numerator_out - denominators * self.denominator_out
+        return cls(references, effects(inside), effects(outside))
+
+    def largest(self, drawn: Singles, sums: Singles) -> Singles:
+        """Return the largest deviation of each sample, shape (samples,)."""
+        references = self.references
+        effects = self.inside
+        if references.compared and references.cells is None:
+            # What is not inside is outside.
+            effects = self.inside + self.outside
+        strayed = _contracted(effects, sums)
+        if references.compared:
+            chosen = drawn if references.cells is None else drawn[:, :, references.cells]
+            strayed -= np.einsum("qs,qg->sg", chosen.sum(axis=2), self.outside)
+        furthest: Singles = np.abs(strayed).max(axis=1, initial=0.0)
+        return furthest
 
 
-def _weighted_sums(
-    generator: np.random.Generator, cells: Floats, samples: int
-) -> tuple[Floats, Floats]:
-    """Draw sums of numerators and of denominators over each cell, (samples, cells) each."""
-    squares, product = cells[1 + NUMERATOR_SQUARED], cells[1 + PRODUCT]
-    some = squares > 0
-    slope = np.where(some, product / np.where(some, squares, 1), 0.0)
-    rest = np.maximum(cells[1 + DENOMINATOR_SQUARED] - slope * product, 0)
-    shape = (samples, cells.shape[1])
-    numerators = generator.standard_normal(shape) * np.sqrt(np.maximum(squares, 0))
-    denominators = slope * numerators + generator.standard_normal(shape) * np.sqrt(rest)
-    return numerators, denominators
+def _contracted(effects: Singles, sums: Singles) -> Singles:
+    """Sum the products over the quantities, shape (samples, groups)."""
+    total: Singles = effects[0] * sums[0]
+    for effect, of_quantity in zip(effects[1:], sums[1:], strict=True):
+        if effect.any():
+            total += effect * of_quantity
+    return total
 
 
-def shared_error(largest: Floats, error: float, groups: int) -> float:
+def _variance(sides: Sides) -> Floats:
+    some = sides.denominator > 0
+    return np.where(some, sides.residual / np.where(some, sides.denominator, 1) ** 2, 0.0)
+
+
+def shared_error(largest: Floats, error: float, comparisons: int) -> float:
     """Return the error rate of each interval with which all of them keep `error` together.
 
     Of n samples and a new one, each is equally likely to be the largest; so the sample at place
@@ -197,7 +366,7 @@ def shared_error(largest: Floats, error: float, groups: int) -> float:
     from scipy.special import ndtr
 
     index = math.ceil((len(largest) + 1) * (1 - error) - 1e-9)
-    bonferroni = error / max(1, groups)
+    bonferroni = error / max(1, comparisons)
     if index > len(largest):
         return bonferroni
     quantile = float(np.sort(largest)[index - 1])

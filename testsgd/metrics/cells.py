@@ -35,10 +35,23 @@ class MetricCells:
     counted: Counts  # Those that a metric's denominator counts, shape (metrics, cells).
     sums: Floats  # Shape (metrics, 5, cells), in the order above.
     weighted: bool  # Whether rows have weights.
+    kinds: KindSums | None = None  # Of the metrics of decisions; None if there are none.
 
     def of_metric(self, index: int) -> Floats:
         """Return the rows that a metric counts, and its sums, shape (6, cells)."""
         return np.vstack([self.counted[index], self.sums[index]]).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class KindSums:
+    """Rows of each cell by decision and true label, from which all metrics of decisions follow."""
+
+    metrics: tuple[int, ...]  # Which of the metrics these are.
+    linear: Floats  # Sums of the weights, shape (kinds, cells).
+    square: Floats  # Sums of their squares, shape (kinds, cells).
+    # What a row of each kind adds to each of these metrics, shape (metrics, kinds).
+    numerators: Floats
+    denominators: Floats
 
 
 def cells_of_rows(
@@ -53,8 +66,9 @@ def cells_of_rows(
     """
     cell, cells = contingency.cell_of_row, contingency.cells
     lines = _Lines.of(predictions)
+    of_decisions = [index for index, metric in enumerate(metrics) if metric.kind == "decisions"]
     by_kind = None
-    if any(metric.kind == "decisions" for metric in metrics) and predictions.decisions is not None:
+    if of_decisions and predictions.decisions is not None:
         by_kind = _Kinds.of(predictions, lines, cell, cells)
     known, counted, sums = [], [], []
     for asked in metrics:
@@ -83,6 +97,7 @@ def cells_of_rows(
         counted=np.array(counted, dtype=np.int64),
         sums=np.array(sums, dtype=np.float64),
         weighted=predictions.weights is not None,
+        kinds=None if by_kind is None else by_kind.of_metrics(metrics, of_decisions),
     )
 
 
@@ -167,6 +182,24 @@ class _Kinds:
             ]
         )
         return counts, sums
+
+    def of_metrics(self, metrics: Sequence[Metric], chosen: Sequence[int]) -> KindSums:
+        """Return the sums of those kinds that the chosen metrics tell apart."""
+        masses = np.array([self.prototypes.masses(metrics[index]) for index in chosen])
+        # A column is what a kind adds: to the numerators first, then to the denominators.
+        added = masses.transpose(1, 0, 2).reshape(2 * len(chosen), -1)
+        counts = self.rows.sum(axis=0) > 0
+        different, index = np.unique(added[:, counts], axis=1, return_inverse=True)
+        joined = np.zeros((different.shape[1], int(counts.sum())))
+        joined[index.reshape(-1), np.arange(joined.shape[1])] = 1.0
+        adds_something = different.any(axis=0)
+        return KindSums(
+            metrics=tuple(chosen),
+            linear=(joined @ self.linear[:, counts].T)[adds_something],
+            square=(joined @ self.square[:, counts].T)[adds_something],
+            numerators=different[: len(chosen), adds_something],
+            denominators=different[len(chosen) :, adds_something],
+        )
 
 
 def _sums_of_rows(

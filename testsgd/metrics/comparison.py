@@ -1,41 +1,66 @@
-"""How far a metric of each group is from that of its reference, with intervals."""
+"""How far a metric of each group is from that of its reference, with intervals.
+
+The ranking needs of all groups only how small the difference may be, so only that end is computed
+for all; whole intervals are computed for the groups that are asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.metrics.definitions import Floats
-from testsgd.metrics.parameters import Measure
-from testsgd.metrics.sides import Sides
-from testsgd.scoring.population import ANGLES, largest_sums
+from testsgd.metrics.parameters import BEST, OVERALL, Measure
+from testsgd.metrics.sides import Interval, LogarithmicInterval, Sides
+from testsgd.scoring.population import ANGLES, BETWEEN, errors_at
 
-Ends = Callable[[Any], tuple[Floats, Floats]]
+_ANGLES = [(np.cos(angle), np.sin(angle)) for angle in np.linspace(0, np.pi / 2, ANGLES)]
+# At this angle alone most of what is not significant shows that it is not.
+_MIDDLE = _ANGLES[ANGLES // 2 : ANGLES // 2 + 1]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Compared:
     """A metric of groups beside their references; arrays of shape (groups,)."""
 
     measure: Measure
-    value: Floats  # Of each group.
-    reference: Floats  # Of what each is compared with.
-    counted: Floats  # Rows that the metric counts in each group.
-    counted_reference: Floats
+    inside: Sides  # The groups.
+    outside: Sides  # Their references; of all rows, their complements.
+    # All rows, shape (1,), where groups are compared with these; else None.
+    whole: Sides | None
+    # Whether the same rows chose the references, so that all intervals must hold at once.
+    chosen: bool
     judged: NDArray[np.bool_]  # Whether there are enough rows on both sides.
-    # The difference, or the ratio; NaN where there is none.
-    effect: Floats
-    low: Floats  # Ends of its confidence interval; a ratio's upper end may be infinite.
-    high: Floats
+    error: float  # Two-sided error rate of each interval.
+    effect: Floats  # The difference, or the ratio; NaN where there is none.
+    # The lower confidence bound of the size; 0 where the interval holds no effect at all.
+    lower_bound: Floats
 
     @property
-    def no_effect(self) -> float:
-        """What the difference, or the ratio, of equal values is."""
-        return 0.0 if self.measure == "difference" else 1.0
+    def value(self) -> Floats:
+        """The metric of each group."""
+        return self.inside.value
+
+    @property
+    def reference(self) -> Floats:
+        """The metric of what each group is compared with."""
+        if self.whole is None:
+            return self.outside.value
+        return np.repeat(self.whole.value, len(self.judged))
+
+    @property
+    def counted(self) -> Floats:
+        """Rows that the metric counts in each group."""
+        return self.inside.counted
+
+    @property
+    def counted_reference(self) -> Floats:
+        """Rows that it counts in what each group is compared with."""
+        if self.whole is None:
+            return self.outside.counted
+        return np.repeat(self.whole.counted, len(self.judged))
 
     @property
     def size(self) -> Floats:
@@ -43,11 +68,64 @@ class Compared:
         return sizes(self.effect, self.measure)
 
     @property
-    def lower_bound(self) -> Floats:
-        """The lower confidence bound of the size; 0 where the interval holds no effect at all."""
-        nearest = np.clip(self.no_effect, self.low, self.high)
-        bound = np.nan_to_num(sizes(nearest, self.measure))
-        return np.where(self.judged, bound, 0.0)
+    def significant(self) -> NDArray[np.bool_]:
+        """Where the interval leaves out that there is no effect."""
+        return self.lower_bound > 0
+
+    def intervals(self, groups: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        """Compute the intervals of the effects of some groups; NaN where one is not judged.
+
+        Returns
+        -------
+        low, high : numpy.ndarray of float64
+            A ratio's upper end may be infinite.
+        """
+        low, high = np.full((2, len(groups)), np.nan)
+        judged = np.flatnonzero(self.judged[groups])
+        if len(judged) == 0:
+            return low, high
+        some = groups[judged]
+        inside, outside = self.inside.take(some), self.outside.take(some)
+        compare = compare_with_chosen if self.chosen else compare_independent
+        _, lowest, highest = compare(inside, outside, self.error, measure=self.measure)
+        low[judged] = _with_whole(lowest, inside, self.whole, self.measure)
+        high[judged] = _with_whole(highest, inside, self.whole, self.measure)
+        return low, high
+
+
+def compare_sides(
+    inside: Sides,
+    outside: Sides,
+    everything: Sides,
+    judged: NDArray[np.bool_],
+    *,
+    error: float,
+    measure: Measure,
+    reference: str,
+) -> Compared:
+    """Compare the values of groups (groups,) with those of their references.
+
+    `everything`: the metric of all rows, shape (1,). Groups that are not judged have no effect.
+    """
+    whole = everything if reference == OVERALL else None
+    effect, bound = np.full(len(judged), np.nan), np.zeros(len(judged))
+    groups = np.flatnonzero(judged)
+    if len(groups):
+        some, others = inside.take(groups), outside.take(groups)
+        nearest = _nearest_to_none(some, others, error, measure, chosen=reference == BEST)
+        effect[groups] = _with_whole(_effects(some, others, measure), some, whole, measure)
+        bound[groups] = sizes(_with_whole(nearest, some, whole, measure), measure)
+    return Compared(
+        measure=measure,
+        inside=inside,
+        outside=outside,
+        whole=whole,
+        chosen=reference == BEST,
+        judged=judged,
+        error=error,
+        effect=effect,
+        lower_bound=np.nan_to_num(bound),
+    )
 
 
 def sizes(effect: Floats, measure: Measure) -> Floats:
@@ -66,8 +144,102 @@ def sizes(effect: Floats, measure: Measure) -> Floats:
         return 1 - np.minimum(effect, 1 / effect)
 
 
+def _effects(first: Sides, second: Sides, measure: Measure) -> Floats:
+    if measure == "difference":
+        return first.value - second.value
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio: Floats = first.value / second.value
+        return ratio
+
+
+def _with_whole(effect: Floats, inside: Sides, whole: Sides | None, measure: Measure) -> Floats:
+    """Return effects as they are, or those from all rows if that is what groups stand beside."""
+    if whole is None:
+        return effect
+    return of_the_whole(effect, inside.denominator / whole.denominator[0], measure=measure)
+
+
+def _nearest_to_none(
+    first: Sides, second: Sides, error: float, measure: Measure, *, chosen: bool
+) -> Floats:
+    """Return what of each interval is nearest to no effect; that itself if it is inside."""
+    none = 0.0 if measure == "difference" else 1.0
+    if chosen:
+        _, low, high = compare_with_chosen(first, second, error, measure=measure)
+        closest: Floats = np.clip(none, low, high)
+        return closest
+    nearest = np.full(len(first.counted), none)
+    above = first.value > second.value
+    # Turned so that the first value is the larger one: then it is the lower end that is nearest.
+    larger, smaller = Sides.where(above, first, second), Sides.where(above, second, first)
+    if measure == "difference":
+        least = _least_excess(larger.value, larger, smaller.value, smaller, error, measure)
+        return np.where(above, least, -least)
+    some = smaller.value > 0
+    groups = np.flatnonzero(some)
+    if len(groups):
+        larger, smaller = larger.take(groups), smaller.take(groups)
+        logs = np.log(larger.value), np.log(smaller.value)
+        least = _least_excess(logs[0], larger, logs[1], smaller, error, measure)
+        nearest[groups] = np.exp(np.where(above[groups], least, -least))
+    # Of a value of 0 there is no logarithm; there are few of these.
+    groups = np.flatnonzero(~some)
+    if len(groups):
+        _, low, high = compare_independent(
+            first.take(groups), second.take(groups), error, measure=measure
+        )
+        nearest[groups] = np.clip(none, low, high)
+    return nearest
+
+
+def _least_excess(
+    larger: Floats,
+    larger_sides: Sides,
+    smaller: Floats,
+    smaller_sides: Sides,
+    error: float,
+    measure: Measure,
+) -> Floats:
+    """Return the lower ends of the differences of larger values from smaller ones, at least 0."""
+    excess: Floats = larger - smaller
+    # What one angle alone takes away the largest sum over all angles takes away too.
+    first, second = _interval(larger_sides, measure), _interval(smaller_sides, measure)
+    least = excess - _most_below(larger, first, smaller, second, error, _MIDDLE)
+    left = np.flatnonzero(least > 0)
+    if len(left):
+        first = _interval(larger_sides.take(left), measure)
+        second = _interval(smaller_sides.take(left), measure)
+        below = _most_below(larger[left], first, smaller[left], second, error, _ANGLES)
+        least[left] = excess[left] - below
+    return np.maximum(np.nan_to_num(least), 0.0)
+
+
+def _interval(sides: Sides, measure: Measure) -> Interval:
+    interval = sides.interval()
+    return interval if measure == "difference" else LogarithmicInterval(interval)
+
+
+def _most_below(
+    first: Floats,
+    ends_first: Interval,
+    second: Floats,
+    ends_second: Interval,
+    error: float,
+    angles: list[tuple[float, float]],
+) -> Floats:
+    """Return how far below its value a difference may be, at most over some angles.
+
+    See :func:`testsgd.scoring.population.exact_difference`.
+    """
+    below = np.zeros(len(first))
+    for error_first, error_second in errors_at(angles, error):
+        low, high = ends_first.low(error_first), ends_second.high(error_second)
+        below = np.maximum(below, (first - low) + (high - second))
+    return BETWEEN * below
+
+
 def compare_independent(
-    inside: Sides, outside: Sides, error: Any, *, measure: Measure
+    inside: Sides, outside: Sides, error: float, *, measure: Measure
 ) -> tuple[Floats, Floats, Floats]:
     """Compute differences or ratios of values on two sides, and the ends of their intervals.
 
@@ -80,8 +252,9 @@ def compare_independent(
     effect, low, high : numpy.ndarray of float64, shape (groups,)
     """
     first, second = inside.value, outside.value
+    of_first, of_second = inside.interval(), outside.interval()
     if measure == "difference":
-        low, high = _combined(first, inside.ends, second, outside.ends, error)
+        low, high = _combined(first, of_first, second, of_second, error)
         if inside.scale != "number":
             low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)
         return first - second, low, high
@@ -89,36 +262,27 @@ def compare_independent(
         both = (first > 0) & (second > 0)
         log_low, log_high = _combined(
             np.log(first),
-            _logarithmic(inside.ends),
+            LogarithmicInterval(of_first),
             np.log(second),
-            _logarithmic(outside.ends),
+            LogarithmicInterval(of_second),
             error,
         )
         # A value of 0 has no logarithm. What is known of the ratio are the ends of both sides, each
         # with half of the error.
-        half = np.asarray(error) / 2
-        ends_in, ends_out = inside.ends(half), outside.ends(half)
-        low = np.where(both, np.exp(log_low), ends_in[0] / ends_out[1])
-        high = np.where(both, np.exp(log_high), ends_in[1] / ends_out[0])
+        half = error / 2
+        low = np.where(both, np.exp(log_low), of_first.low(half) / of_second.high(half))
+        high = np.where(both, np.exp(log_high), of_first.high(half) / of_second.low(half))
         ratio = first / second
     return ratio, np.nan_to_num(low), np.where(np.isnan(high), np.inf, high)
 
 
 def _combined(
-    first: Floats, ends_first: Ends, second: Floats, ends_second: Ends, error: Any
+    first: Floats, ends_first: Interval, second: Floats, ends_second: Interval, error: float
 ) -> tuple[Floats, Floats]:
-    angles = [(np.cos(angle), np.sin(angle)) for angle in np.linspace(0, np.pi / 2, ANGLES)]
     with np.errstate(invalid="ignore"):
-        below, above = largest_sums(first, ends_first, second, ends_second, error, angles)
+        below = _most_below(first, ends_first, second, ends_second, error, _ANGLES)
+        above = _most_below(second, ends_second, first, ends_first, error, _ANGLES)
         return first - second - below, first - second + above
-
-
-def _logarithmic(ends: Ends) -> Ends:
-    def of_logarithms(error: Any) -> tuple[Floats, Floats]:
-        low, high = ends(error)
-        return np.log(np.maximum(low, 0.0)), np.log(np.maximum(high, 0.0))
-
-    return of_logarithms
 
 
 def of_the_whole(effect: Floats, share: Floats, *, measure: Measure) -> Floats:
@@ -149,19 +313,20 @@ def of_the_whole(effect: Floats, share: Floats, *, measure: Measure) -> Floats:
 
 
 def compare_with_chosen(
-    groups: Sides, chosen: Sides, error: Any, *, measure: Measure
+    groups: Sides, chosen: Sides, error: float, *, measure: Measure
 ) -> tuple[Floats, Floats, Floats]:
     """Compute comparisons with references that the same rows chose, such as the best of some.
 
     The intervals of all values hold at once, so those of the group and of whichever group was
     chosen do: their ends are combined as they are.
     """
-    first, second = groups.value, chosen.value
-    low_first, high_first = groups.ends(error)
-    low_second, high_second = chosen.ends(error)
+    first, second = groups.interval(), chosen.interval()
+    low_first, high_first = first.low(error), first.high(error)
+    low_second, high_second = second.low(error), second.high(error)
+    effect = _effects(groups, chosen, measure)
     if measure == "difference":
-        return first - second, low_first - high_second, high_first - low_second
+        return effect, low_first - high_second, high_first - low_second
     with np.errstate(divide="ignore", invalid="ignore"):
         low = np.nan_to_num(low_first / high_second)
         high = high_first / low_second
-        return first / second, low, np.where(np.isnan(high), np.inf, high)
+        return effect, low, np.where(np.isnan(high), np.inf, high)

@@ -68,6 +68,7 @@ def _of_findings(findings: MetricsFindings) -> list[pd.DataFrame]:
     tables = []
     for found in findings.metrics:
         compared, ranking = found.compared, found.ranking
+        low, high = compared.intervals(ranking)
         tables.append(
             pd.DataFrame(
                 {
@@ -80,10 +81,10 @@ def _of_findings(findings: MetricsFindings) -> list[pd.DataFrame]:
                     "reference_counted": compared.counted_reference[ranking].astype(np.int64),
                     "reference_value": compared.reference[ranking],
                     "effect": compared.effect[ranking],
-                    "ci_low": compared.low[ranking],
-                    "ci_high": compared.high[ranking],
+                    "ci_low": low,
+                    "ci_high": high,
                     "lower_bound": compared.lower_bound[ranking],
-                    "significant": found.significant[ranking],
+                    "significant": compared.significant[ranking],
                 }
             )
         )

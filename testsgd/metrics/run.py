@@ -10,12 +10,7 @@ from numpy.typing import NDArray
 from testsgd.errors import ParameterError
 from testsgd.metrics.bootstrap import References, largest_deviations, shared_error
 from testsgd.metrics.cells import MetricCells
-from testsgd.metrics.comparison import (
-    Compared,
-    compare_independent,
-    compare_with_chosen,
-    of_the_whole,
-)
+from testsgd.metrics.comparison import Compared, compare_sides
 from testsgd.metrics.definitions import Floats, Metric
 from testsgd.metrics.parameters import BEST, OVERALL, REST, MetricParameters
 from testsgd.metrics.sides import Sides, sides_of
@@ -33,14 +28,8 @@ class MetricFindings:
     compared: Compared
     # The group that each is compared with, where it is one of the groups; else -1.
     reference_group: NDArray[np.intp]
-    error: float  # Two-sided error rate of each interval.
     ranking: NDArray[np.intp]  # The judged groups, those with the largest lower bounds first.
     distinct: tuple[int, ...]  # The first of them that are no near copies of one before.
-
-    @property
-    def significant(self) -> NDArray[np.bool_]:
-        """Where the interval leaves out no difference."""
-        return self.compared.lower_bound > 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +47,8 @@ class MetricsFindings:
 def audit_cells(cells: MetricCells, parameters: MetricParameters) -> MetricsFindings:
     """Compare metrics of all frequent groups with their references.
 
-    All metrics share the error rate: with the guarantee "simultaneous" each gets an equal part of
-    it, and within a metric the bootstrap says how much of that each group's interval needs.
+    With the guarantee "simultaneous" a bootstrap of the largest deviation of all groups and metrics
+    says which error rate each interval may have, so that all of them hold at once.
 
     Raises
     ------
@@ -81,26 +70,50 @@ def audit_cells(cells: MetricCells, parameters: MetricParameters) -> MetricsFind
         max_features=parameters.max_features,
         rows=cells.rows,
     )
-    found = tuple(
-        _of_metric(cells, index, rule_sets, parameters) for index in range(len(cells.metrics))
-    )
+    metrics = range(len(cells.metrics))
+    sides = [_sides(cells, index, rule_sets, parameters) for index in metrics]
+    error, replicates = 1 - parameters.confidence, 0
+    if parameters.guarantee == "simultaneous":
+        replicates = parameters.replicates
+        largest = largest_deviations(
+            cells,
+            rule_sets,
+            [of_metric.strays for of_metric in sides],
+            [of_metric.references for of_metric in sides],
+            samples=replicates,
+            seed=parameters.seed,
+        )
+        error = shared_error(largest, error, len(rule_sets) * len(sides))
     return MetricsFindings(
         cells=cells,
         parameters=parameters,
         rule_sets=rule_sets,
         unjudged=unjudged,
-        metrics=found,
-        replicates=parameters.replicates if parameters.guarantee == "simultaneous" else 0,
+        metrics=tuple(
+            _found(cells, index, rule_sets, sides[index], error, parameters) for index in metrics
+        ),
+        replicates=replicates,
     )
 
 
-def _of_metric(
+@dataclass(frozen=True, kw_only=True)
+class _MetricSides:
+    """A metric of all groups and of what they are compared with."""
+
+    everything: Sides  # Of all rows, shape (1,).
+    inside: Sides
+    outside: Sides
+    references: References
+    reference_group: NDArray[np.intp]  # Which group that is for each, -1 for none.
+    judged: NDArray[np.bool_]  # Whether there are enough rows on both sides.
+    strays: NDArray[np.bool_]  # The groups whose deviations count in the bootstrap.
+
+
+def _sides(
     cells: MetricCells, index: int, rule_sets: FrequentRuleSets, parameters: MetricParameters
-) -> MetricFindings:
-    """Compare one metric of all groups."""
+) -> _MetricSides:
+    """Sum one metric over all groups and their references."""
     metric, of_cells = cells.metrics[index], cells.of_metric(index)
-    total = of_cells.sum(axis=1)
-    everything = sides_of(total[:, None], scale=metric.scale)
     inside_sums = rule_sets.sums_of(cells.contingency, of_cells)
     inside = sides_of(inside_sums, scale=metric.scale)
     if parameters.measure == "ratio" and _has_negatives(metric, inside):
@@ -113,40 +126,53 @@ def _of_metric(
     references, outside, chosen = _references(
         cells, inside, inside_sums, of_cells, rule_sets, metric, parameters
     )
-    fewest = parameters.min_rows
-    judged = (inside.counted >= fewest) & (outside.counted >= fewest)
+    enough = inside.counted >= parameters.min_rows
+    judged = enough & (outside.counted >= parameters.min_rows)
     # A group that is its own reference is compared with nothing.
     judged &= chosen != np.arange(len(rule_sets))
-    error = 1 - parameters.confidence
-    if parameters.guarantee == "simultaneous":
-        error /= len(cells.metrics)
-        largest = largest_deviations(
-            cells.contingency,
-            rule_sets,
-            of_cells,
-            judged if references.compared else inside.counted >= fewest,
-            references,
-            scale=metric.scale,
-            samples=parameters.replicates,
-            seed=parameters.seed + index,
-        )
-        error = shared_error(largest, error, len(rule_sets))
-    compared = _compared(inside, outside, everything, judged, error, parameters)
+    return _MetricSides(
+        everything=sides_of(of_cells.sum(axis=1)[:, None], scale=metric.scale),
+        inside=inside,
+        outside=outside,
+        references=references,
+        reference_group=chosen,
+        judged=judged,
+        strays=judged if references.compared else enough,
+    )
+
+
+def _found(
+    cells: MetricCells,
+    index: int,
+    rule_sets: FrequentRuleSets,
+    sides: _MetricSides,
+    error: float,
+    parameters: MetricParameters,
+) -> MetricFindings:
+    """Compare one metric of all groups, and rank them."""
+    compared = compare_sides(
+        sides.inside,
+        sides.outside,
+        sides.everything,
+        sides.judged,
+        error=error,
+        measure=parameters.measure,
+        reference=parameters.reference,
+    )
     ranking = rank_groups(
         np.nan_to_num(compared.size),
         rule_sets.sums[0],
         rule_sets.rule_counts(),
-        judged,
+        sides.judged,
         compared.lower_bound,
     )
-    ranking = ranking[judged[ranking]]
+    ranking = ranking[sides.judged[ranking]]
     return MetricFindings(
-        metric=metric,
-        overall=float(everything.value[0]),
-        counted=int(total[0]),
+        metric=cells.metrics[index],
+        overall=float(sides.everything.value[0]),
+        counted=int(sides.everything.counted[0]),
         compared=compared,
-        reference_group=chosen,
-        error=float(error),
+        reference_group=sides.reference_group,
         ranking=ranking,
         distinct=_distinct(cells, rule_sets, ranking, parameters),
     )
@@ -224,43 +250,6 @@ def find_group(rule_sets: FrequentRuleSets, text: str) -> int:
         where="reference",
         remedy=f"write rest, overall, best, or a group such as {', '.join(single[:6])}",
         reference=text,
-    )
-
-
-def _compared(
-    inside: Sides,
-    outside: Sides,
-    everything: Sides,
-    judged: NDArray[np.bool_],
-    error: float,
-    parameters: MetricParameters,
-) -> Compared:
-    """Compare values at an error rate, those of groups that are not judged without intervals."""
-    measure, wanted = parameters.measure, parameters.reference
-    effect, low, high = np.full((3, len(judged)), np.nan)
-    groups = np.flatnonzero(judged)
-    if len(groups):
-        compare = compare_with_chosen if wanted == BEST else compare_independent
-        found, lowest, highest = compare(
-            inside.take(groups), outside.take(groups), error, measure=measure
-        )
-        if wanted == OVERALL:
-            share = inside.denominator[groups] / everything.denominator[0]
-            found = of_the_whole(found, share, measure=measure)
-            lowest = of_the_whole(lowest, share, measure=measure)
-            highest = of_the_whole(highest, share, measure=measure)
-        effect[groups], low[groups], high[groups] = found, lowest, highest
-    whole = wanted == OVERALL
-    return Compared(
-        measure=measure,
-        value=inside.value,
-        reference=np.repeat(everything.value, len(judged)) if whole else outside.value,
-        counted=inside.counted,
-        counted_reference=np.repeat(everything.counted, len(judged)) if whole else outside.counted,
-        judged=judged,
-        effect=effect,
-        low=low,
-        high=high,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,80 @@ from testsgd.metrics.cells import (
     PRODUCT,
 )
 from testsgd.metrics.definitions import Floats, Scale
-from testsgd.scoring import clopper_pearson
+from testsgd.scoring.population import lower_end
+
+
+class Interval(Protocol):
+    """The confidence intervals of some values, at any two-sided error rate."""
+
+    def low(self, error: Any) -> Floats:
+        """Return the lower ends."""
+        ...
+
+    def high(self, error: Any) -> Floats:
+        """Return the upper ends."""
+        ...
+
+
+@dataclass(frozen=True)
+class ShareInterval:
+    """The intervals of Clopper and Pearson, of shares."""
+
+    successes: Floats
+    failures: Floats
+
+    def low(self, error: Any) -> Floats:
+        """Return the lower ends."""
+        return lower_end(self.successes, self.failures, error)
+
+    def high(self, error: Any) -> Floats:
+        """Return the upper ends."""
+        return 1 - lower_end(self.failures, self.successes, error)
+
+
+@dataclass(frozen=True)
+class NumberInterval:
+    """The intervals of Student's t, of means of any numbers."""
+
+    value: Floats
+    spread: Floats
+    freedom: Floats
+
+    def low(self, error: Any) -> Floats:
+        """Return the lower ends."""
+        return self.value - self._half(error)
+
+    def high(self, error: Any) -> Floats:
+        """Return the upper ends."""
+        return self.value + self._half(error)
+
+    def _half(self, error: Any) -> Floats:
+        # Imported here: a tenth of a second.
+        from scipy.special import stdtrit
+
+        half: Floats = -stdtrit(self.freedom, np.asarray(error) / 2) * self.spread
+        return half
+
+
+@dataclass(frozen=True)
+class LogarithmicInterval:
+    """The intervals of the logarithms of values."""
+
+    values: Interval
+
+    def low(self, error: Any) -> Floats:
+        """Return the lower ends."""
+        return self._logarithms(self.values.low(error))
+
+    def high(self, error: Any) -> Floats:
+        """Return the upper ends."""
+        return self._logarithms(self.values.high(error))
+
+    @staticmethod
+    def _logarithms(values: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            logarithms: Floats = np.log(np.maximum(values, 0.0))
+        return logarithms
 
 
 @dataclass(frozen=True)
@@ -64,8 +137,20 @@ class Sides:
             self.scale,
         )
 
-    def ends(self, error: Any) -> tuple[Floats, Floats]:
-        """Compute confidence intervals of the values at a two-sided error rate.
+    @classmethod
+    def where(cls, condition: NDArray[np.bool_], first: Sides, second: Sides) -> Sides:
+        """Return the first where a condition holds, and else the second."""
+        return cls(
+            np.where(condition, first.counted, second.counted),
+            np.where(condition, first.numerator, second.numerator),
+            np.where(condition, first.denominator, second.denominator),
+            np.where(condition, first.residual, second.residual),
+            np.where(condition, first.denominator_squared, second.denominator_squared),
+            first.scale,
+        )
+
+    def interval(self) -> Interval:
+        """Return the confidence intervals of the values, at any error rate.
 
         A share of rows has the interval of Clopper and Pearson, at the number of rows that a share
         with such a variance would be of; with weights these are fewer, as Korn and Graubard have
@@ -76,17 +161,14 @@ class Sides:
         See Korn and Graubard (1998), Confidence intervals for proportions with small expected
         number of positive counts estimated from survey data. Survey Methodology 24.
         """
-        # Imported here: a tenth of a second.
-        from scipy.special import stdtrit
-
         value = np.nan_to_num(self.value)
         if self.scale != "number":
             size = self._share_size(value)
-            return clopper_pearson(value * size, size, error)
+            successes = np.clip(value * size, 0, size)
+            return ShareInterval(successes, size - successes)
         freedom = np.maximum(self.effective_size - 1, 1)
-        half = -stdtrit(freedom, np.asarray(error) / 2) * np.nan_to_num(self.standard_error)
-        half = half * np.sqrt((freedom + 1) / freedom)
-        return value - half, value + half
+        spread = np.nan_to_num(self.standard_error) * np.sqrt((freedom + 1) / freedom)
+        return NumberInterval(value, spread, freedom)
 
     def _share_size(self, value: Floats) -> Floats:
         """Return of how many rows a share would be that varies as the value does."""

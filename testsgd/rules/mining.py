@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.rules.axes import Axis, Number
+from testsgd.rules.axes import Axis
 from testsgd.rules.contingency import (
     Contingency,
     Counts,
@@ -89,9 +90,13 @@ class FrequentRuleSets:
             sums[:, group] = quantities[:, members].sum(axis=1)
         return replace(self, sums=sums)
 
-    def sums_of(self, contingency: Contingency, quantities: NDArray[Number]) -> NDArray[np.float64]:
-        """Sum quantities (q, cells) over all groups (q, groups), by one contraction."""
-        sums = np.zeros((len(quantities), len(self)))
+    def sums_of(self, contingency: Contingency, quantities: NDArray[Any]) -> NDArray[Any]:
+        """Sum quantities (q, cells) over all groups (q, groups), by one contraction.
+
+        Sums of single-precision numbers are such numbers, all others are of float64.
+        """
+        kind = np.float32 if quantities.dtype == np.float32 else np.float64
+        sums = np.zeros((len(quantities), len(self)), dtype=kind)
         order = np.arange(len(self))
         steps = np.diff(self.subset.astype(np.int64)), np.diff(self.position)
         if ((steps[0] < 0) | ((steps[0] == 0) & (steps[1] < 0))).any():

@@ -9,7 +9,7 @@ so it counts as such a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -51,18 +51,29 @@ def clopper_pearson(successes: Any, size: Any, error: Any) -> tuple[Floats, Floa
     >>> float(low), float(high.round(4))
     (0.0, 0.0711)
     """
-    # Imported here: a tenth of a second, and `import testsgd` needs it not.
-    from scipy.special import betaincinv
-
-    successes, size, error = np.broadcast_arrays(
-        *(np.asarray(value, dtype=np.float64) for value in (successes, size, error))
-    )
+    successes, size = np.asarray(successes, dtype=float), np.asarray(size, dtype=float)
     # Rounding may put a number of successes a hair beyond none or all.
     successes = np.clip(successes, 0, size)
     failures = size - successes
-    low = betaincinv(np.maximum(successes, 1e-12), failures + 1, error / 2)
-    high = 1 - betaincinv(np.maximum(failures, 1e-12), successes + 1, error / 2)
-    return np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)
+    return lower_end(successes, failures, error), 1 - lower_end(failures, successes, error)
+
+
+def lower_end(successes: Any, failures: Any, error: Any) -> Floats:
+    """Return the lower end of the interval of Clopper and Pearson.
+
+    The upper end is 1 minus that of the failures.
+
+    Examples
+    --------
+    >>> float(lower_end(50, 0, 0.05).round(4))
+    0.9289
+    """
+    # Imported here: a tenth of a second, and `import testsgd` needs it not.
+    from scipy.special import betaincinv
+
+    found = betaincinv(np.maximum(successes, 1e-12), failures + 1, np.asarray(error) / 2)
+    low: Floats = np.where(successes > 0, found, 0.0)
+    return low
 
 
 def exact_difference(
@@ -96,19 +107,27 @@ def largest_sums(
     angles: Sequence[tuple[Any, Any]],
 ) -> tuple[Floats, Floats]:
     """Return how far the difference may be below and above, at most over all angles."""
+    below = above = np.zeros(())
+    for error_in, error_out in errors_at(angles, error):
+        low_in, high_in = ends_in(error_in)
+        low_out, high_out = ends_out(error_out)
+        below = np.maximum(below, (rate_in - low_in) + (high_out - rate_out))
+        above = np.maximum(above, (high_in - rate_in) + (rate_out - low_out))
+    return BETWEEN * below, BETWEEN * above
+
+
+# The largest sum may lie between two of the angles.
+BETWEEN = float(1 / np.cos(np.pi / 4 / (ANGLES - 1)))
+
+
+def errors_at(angles: Sequence[tuple[Any, Any]], error: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the two-sided error rates of both rates at each angle, given as cosine and sine."""
     # Imported here: a tenth of a second.
     from scipy.special import ndtr, ndtri
 
     quantile = -ndtri(np.asarray(error, dtype=float) / 2)
-    below = above = np.zeros(())
     for part_in, part_out in angles:
-        low_in, high_in = ends_in(2 * ndtr(-quantile * part_in))
-        low_out, high_out = ends_out(2 * ndtr(-quantile * part_out))
-        below = np.maximum(below, (rate_in - low_in) + (high_out - rate_out))
-        above = np.maximum(above, (high_in - rate_in) + (rate_out - low_out))
-    # The largest sum may lie between two of the angles.
-    between = 1 / np.cos(np.pi / 4 / (ANGLES - 1))
-    return between * below, between * above
+        yield 2 * ndtr(-quantile * part_in), 2 * ndtr(-quantile * part_out)
 
 
 # Groups whose intervals are computed at once; it bounds the room taken.

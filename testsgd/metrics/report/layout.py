@@ -361,8 +361,8 @@ def _notes(summary: MetricsSummary) -> tuple[Note, ...]:
             f"They say where the {parameters.measure} may lie in the population that the rows are "
             f"a sample of, with {share(parameters.confidence)} confidence"
             + (
-                ", for all groups and metrics at once: the metrics share the error rate equally, "
-                "and a bootstrap of the largest deviation says what each group needs of it. "
+                ", for all groups and metrics at once: a bootstrap of the largest deviation of "
+                "all of them says which error rate each interval may have. "
                 if parameters.guarantee == "simultaneous"
                 else ", each for itself. "
             )

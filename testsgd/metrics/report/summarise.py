@@ -72,6 +72,7 @@ def _metric(findings: MetricsFindings, found: MetricFindings) -> document.Metric
     ranks = {int(group): rank for rank, group in enumerate(found.ranking, start=1)}
     first = found.ranking[: findings.parameters.top].tolist()
     chosen = sorted({*first, *found.distinct}, key=ranks.__getitem__)
+    intervals = compared.intervals(np.array(chosen, dtype=np.intp))
     return document.MetricSummary(
         name=found.metric.name,
         title=found.metric.title,
@@ -79,21 +80,28 @@ def _metric(findings: MetricsFindings, found: MetricFindings) -> document.Metric
         overall=found.overall,
         counted=found.counted,
         judged=judged,
-        significant=int(found.significant.sum()),
-        error=found.error,
+        significant=int(compared.significant.sum()),
+        error=compared.error,
         largest=float(np.nanmax(compared.size[compared.judged])) if judged else None,
         largest_bound=float(compared.lower_bound.max()) if judged else None,
-        groups=[_group(findings, found, group, ranks[group]) for group in chosen],
+        groups=[
+            _group(findings, found, group, ranks[group], interval)
+            for group, interval in zip(chosen, np.column_stack(intervals), strict=True)
+        ],
     )
 
 
 def _group(
-    findings: MetricsFindings, found: MetricFindings, group: int, rank: int
+    findings: MetricsFindings,
+    found: MetricFindings,
+    group: int,
+    rank: int,
+    interval: NDArray[np.float64],
 ) -> document.ComparedGroup:
     compared, rule_set = found.compared, findings.rule_sets.rule_set(group)
     reference = int(found.reference_group[group])
     words = reference_words(findings.parameters.reference)
-    high = float(compared.high[group])
+    low, high = map(float, interval)
     effect = float(compared.effect[group])
     return document.ComparedGroup(
         rank=rank,
@@ -106,9 +114,9 @@ def _group(
         reference_counted=int(compared.counted_reference[group]),
         reference_value=float(compared.reference[group]),
         effect=effect if np.isfinite(effect) else None,
-        confidence_interval=(float(compared.low[group]), high if np.isfinite(high) else None),
+        confidence_interval=(low, high if np.isfinite(high) else None),
         lower_confidence_bound=float(compared.lower_bound[group]),
-        significant=bool(found.significant[group]),
+        significant=bool(found.compared.significant[group]),
         distinct=group in found.distinct,
     )
 
@@ -127,7 +135,7 @@ def _across(findings: MetricsFindings) -> list[document.GroupByMetrics]:
                     metric=found.metric.name,
                     value=_known(found.compared.value, group),
                     effect=_known(found.compared.effect, group),
-                    significant=bool(found.significant[group]),
+                    significant=bool(found.compared.significant[group]),
                 )
                 for found in findings.metrics
             ],
