@@ -7,10 +7,12 @@ from .findings import Findings as Findings
 from .findings import TableFindings as TableFindings
 from .fixed_groups import GroupMeasure as GroupMeasure
 from .fixed_groups import measure_groups as measure_groups
+from .inputs import listed_features as listed_features
 from .options import AuditOptions as AuditOptions
 from .parameters import AuditParameters as AuditParameters
 from .predictions import audit_decisions as audit_decisions
 from .predictions import frame_of as frame_of
+from .predictions import with_other_features as with_other_features
 from .report.summarise import summarise as summarise
 from .report.summary import AuditSummary as AuditSummary
 from .report.summary import GroupSummary as GroupSummary

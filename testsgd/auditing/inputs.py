@@ -63,17 +63,22 @@ def audit_parameters(
 
 
 def _condition(names: Any, specification: Specification) -> tuple[str, ...]:
+    chosen = listed_features(names, where="condition_on")
+    if chosen and isinstance(specification, TextSpecification):
+        what = f"{specification.name!r} has texts, and no features to be alike in"
+        raise _refused("condition_on", what, "leave it out")
+    return chosen
+
+
+def listed_features(names: Any, *, where: str) -> tuple[str, ...]:
     """Read features that a user lists, with commas or one by one."""
     listed = names.split(",") if isinstance(names, str) else names or ()
     how = "give names of features, with commas or as a list"
     if not isinstance(listed, (list, tuple)) or not all(isinstance(name, str) for name in listed):
-        raise _refused("condition_on", f"{names!r} is no list of features", how)
+        raise _refused(where, f"{names!r} is no list of features", how)
     chosen = tuple(dict.fromkeys(name.strip() for name in listed if name.strip()))
     if listed and not chosen:
-        raise _refused("condition_on", "no feature is named", f"{how}, or leave it out")
-    if chosen and isinstance(specification, TextSpecification):
-        what = f"{specification.name!r} has texts, and no features to be alike in"
-        raise _refused("condition_on", what, "leave it out")
+        raise _refused(where, "no feature is named", f"{how}, or leave it out")
     return chosen
 
 

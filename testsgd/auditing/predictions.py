@@ -104,10 +104,7 @@ def audit_decisions(
     sensitive = frame_of(sensitive_features, "sensitive_features")
     frame = sensitive
     if other_features is not None:
-        others = frame_of(other_features, "other_features")
-        if len(others) != len(frame):
-            raise _other_length("other_features", len(others), len(frame))
-        frame = pd.concat([frame, others.drop(columns=frame.columns, errors="ignore")], axis=1)
+        frame = with_other_features(frame, other_features)
     predictions = values_of(y_pred, "y_pred", rows=len(frame))
     truth = None
     if y_true is not None:
@@ -168,6 +165,14 @@ def frame_of(columns: Any, what: str) -> pd.DataFrame:
     if frame.empty:
         raise DataError("there are no rows", where=what, remedy="give a row for each prediction")
     return frame.rename(columns=str).reset_index(drop=True)
+
+
+def with_other_features(frame: pd.DataFrame, other_features: Any) -> pd.DataFrame:
+    """Return sensitive features beside others that a user gives; columns of both stay once."""
+    others = frame_of(other_features, "other_features")
+    if len(others) != len(frame):
+        raise _other_length("other_features", len(others), len(frame))
+    return pd.concat([frame, others.drop(columns=frame.columns, errors="ignore")], axis=1)
 
 
 def values_of(values: Any, what: str, *, rows: int) -> pd.Series[Any]:

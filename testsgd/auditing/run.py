@@ -181,18 +181,24 @@ def held_out(
 
 def split_rows(table: Table, share: float, seed: int) -> tuple[Table, Table]:
     """Split rows at random; both parts keep their order, and a note says which part it is."""
+    inside = part_of_rows(table, share, seed)
+    remedy = "" if table.clusters is None else "give another share, or bring rows of more people"
+    return two_parts(table, inside, share, seed, remedy)
+
+
+def part_of_rows(table: Table, share: float, seed: int) -> NDArray[np.bool_]:
+    """Return which rows are held out, drawn at random."""
     rows = len(table)
     size = round(share * rows)
     order = np.random.default_rng([seed, 6]).permutation(rows)
     inside = np.zeros(rows, dtype=bool)
     inside[order[:size]] = True
     if table.clusters is None or not 0 < size < rows:
-        return two_parts(table, inside, share, seed)
+        return inside
     # Rows of one person stay together, where the first of them in that order is.
     _, first = np.unique(table.clusters[order], return_index=True)
-    inside = (first < size)[np.unique(table.clusters, return_inverse=True)[1]]
-    remedy = "give another share, or bring rows of more people"
-    return two_parts(table, inside, share, seed, remedy)
+    together: NDArray[np.bool_] = (first < size)[np.unique(table.clusters, return_inverse=True)[1]]
+    return together
 
 
 def _of_part(audit: RowAudit, part: Table) -> RowAudit:

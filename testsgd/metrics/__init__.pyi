@@ -16,7 +16,7 @@ from .options import PredictionOptions as PredictionOptions
 from .parameters import MetricParameters as MetricParameters
 from .report.summary import MetricsSummary as MetricsSummary
 from .result import MetricsResult as MetricsResult
-from .run import MetricsFindings as MetricsFindings
-from .run import audit_cells as audit_cells
+from .search import MetricsFindings as MetricsFindings
+from .search import audit_cells as audit_cells
 from .sources import is_elsewhere as is_elsewhere
 from .sources import open_elsewhere as open_elsewhere

@@ -254,7 +254,7 @@ def largest_deviations(
                 )
                 for place, metric in enumerate(noise.metrics)
             ]
-            for start, drawn, sums in _drawn(
+            for start, drawn, sums in draw_sums(
                 noise, part, cells.contingency, samples=samples, seed=[seed, 5, number]
             ):
                 found = largest[start : start + drawn.shape[1]]
@@ -263,7 +263,7 @@ def largest_deviations(
     return largest
 
 
-def _drawn(
+def draw_sums(
     noise: Noise,
     rule_sets: FrequentRuleSets,
     contingency: Contingency,
@@ -310,9 +310,9 @@ class _Deviation:
         inside_sums = rule_sets.sums_of(contingency, of_cells)
         inside = sides_of(inside_sums, scale=scale)
         outside = sides_of(references.sums(inside_sums, of_cells), scale=scale)
-        spread = _variance(inside)
+        spread = value_variance(inside)
         if references.compared:
-            spread = spread + _variance(outside)
+            spread = spread + value_variance(outside)
         # A metric that does not vary at all does not stray.
         varies = judged & (spread > 0)
         scaled = np.where(varies, 1 / np.sqrt(np.where(varies, spread, 1)), 0.0)
@@ -351,7 +351,8 @@ def _contracted(effects: Singles, sums: Singles) -> Singles:
     return total
 
 
-def _variance(sides: Sides) -> Floats:
+def value_variance(sides: Sides) -> Floats:
+    """Return the variance of each value, by linearisation."""
     some = sides.denominator > 0
     return np.where(some, sides.residual / np.where(some, sides.denominator, 1) ** 2, 0.0)
 

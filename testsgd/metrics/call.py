@@ -18,12 +18,13 @@ from testsgd.auditing import (
     audit_decisions,
     check_columns,
     frame_of,
+    listed_features,
+    with_other_features,
 )
 from testsgd.auditing.report.subject import table_summary
 from testsgd.auditing.report.summary import LabelSummary
 from testsgd.data import Table, check_count, check_table, infer_specification, joined, read_frame
 from testsgd.errors import DataError, ParameterError
-from testsgd.metrics.cells import cells_of_rows
 from testsgd.metrics.counting import (
     ROWS,
     WEIGHT,
@@ -42,9 +43,8 @@ from testsgd.metrics.parameters import BEST, MetricParameters
 from testsgd.metrics.predictions import Predictions, read_predictions, read_weights
 from testsgd.metrics.report.summarise import summarise_metrics
 from testsgd.metrics.result import MetricsResult
-from testsgd.metrics.run import audit_cells
+from testsgd.metrics.run import MetricRows, run_metrics
 from testsgd.parameters import parameters_of, show_parameters
-from testsgd.rules import lay_out, sensitive_axes
 
 Wanted = Iterable[str | Masses] | str | Masses
 
@@ -95,8 +95,8 @@ def audit_predictions(
     rule : {"four-fifths"}, optional
         A rule by its name.
     other_features : data frame or mapping of str to array-like, n rows, optional
-        Further columns. No rule is about them; an audit of one rate says in which of them groups
-        differ.
+        Further columns. No rule is about them; reports say in which of them groups differ, and
+        ``condition_on`` names some whose mix is made the same.
     favourable : object, optional
         The class whose rate is compared; if not given, 1, True, "yes" or the like.
     threshold : float, optional
@@ -165,6 +165,7 @@ def audit_predictions(
             rule=rule,
             favourable=favourable,
             threshold=threshold,
+            other_features=other_features,
             features=features,
             limit=limit,
             name=name,
@@ -200,6 +201,7 @@ def audit_metrics(
     metrics: Wanted | None = None,
     sample_weight: Any = None,
     rule: Literal["four-fifths"] | None = None,
+    other_features: Any = None,
     favourable: Any = None,
     threshold: float | None = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
@@ -228,11 +230,11 @@ def audit_metrics(
     rule : {"four-fifths"}, optional
         Compare selection rates by their ratio to that of the best group over the same features,
         with a gate at 0.8.
-    favourable, threshold, features, limit, name
+    other_features, favourable, threshold, features, limit, name
         As for :func:`testsgd.audit_predictions`.
     **parameters
         Those of :class:`testsgd.metrics.MetricParameters`, such as ``reference``, ``measure`` or
-        ``min_rows``.
+        ``holdout``.
 
     Returns
     -------
@@ -266,7 +268,7 @@ def audit_metrics(
         favourable=favourable,
         threshold=threshold,
     )
-    table = _table_of(frame, features=features, name=name)
+    table = _table_of(frame, other_features=other_features, features=features, name=name)
     if limit is not None:
         predictions = predictions.take(table.drawn(limit, settings.seed))
         table = table.sample(limit, settings.seed)
@@ -456,16 +458,15 @@ def _audited(
     label: str,
     started: float,
 ) -> MetricsResult:
-    """Sum the metrics over the cells of a table, compare them, and write it down."""
+    """Compare the metrics of the rows of a table, and write it down."""
+    read = time.perf_counter()
     wanted = metrics
     if wanted is None:
         labelled = predictions.labelled is not None
         wanted = default_metrics(predictions.kind, labelled=labelled)
-    contingency = lay_out(table, sensitive_axes(table, bins=settings.bins))
-    cells = cells_of_rows(contingency, predictions, resolve_metrics(wanted))
-    counted = time.perf_counter()
-    findings = audit_cells(cells, settings)
-    compared = time.perf_counter()
+    rows = MetricRows.of(table, predictions, resolve_metrics(wanted), bins=settings.bins)
+    findings = run_metrics(rows, settings)
+    finished = time.perf_counter()
     data = table_summary(
         table,
         predictions_given=True,
@@ -473,12 +474,12 @@ def _audited(
     )
     summary = summarise_metrics(
         findings,
-        data.model_copy(update={"rows": int(cells.rows.sum())}),
+        data.model_copy(update={"rows": int(findings.cells.rows.sum())}),
         predictions=predictions,
         joint=_joint_names(wanted),
         seconds={
-            "counting": round(counted - started, 4),
-            "comparing": round(compared - counted, 4),
+            "reading": round(read - started, 4),
+            "comparing": round(finished - read, 4),
         },
     )
     return MetricsResult(summary, findings)
@@ -546,6 +547,7 @@ def _settings(parameters: Mapping[str, Any], *, rule: str | None) -> MetricParam
                 f"there is no rule {rule!r}", where="rule", remedy="write four-fifths"
             )
         chosen = {**FOUR_FIFTHS, **chosen}
+    chosen["condition_on"] = listed_features(chosen.get("condition_on"), where="condition_on")
     return parameters_of(MetricParameters, chosen, where="audit of metrics")
 
 
@@ -560,12 +562,19 @@ def _joint_names(wanted: Wanted) -> list[str]:
 
 
 def _table_of(
-    frame: pd.DataFrame, *, features: Mapping[str, Mapping[str, Any]] | None, name: str
+    frame: pd.DataFrame,
+    *,
+    features: Mapping[str, Mapping[str, Any]] | None,
+    name: str,
+    other_features: Any = None,
 ) -> Table:
     """Return the sensitive features as a table, with what their columns were taken for."""
+    sensitive = list(frame.columns)
+    if other_features is not None:
+        frame = with_other_features(frame, other_features)
     guessed = infer_specification(
         frame,
-        sensitive=list(frame.columns),
+        sensitive=sensitive,
         label=_PREDICTION,
         labels=pd.Series(["no", "yes"]),
         name=name,

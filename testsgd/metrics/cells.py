@@ -202,6 +202,15 @@ class _Kinds:
         )
 
 
+def row_sums(
+    predictions: Predictions, metric: Metric, cell: NDArray[np.integer], cells: int
+) -> Floats:
+    """Return the rows that a metric counts and its sums, over cells of any kind (6, cells)."""
+    masses = predictions.masses(metric)
+    counts, sums = _sums_of_rows(masses, _Lines.of(predictions), cell, cells)
+    return np.vstack([counts, sums]).astype(np.float64)
+
+
 def _sums_of_rows(
     masses: tuple[Floats, Floats], lines: _Lines, cell: NDArray[np.integer], cells: int
 ) -> tuple[Counts, Floats]:

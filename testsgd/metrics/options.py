@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypedDict
 
 from testsgd.auditing import AuditOptions
@@ -32,6 +33,9 @@ class MetricOptions(TypedDict, total=False):
     overlap: float
     top: int
     seed: int
+    holdout: float | None
+    stability: int | None
+    condition_on: str | Sequence[str]
     fail_above: float | None
     fail_below: float | None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -66,6 +67,26 @@ class MetricParameters(Parameters):
     )
     top: int = parameter(20, "How many groups of each metric the reports hold.", at_least=1)
     seed: int = parameter(0, "Same seed, same result.", at_least=0)
+    holdout: float | None = parameter(
+        None,
+        "Share of the rows to hold out: groups found on the others are estimated anew on these.",
+        above=0,
+        below=1,
+        example="a share such as 0.5",
+    )
+    stability: int | None = parameter(
+        None,
+        "Bootstrap samples to look for the first groups in; by default 200 if that is quick, 0 "
+        "for none.",
+        at_least=0,
+    )
+    condition_on: tuple[str, ...] = parameter(
+        (),
+        "Features that are not sensitive, whose mix is made the same on both sides for a second "
+        "comparison.",
+        call_type=str | Sequence[str],
+        call_help="Names one by one, or one text with commas.",
+    )
     fail_above: float | None = parameter(
         None,
         "The gate of differences. It fails if that of a judged group is larger by more than "

@@ -9,7 +9,7 @@ import pandas as pd
 
 from testsgd.metrics.report.layout import metrics_layout
 from testsgd.metrics.report.summary import SCHEMA_NAME, MetricsSummary, MetricsVerdict
-from testsgd.metrics.run import MetricsFindings
+from testsgd.metrics.search import MetricsFindings
 from testsgd.report.documents import DocumentKind
 from testsgd.report.results import DocumentResult
 

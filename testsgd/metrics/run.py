@@ -1,274 +1,236 @@
-"""The audit of metrics: from sums over cells to groups that differ, with one guarantee for all."""
+"""The audit of metrics: from rows to groups that differ, explained, and held out if asked for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.auditing.explaining import check_condition
+from testsgd.auditing.findings import Holdout
+from testsgd.auditing.run import part_of_rows, two_parts
+from testsgd.data import Table
 from testsgd.errors import ParameterError
-from testsgd.metrics.bootstrap import References, largest_deviations, shared_error
-from testsgd.metrics.cells import MetricCells
-from testsgd.metrics.comparison import Compared, compare_sides
-from testsgd.metrics.definitions import Floats, Metric
-from testsgd.metrics.parameters import BEST, OVERALL, REST, MetricParameters
-from testsgd.metrics.sides import Sides, sides_of
-from testsgd.rules import FrequentRuleSets, Unjudged, mine, unjudged_rows
-from testsgd.scoring import block_of, distinct_groups, member_overlaps, rank_groups
+from testsgd.metrics.cells import MetricCells, cells_of_rows
+from testsgd.metrics.definitions import Metric
+from testsgd.metrics.explaining import AlikeComparison, compare_alike, explain_groups
+from testsgd.metrics.parameters import MetricParameters
+from testsgd.metrics.predictions import Predictions
+from testsgd.metrics.search import (
+    GivenGroups,
+    MetricFindings,
+    MetricsFindings,
+    SearchedGroup,
+    audit_cells,
+)
+from testsgd.metrics.stability import affordable, found_again
+from testsgd.rules import FrequentRuleSets, lay_out, sensitive_axes
+from testsgd.rules.axes import Axis
+
+# Of so many distinct groups of each metric is said what makes up their differences.
+_EXPLAINED = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetricFindings:
-    """What an audit found of one metric; arrays of shape (groups,)."""
+class MetricRows:
+    """Rows with predictions, of which metrics are compared."""
 
-    metric: Metric
-    overall: float  # The metric of all rows.
-    counted: int  # Rows that it counts.
-    compared: Compared
-    # The group that each is compared with, where it is one of the groups; else -1.
-    reference_group: NDArray[np.intp]
-    ranking: NDArray[np.intp]  # The judged groups, those with the largest lower bounds first.
-    distinct: tuple[int, ...]  # The first of them that are no near copies of one before.
+    table: Table
+    predictions: Predictions
+    metrics: Sequence[Metric]
+    axes: Sequence[Axis]
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        predictions: Predictions,
+        metrics: Sequence[Metric],
+        *,
+        bins: int | None,
+    ) -> MetricRows:
+        """Lay out the sensitive features of rows."""
+        return cls(
+            table=table,
+            predictions=predictions,
+            metrics=metrics,
+            axes=sensitive_axes(table, bins=bins),
+        )
+
+    def cells(self) -> MetricCells:
+        """Sum the metrics over the cells of the sensitive features."""
+        contingency = lay_out(self.table, self.axes)
+        return cells_of_rows(contingency, self.predictions, self.metrics)
 
 
-@dataclass(frozen=True, kw_only=True)
-class MetricsFindings:
-    """What an audit of metrics found, before anything is rendered."""
-
-    cells: MetricCells
-    parameters: MetricParameters
-    rule_sets: FrequentRuleSets
-    unjudged: Unjudged
-    metrics: tuple[MetricFindings, ...]
-    replicates: int  # Bootstrap samples behind the intervals; 0 if there are none.
-
-
-def audit_cells(cells: MetricCells, parameters: MetricParameters) -> MetricsFindings:
-    """Compare metrics of all frequent groups with their references.
-
-    With the guarantee "simultaneous" a bootstrap of the largest deviation of all groups and metrics
-    says which error rate each interval may have, so that all of them hold at once.
+def run_metrics(rows: MetricRows, parameters: MetricParameters) -> MetricsFindings:
+    """Compare metrics of all groups, and explain the first of each.
 
     Raises
     ------
     ParameterError
-        If the reference is no group, or has too few rows, or a metric has no best value or no
-        ratios.
+        If a metric counts no row, the reference is no group, or what is asked for needs other rows.
     """
-    contingency = cells.contingency
-    rule_sets = mine(
-        contingency,
-        cells.rows[None],
-        min_count=parameters.min_rows,
-        min_outside=0 if parameters.reference in (OVERALL, BEST) else 1,
-        max_features=parameters.max_features,
-    )
-    unjudged = unjudged_rows(
-        contingency,
-        min_count=parameters.min_rows,
-        max_features=parameters.max_features,
-        rows=cells.rows,
-    )
-    metrics = range(len(cells.metrics))
-    sides = [_sides(cells, index, rule_sets, parameters) for index in metrics]
-    error, replicates = 1 - parameters.confidence, 0
-    if parameters.guarantee == "simultaneous":
-        replicates = parameters.replicates
-        largest = largest_deviations(
-            cells,
-            rule_sets,
-            [of_metric.strays for of_metric in sides],
-            [of_metric.references for of_metric in sides],
-            samples=replicates,
-            seed=parameters.seed,
+    check_condition(parameters.condition_on, rows.table.specification)
+    if parameters.holdout is None:
+        cells = rows.cells()
+        found = audit_cells(cells, parameters)
+        return _explained(_with_stability(found), rows)
+    return _held_out(rows, parameters, parameters.holdout)
+
+
+def _held_out(rows: MetricRows, parameters: MetricParameters, share: float) -> MetricsFindings:
+    """Find groups on one part of the rows and estimate them on the other."""
+    if rows.predictions.rows is not None:
+        raise ParameterError(
+            "rows that were counted elsewhere cannot be split",
+            where="holdout",
+            remedy="leave it out, or count two parts of the rows",
         )
-        error = shared_error(largest, error, len(rule_sets) * len(sides))
-    return MetricsFindings(
-        cells=cells,
-        parameters=parameters,
-        rule_sets=rule_sets,
-        unjudged=unjudged,
-        metrics=tuple(
-            _found(cells, index, rule_sets, sides[index], error, parameters) for index in metrics
+    inside = part_of_rows(rows.table, share, parameters.seed)
+    parts = two_parts(rows.table, inside, share, parameters.seed)
+    searched, kept = (
+        replace(rows, table=part, predictions=rows.predictions.take(np.flatnonzero(chosen)))
+        for part, chosen in zip(parts, (~inside, inside), strict=True)
+    )
+    found = audit_cells(searched.cells(), replace(parameters, guarantee="per-group"))
+    found = _with_stability(found)
+    given, numbers = _given_groups(found)
+    estimated = audit_cells(kept.cells(), parameters, given=given)
+    estimated = replace(
+        estimated,
+        unjudged=found.unjudged,
+        stability_samples=found.stability_samples,
+        holdout=Holdout(
+            share=share,
+            searched=len(searched.table),
+            estimated=len(kept.table),
+            groups=len(found.rule_sets),
+            missing=sum(
+                int((of_metric & ~part.compared.judged).sum())
+                for of_metric, part in zip(given.found, estimated.metrics, strict=True)
+            ),
         ),
-        replicates=replicates,
+        metrics=tuple(
+            _as_searched(part, before, numbers)
+            for part, before in zip(estimated.metrics, found.metrics, strict=True)
+        ),
+    )
+    return _explained(estimated, kept)
+
+
+def _given_groups(found: MetricsFindings) -> tuple[GivenGroups, dict[int, int]]:
+    """Return the distinct groups of all metrics and their references, and their new numbers."""
+    chosen: dict[int, None] = {}
+    for metric in found.metrics:
+        references = metric.reference_group[list(metric.distinct)]
+        chosen |= dict.fromkeys(metric.distinct)
+        chosen |= dict.fromkeys(int(group) for group in references if group >= 0)
+    groups = np.array(list(chosen), dtype=np.intp)
+    numbers = {int(group): number for number, group in enumerate(groups)}
+    rule_sets: FrequentRuleSets = found.rule_sets.take(groups)
+    return (
+        GivenGroups(
+            rule_sets=rule_sets,
+            found=[np.isin(groups, metric.distinct) for metric in found.metrics],
+            references=[
+                np.array(
+                    [numbers.get(int(metric.reference_group[group]), -1) for group in groups],
+                    dtype=np.intp,
+                )
+                for metric in found.metrics
+            ],
+        ),
+        numbers,
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _MetricSides:
-    """A metric of all groups and of what they are compared with."""
-
-    everything: Sides  # Of all rows, shape (1,).
-    inside: Sides
-    outside: Sides
-    references: References
-    reference_group: NDArray[np.intp]  # Which group that is for each, -1 for none.
-    judged: NDArray[np.bool_]  # Whether there are enough rows on both sides.
-    strays: NDArray[np.bool_]  # The groups whose deviations count in the bootstrap.
-
-
-def _sides(
-    cells: MetricCells, index: int, rule_sets: FrequentRuleSets, parameters: MetricParameters
-) -> _MetricSides:
-    """Sum one metric over all groups and their references."""
-    metric, of_cells = cells.metrics[index], cells.of_metric(index)
-    inside_sums = rule_sets.sums_of(cells.contingency, of_cells)
-    inside = sides_of(inside_sums, scale=metric.scale)
-    if parameters.measure == "ratio" and _has_negatives(metric, inside):
-        raise ParameterError(
-            f"{metric.name} may be negative, and ratios of negative numbers say nothing",
-            where="measure",
-            remedy="compare by difference",
-            metric=metric.name,
-        )
-    references, outside, chosen = _references(
-        cells, inside, inside_sums, of_cells, rule_sets, metric, parameters
-    )
-    enough = inside.counted >= parameters.min_rows
-    judged = enough & (outside.counted >= parameters.min_rows)
-    # A group that is its own reference is compared with nothing.
-    judged &= chosen != np.arange(len(rule_sets))
-    return _MetricSides(
-        everything=sides_of(of_cells.sum(axis=1)[:, None], scale=metric.scale),
-        inside=inside,
-        outside=outside,
-        references=references,
-        reference_group=chosen,
-        judged=judged,
-        strays=judged if references.compared else enough,
-    )
-
-
-def _found(
-    cells: MetricCells,
-    index: int,
-    rule_sets: FrequentRuleSets,
-    sides: _MetricSides,
-    error: float,
-    parameters: MetricParameters,
+def _as_searched(
+    estimated: MetricFindings, found: MetricFindings, numbers: dict[int, int]
 ) -> MetricFindings:
-    """Compare one metric of all groups, and rank them."""
-    compared = compare_sides(
-        sides.inside,
-        sides.outside,
-        sides.everything,
-        sides.judged,
-        error=error,
-        measure=parameters.measure,
-        reference=parameters.reference,
-    )
-    ranking = rank_groups(
-        np.nan_to_num(compared.size),
-        rule_sets.sums[0],
-        rule_sets.rule_counts(),
-        sides.judged,
-        compared.lower_bound,
-    )
-    ranking = ranking[sides.judged[ranking]]
-    return MetricFindings(
-        metric=cells.metrics[index],
-        overall=float(sides.everything.value[0]),
-        counted=int(sides.everything.counted[0]),
-        compared=compared,
-        reference_group=sides.reference_group,
-        ranking=ranking,
-        distinct=_distinct(cells, rule_sets, ranking, parameters),
+    """Return what was estimated of a metric, with what its groups were in the rows searched."""
+    ranks = {int(group): rank for rank, group in enumerate(found.ranking, start=1)}
+    return replace(
+        estimated,
+        stability={numbers[group]: share for group, share in found.stability.items()},
+        in_search={
+            numbers[group]: SearchedGroup(
+                rank=ranks[group],
+                effect=float(found.compared.effect[group]),
+                counted=int(found.compared.counted[group]),
+            )
+            for group in found.distinct
+        },
     )
 
 
-def _has_negatives(metric: Metric, inside: Sides) -> bool:
-    return metric.scale == "number" and bool((inside.numerator < 0).any())
-
-
-def _references(
-    cells: MetricCells,
-    inside: Sides,
-    inside_sums: Floats,
-    of_cells: Floats,
-    rule_sets: FrequentRuleSets,
-    metric: Metric,
-    parameters: MetricParameters,
-) -> tuple[References, Sides, NDArray[np.intp]]:
-    """Return what groups are compared with, and which group that is for each, -1 for none."""
-    nothing = np.full(len(rule_sets), -1, dtype=np.intp)
-    wanted = parameters.reference
-    if wanted in (REST, OVERALL):
-        references = References()
-        outside = sides_of(references.sums(inside_sums, of_cells), scale=metric.scale)
-        return references, outside, nothing
-    if wanted == BEST:
-        best = _best_of_features(metric, inside, rule_sets, parameters)
-        return References(compared=False), inside.take(best), best
-    group = find_group(rule_sets, wanted)
-    members = rule_sets.members(np.array([group]), cells.contingency)[0]
-    references = References(cells=members)
-    one = sides_of(references.sums(inside_sums, of_cells), scale=metric.scale)
-    return references, one, np.full(len(rule_sets), group, dtype=np.intp)
-
-
-def _best_of_features(
-    metric: Metric, inside: Sides, rule_sets: FrequentRuleSets, parameters: MetricParameters
-) -> NDArray[np.intp]:
-    """Return for each group the one over the same features with the best value."""
-    if metric.better == "neither":
-        raise ParameterError(
-            f"no value of {metric.name} is best",
-            where="reference",
-            remedy="compare with rest, overall, or one group",
-            metric=metric.name,
+def _with_stability(found: MetricsFindings) -> MetricsFindings:
+    """Return findings with how often their first groups come back in bootstrap samples."""
+    samples = found.parameters.stability
+    if samples is None:
+        samples = affordable(
+            len(found.rule_sets), found.cells.contingency.cells, len(found.metrics)
         )
-    sign = 1.0 if metric.better == "higher" else -1.0
-    eligible = inside.counted >= parameters.min_rows
-    value = np.where(eligible, sign * np.nan_to_num(inside.value), -np.inf)
-    best = np.arange(len(rule_sets), dtype=np.intp)
-    for subset in np.unique(rule_sets.subset):
-        groups = np.flatnonzero(rule_sets.subset == subset)
-        # Of equal values the larger group's says more.
-        order = np.lexsort((-inside.counted[groups], -value[groups]))
-        best[groups] = groups[order[0]]
-    return best
-
-
-def find_group(rule_sets: FrequentRuleSets, text: str) -> int:
-    """Return the group that a text such as "sex = Male and race = White" describes.
-
-    Raises
-    ------
-    ParameterError
-        If no frequent group is described so.
-    """
-    wanted = {" ".join(part.split()) for part in text.split(" and ")}
-    texts = rule_sets.texts(np.arange(len(rule_sets)))
-    for group, described in enumerate(texts.tolist()):
-        if described == text or set(described.split(" and ")) == wanted:
-            return group
-    single = [item for item in texts.tolist() if " and " not in item]
-    raise ParameterError(
-        f"no group of enough rows is {text!r}",
-        where="reference",
-        remedy=f"write rest, overall, best, or a group such as {', '.join(single[:6])}",
-        reference=text,
+    shares = found_again(
+        found.cells,
+        found.rule_sets,
+        found.metrics,
+        overlap=found.parameters.overlap,
+        samples=samples,
+        seed=found.parameters.seed,
+    )
+    return replace(
+        found,
+        stability_samples=samples,
+        metrics=tuple(
+            replace(metric, stability=of_metric)
+            for metric, of_metric in zip(found.metrics, shares, strict=True)
+        ),
     )
 
 
-def _distinct(
-    cells: MetricCells,
-    rule_sets: FrequentRuleSets,
-    ranking: NDArray[np.intp],
-    parameters: MetricParameters,
-) -> tuple[int, ...]:
-    """Return the first groups of a ranking that are no near copies of one before them."""
-    overlaps = member_overlaps(
-        lambda groups: rule_sets.members(groups, cells.contingency), cells.rows
-    )
-    return tuple(
-        distinct_groups(
-            ranking,
-            overlaps,
-            overlap=parameters.overlap,
-            limit=parameters.top,
-            block=block_of(cells.contingency.cells),
+def _explained(found: MetricsFindings, rows: MetricRows) -> MetricsFindings:
+    """Return findings with what makes up the differences of the first distinct groups."""
+    explained = []
+    for index, metric in enumerate(found.metrics):
+        groups = np.array(metric.distinct[:_EXPLAINED], dtype=np.intp)
+        alike: Sequence[AlikeComparison | None] = [None] * len(groups)
+        if found.parameters.condition_on and len(groups):
+            alike = _compared_alike(found, index, groups, rows)
+        explanations = explain_groups(
+            found.cells,
+            index,
+            found.rule_sets,
+            groups,
+            table=rows.table,
+            reference=found.parameters.reference,
+            alike=alike,
         )
+        explained.append(replace(metric, explanations=explanations))
+    return replace(found, metrics=tuple(explained))
+
+
+def _compared_alike(
+    found: MetricsFindings, index: int, groups: NDArray[np.intp], rows: MetricRows
+) -> Sequence[AlikeComparison | None]:
+    """Compare groups with those of their reference, or of everybody else, who are like them."""
+    metric, contingency = found.metrics[index], found.cells.contingency
+    members = found.rule_sets.members(groups, contingency)
+    others = ~members
+    references = metric.reference_group[groups]
+    named = np.flatnonzero(references >= 0)
+    if len(named):
+        others[named] = found.rule_sets.members(references[named], contingency)
+    return compare_alike(
+        rows.table,
+        found.cells,
+        index,
+        rows.predictions,
+        members,
+        others,
+        features=found.parameters.condition_on,
+        measure=found.parameters.measure,
+        error=metric.compared.error,
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from testsgd.auditing.explaining import CorrelatedFeature
 from testsgd.auditing.report.summary import (
     AuditSummary,
     EstimandRates,
@@ -244,8 +245,13 @@ def conditional_sentence(group: GroupSummary) -> str:
 
 def correlated_features(group: GroupSummary) -> list[tuple[str, str, str, str]]:
     """Write the features in which a group differs most: name, inside, outside, deviations."""
+    return correlated_lines(group.explanation.correlated_features if group.explanation else ())
+
+
+def correlated_lines(features: Sequence[CorrelatedFeature]) -> list[tuple[str, str, str, str]]:
+    """Write features worth naming: name, inside, outside, standard deviations between them."""
     written = []
-    for item in group.explanation.correlated_features if group.explanation else []:
+    for item in features:
         deviations = item.standardised_difference
         write: Callable[[float], str] = _mean if item.value is None else percent
         name = f"{item.feature}, mean" if item.value is None else f"{item.feature} = {item.value}"

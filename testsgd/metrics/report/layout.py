@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from testsgd.auditing.report.layout import inferred_columns
 from testsgd.auditing.report.provenance import data_facts
@@ -35,7 +35,16 @@ from testsgd.report.blocks import (
     meaning_section,
 )
 from testsgd.report.charts import Mark, StripRow, Strips
-from testsgd.report.formatting import NOTHING, count, moment, number, plural, share, tick_points
+from testsgd.report.formatting import (
+    NOTHING,
+    count,
+    moment,
+    number,
+    plural,
+    series,
+    share,
+    tick_points,
+)
 from testsgd.report.listing import Listed, listing
 from testsgd.report.scales import linear_scale
 from testsgd.report.summaries import origin, time_facts, version_facts
@@ -186,6 +195,7 @@ def _metric(metric: MetricSummary, summary: MetricsSummary) -> Article:
             Paragraph(about),
             *_drawing(metric, summary),
             _ranking(metric, summary),
+            *_explanations(metric, summary),
         ),
     )
 
@@ -257,6 +267,68 @@ def _ranking(metric: MetricSummary, summary: MetricsSummary) -> Table:
     )
 
 
+def _explanations(metric: MetricSummary, summary: MetricsSummary) -> tuple[Block, ...]:
+    """List what makes up the differences of the first distinct groups, and what goes with them."""
+    groups = [group for group in metric.groups if group.explanation is not None]
+    if not groups:
+        return ()
+    simpler = any(wording.simpler_text(group, metric) for group in groups)
+    measure = summary.parameters.measure
+    columns: list[tuple[bool, Listed[ComparedGroup]]] = [
+        (True, Listed("Group", lambda group: group.text, "name")),
+        (
+            any(len(group.rules) > 1 for group in groups),
+            Listed(
+                "What each rule adds",
+                lambda group: _lines(wording.added_texts(group, metric)),
+                "text",
+            ),
+        ),
+        (
+            simpler,
+            Listed(
+                "Fewer rules keep 90%",
+                lambda group: wording.simpler_text(group, metric) or NOTHING,
+                "text",
+            ),
+        ),
+        (
+            any(wording.correlated_texts(group) for group in groups),
+            Listed(
+                "Features that go with it",
+                lambda group: _lines(wording.correlated_texts(group)),
+                "text",
+            ),
+        ),
+        (
+            bool(summary.parameters.condition_on),
+            Listed(
+                f"Like with like: {series(list(summary.parameters.condition_on))}",
+                lambda group: _lines(wording.alike_texts(group, metric, measure)),
+            ),
+        ),
+        (
+            any(group.stability is not None for group in groups),
+            Listed("Found again", lambda group: wording.stability_text(group, summary)),
+        ),
+        (
+            summary.holdout is not None,
+            Listed(
+                "In the rows searched",
+                lambda group: _lines(wording.searched_texts(group, metric, measure)),
+            ),
+        ),
+    ]
+    shown = [column for is_shown, column in columns if is_shown]
+    if len(shown) == 1:
+        return ()
+    return (listing(f"{metric.title}: what makes up the differences", groups, shown),)
+
+
+def _lines(texts: Sequence[str]) -> Cell:
+    return Cell(texts[0], under=tuple(texts[1:])) if texts else Cell(NOTHING)
+
+
 def _reference_cell(group: ComparedGroup, metric: MetricSummary) -> Cell:
     value = wording.value_text(group.reference_value, metric)
     fixed = {wording.reference_words(name) for name in ("rest", "overall")}
@@ -324,6 +396,12 @@ def _particulars(summary: MetricsSummary) -> tuple[Block, ...]:
                 ("Rules in a rule set, at most", count(parameters.max_features)),
                 ("Confidence", f"{number(parameters.confidence)}, {guarantee}"),
                 ("Bootstrap samples", count(summary.replicates)),
+                ("Bootstrap samples for stability", count(summary.stability_samples)),
+                *(
+                    (("Held out", share(parameters.holdout)),)
+                    if parameters.holdout is not None
+                    else ()
+                ),
                 ("Seed", str(parameters.seed)),
                 *(
                     (f"Error rate of an interval: {metric.name}", f"{metric.error:.3g}")
@@ -375,6 +453,31 @@ def _notes(summary: MetricsSummary) -> tuple[Note, ...]:
             "Groups are ranked by the smallest size that their interval allows, so that a large "
             "difference of few rows does not come first. Marked groups are no near copies of one "
             "before them.",
+        ),
+        Note(
+            "What makes up a difference",
+            "What a rule adds is its Shapley value: what it adds to the difference of the values, "
+            "on average over all orders in which the rules may be put together. "
+            + (
+                "It is for the difference from everybody else. "
+                if parameters.reference == "rest"
+                else "It is for the difference from the value of all rows. "
+            )
+            + "Features that go with a group are those in which its rows differ most from the "
+            "others, in standard deviations; they are no causes."
+            + (
+                " Like with like is the comparison with others of the same mix of the named "
+                "features; what went away may still be unfair, if the features themselves are."
+                if parameters.condition_on
+                else ""
+            )
+            + (
+                " Found again says in which share of bootstrap samples the group, or one that "
+                "overlaps it by at least "
+                f"{share(parameters.overlap)}, is among the first ten distinct groups."
+                if summary.stability_samples
+                else ""
+            ),
         ),
         Note(
             "What a difference is not",

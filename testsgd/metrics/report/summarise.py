@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from testsgd.auditing.report.summarise import rule_summary
 from testsgd.auditing.report.summary import DataSummary, UnjudgedSummary
 from testsgd.metrics.definitions import JOINT_METRICS
+from testsgd.metrics.explaining import AlikeComparison, GroupExplanation
 from testsgd.metrics.predictions import Predictions
 from testsgd.metrics.report import summary as document
 from testsgd.metrics.report.verdict import metrics_verdict
 from testsgd.metrics.report.wording import reference_words
-from testsgd.metrics.run import MetricFindings, MetricsFindings
+from testsgd.metrics.search import MetricFindings, MetricsFindings, SearchedGroup
 from testsgd.report.summaries import package_versions, present_moment
 
 _PACKAGES = ("numpy", "pandas", "scipy")
@@ -46,6 +47,8 @@ def summarise_metrics(
         "weighted": findings.cells.weighted,
         "groups_compared": len(findings.rule_sets),
         "replicates": findings.replicates,
+        "stability_samples": findings.stability_samples,
+        "holdout": findings.holdout,
         "metrics": metrics,
         "groups": _across(findings),
         "joint": [_joint(name, metrics) for name in joint],
@@ -113,12 +116,58 @@ def _group(
         reference=words if reference < 0 else findings.rule_sets.rule_set(reference).text,
         reference_counted=int(compared.counted_reference[group]),
         reference_value=float(compared.reference[group]),
-        effect=effect if np.isfinite(effect) else None,
-        confidence_interval=(low, high if np.isfinite(high) else None),
+        effect=_finite(effect),
+        confidence_interval=(low, _finite(high)),
         lower_confidence_bound=float(compared.lower_bound[group]),
         significant=bool(found.compared.significant[group]),
         distinct=group in found.distinct,
+        explanation=_explanation(found.explanations.get(group)),
+        stability=found.stability.get(group),
+        in_search=_in_search(found.in_search.get(group)),
     )
+
+
+def _explanation(explained: GroupExplanation | None) -> document.MetricExplanation | None:
+    if explained is None:
+        return None
+    rules, alike = explained.rule_set.rules, explained.alike
+    return document.MetricExplanation(
+        shapley_values=[
+            document.AddedByRule(text=rule.text, value=value)
+            for rule, value in zip(rules, explained.shapley_values, strict=True)
+        ],
+        simplest=document.SimplestRules(
+            rules=[rule_summary(rule) for rule in explained.simplest.rules],
+            text=explained.simplest.text,
+            difference=explained.simplest_difference,
+        ),
+        correlated_features=explained.correlated_features,
+        alike=None if alike is None else _alike(alike),
+    )
+
+
+def _alike(alike: AlikeComparison) -> document.AlikeSummary:
+    return document.AlikeSummary(
+        features=list(alike.features),
+        value=alike.value,
+        reference_value=alike.reference_value,
+        effect=_finite(alike.effect),
+        confidence_interval=(alike.low, _finite(alike.high)),
+        covered=min(1.0, alike.covered),
+        strata=alike.strata,
+    )
+
+
+def _in_search(searched: SearchedGroup | None) -> document.SearchedGroupSummary | None:
+    if searched is None:
+        return None
+    return document.SearchedGroupSummary(
+        rank=searched.rank, effect=_finite(searched.effect), counted=searched.counted
+    )
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
 
 
 def _across(findings: MetricsFindings) -> list[document.GroupByMetrics]:
@@ -145,7 +194,7 @@ def _across(findings: MetricsFindings) -> list[document.GroupByMetrics]:
 
 
 def _known(values: NDArray[np.float64], group: int) -> float | None:
-    return float(values[group]) if np.isfinite(values[group]) else None
+    return _finite(float(values[group]))
 
 
 def _joint(name: str, metrics: Sequence[document.MetricSummary]) -> document.JointSummary:

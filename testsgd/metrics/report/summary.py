@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from testsgd.auditing.explaining import CorrelatedFeature
+from testsgd.auditing.findings import Holdout
 from testsgd.auditing.report.summary import (
     Count,
     DataSummary,
@@ -17,6 +19,65 @@ from testsgd.metrics.parameters import MetricParameters
 from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.metrics/1"
+
+
+class AddedByRule(Part):
+    """What one rule of a group adds to its difference."""
+
+    text: str = Field(description="the rule as people write it")
+    value: float = Field(
+        description="Shapley value: what it adds to the difference of the values; all add up to it"
+    )
+
+
+class SimplestRules(Part):
+    """The fewest of a group's rules that keep at least 90% of its difference."""
+
+    rules: list[RuleSummary] = Field(description="the rules that stay")
+    text: str = Field(description="the rules as people write them")
+    difference: float = Field(description="their difference of the values")
+
+
+class AlikeSummary(Part):
+    """A metric of a group beside that of others with the same mix of chosen features."""
+
+    features: list[str] = Field(description="the features whose mix is made the same")
+    value: float = Field(description="the metric in the part of the group that others are like")
+    reference_value: float = Field(description="the metric of the others, in the group's mix")
+    effect: float | None = Field(
+        description="the difference, or the ratio, of the two; null for a ratio to zero"
+    )
+    confidence_interval: tuple[float, float | None] = Field(
+        description="of the effect, with the audit's guarantee; null: no upper end"
+    )
+    covered: float = Field(
+        ge=0, le=1, description="share of what the metric counts in the group that others are like"
+    )
+    strata: Count = Field(description="combinations of the features' values compared")
+
+
+class MetricExplanation(Part):
+    """What makes up a group's difference in a metric, and what goes with it."""
+
+    shapley_values: list[AddedByRule] = Field(
+        description="what each rule adds to the difference of the values: from that of everybody "
+        "else if the reference is rest, and else from that of all rows"
+    )
+    simplest: SimplestRules = Field(description="the fewest rules that keep 90% of it")
+    correlated_features: list[CorrelatedFeature] = Field(
+        description="features in which it differs most, the largest first; not causes"
+    )
+    alike: AlikeSummary | None = Field(
+        description="compared like with like; null if not asked for, or not known"
+    )
+
+
+class SearchedGroupSummary(Part):
+    """A group in the rows searched, before it was estimated on the others."""
+
+    rank: Positive = Field(description="its rank there")
+    effect: float | None = Field(description="its effect there, larger by the selection")
+    counted: Count = Field(description="rows that the metric counts in it there")
 
 
 class ComparedGroup(Part):
@@ -44,6 +105,18 @@ class ComparedGroup(Part):
     )
     significant: bool = Field(description="whether the interval leaves out that there is no effect")
     distinct: bool = Field(description="no near copy of a group before it")
+    explanation: MetricExplanation | None = Field(
+        description="what makes up the difference; null but for the first distinct groups"
+    )
+    stability: float | None = Field(
+        ge=0,
+        le=1,
+        description="share of bootstrap samples in which it, or a near copy, is among the first "
+        "ten distinct groups again; null if not looked at",
+    )
+    in_search: SearchedGroupSummary | None = Field(
+        description="the group in the rows searched; null without a holdout"
+    )
 
 
 class MetricSummary(Part):
@@ -126,6 +199,8 @@ class MetricsSummary(Part):
     replicates: Count = Field(description="bootstrap samples behind the intervals; 0 if none")
     metrics: list[MetricSummary] = Field(description="one after another, as asked for")
     groups: list[GroupByMetrics] = Field(description="the first groups of each metric, by all")
+    stability_samples: Count = Field(description="bootstrap samples behind each `stability`")
+    holdout: Holdout | None = Field(description="how the rows were split; null if not")
     joint: list[JointSummary] = Field(description="joint metrics that were asked for")
     unjudged: UnjudgedSummary = Field(description="who could not be judged")
     verdict: MetricsVerdict = Field(description="the outcome in words, with the exit code")

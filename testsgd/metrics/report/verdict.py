@@ -12,6 +12,9 @@ from testsgd.report.formatting import count, number, plural, series, share
 
 Outcome = Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"]
 
+# Found again less often than this, a group is said to be not stable.
+_STABLE = 0.5
+
 _EXIT_CODES: dict[Outcome, Literal[0, 1, 3]] = {
     "reported": 0,
     "gate_passed": 0,
@@ -35,6 +38,8 @@ def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
         sentences += [f"{_sentence(other, summary)}." for other in judged if other is not first]
         sentences += _joint_sentences(summary)
         sentences.append(_guarantee_sentence(summary))
+        sentences += _holdout_sentences(summary)
+        sentences += _stability_sentences(first, summary)
     else:
         headline = "Not enough evidence to judge any group."
         fewest = plural(summary.parameters.min_rows, "row")
@@ -106,8 +111,33 @@ def _guarantee_sentence(summary: MetricsSummary) -> str:
             f"Each interval holds for its group and metric by itself; the first of {groups} groups "
             "is likely to be overestimated."
         )
+    if summary.holdout is not None:
+        groups = count(summary.groups_compared)
+        return f"The intervals hold for the {groups} groups that were estimated, at once."
     of_metrics = f" and {metrics} metrics" if metrics > 1 else ""
     return f"The intervals hold for all {groups} groups{of_metrics} at once."
+
+
+def _holdout_sentences(summary: MetricsSummary) -> list[str]:
+    holdout = summary.holdout
+    if holdout is None:
+        return []
+    return [
+        f"Of {plural(holdout.groups, 'group')} searched in {plural(holdout.searched, 'row')}, the "
+        f"first were estimated on {count(holdout.estimated)} held-out ones; all figures are from "
+        "these."
+    ]
+
+
+def _stability_sentences(first: MetricSummary, summary: MetricsSummary) -> list[str]:
+    """Say if the group of the headline would often not be found again."""
+    group = wording.first_group(first)
+    if group is None or group.stability is None or group.stability >= _STABLE:
+        return []
+    return [
+        "Bootstrap stability is low: the first group is found again in "
+        f"{wording.stability_text(group, summary)} samples."
+    ]
 
 
 def _decisive(metric: MetricSummary, summary: MetricsSummary) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from testsgd.auditing.report.wording import correlated_lines
 from testsgd.metrics.parameters import BEST, OVERALL, REST, Measure
 from testsgd.metrics.report.summary import ComparedGroup, MetricsSummary, MetricSummary
-from testsgd.report.formatting import MINUS, NOTHING, percent, points, signed
+from testsgd.report.formatting import MINUS, NOTHING, count, percent, plural, points, signed
 
 
 def value_text(value: float | None, metric: MetricSummary) -> str:
@@ -24,8 +25,13 @@ def effect_text(effect: float | None, metric: MetricSummary, measure: Measure) -
 
 
 def interval_text(group: ComparedGroup, metric: MetricSummary, measure: Measure) -> str:
-    """Write the confidence interval of a difference or a ratio."""
-    low, high = group.confidence_interval
+    """Write the confidence interval of a group's difference or ratio."""
+    return ends_text(group.confidence_interval, metric, measure)
+
+
+def ends_text(ends: tuple[float, float | None], metric: MetricSummary, measure: Measure) -> str:
+    """Write the ends of a confidence interval of a difference or a ratio."""
+    low, high = ends
     if measure == "ratio":
         return f"{low:.3f} to {'no limit' if high is None else f'{high:.3f}'}"
     assert high is not None
@@ -71,6 +77,75 @@ def compared_sentence(group: ComparedGroup, metric: MetricSummary, summary: Metr
         f"{metric.title}: {value_text(group.value, metric)} for {group.text}, "
         f"{value_text(group.reference_value, metric)} for {group.reference} ({said})"
     )
+
+
+def difference_text(difference: float, metric: MetricSummary) -> str:
+    """Write a difference of values with its unit."""
+    return effect_text(difference, metric, "difference")
+
+
+def added_texts(group: ComparedGroup, metric: MetricSummary) -> list[str]:
+    """Write what each rule of a group adds; nothing if there is one rule only."""
+    explanation = group.explanation
+    if explanation is None or len(explanation.shapley_values) < 2:
+        return []
+    return [
+        f"{item.text}: {difference_text(item.value, metric)}" for item in explanation.shapley_values
+    ]
+
+
+def simpler_text(group: ComparedGroup, metric: MetricSummary) -> str:
+    """Write which of a group's rules keep 90% of its difference; empty if all are needed."""
+    explanation = group.explanation
+    if explanation is None or len(explanation.simplest.rules) == len(group.rules):
+        return ""
+    simplest = explanation.simplest
+    return f"{simplest.text} ({difference_text(simplest.difference, metric)})"
+
+
+def correlated_texts(group: ComparedGroup) -> list[str]:
+    """Write the features in which a group differs most, with both values and the deviations."""
+    if group.explanation is None:
+        return []
+    return [
+        f"{name}: {inside} against {outside} ({deviations} SD)"
+        for name, inside, outside, deviations in correlated_lines(
+            group.explanation.correlated_features
+        )
+    ]
+
+
+def alike_texts(group: ComparedGroup, metric: MetricSummary, measure: Measure) -> list[str]:
+    """Write what is left of a difference like with like, its interval, and how much is covered."""
+    alike = None if group.explanation is None else group.explanation.alike
+    if alike is None:
+        return []
+    lines = [
+        effect_text(alike.effect, metric, measure),
+        ends_text(alike.confidence_interval, metric, measure),
+    ]
+    if alike.covered < 1:
+        lines.append(f"{percent(alike.covered)} of the group")
+    return lines
+
+
+def stability_text(group: ComparedGroup, summary: MetricsSummary) -> str:
+    """Write in how many bootstrap samples a group is found again."""
+    if group.stability is None:
+        return NOTHING
+    samples = summary.stability_samples
+    return f"{count(round(group.stability * samples))} of {count(samples)}"
+
+
+def searched_texts(group: ComparedGroup, metric: MetricSummary, measure: Measure) -> list[str]:
+    """Write what a group was in the rows searched."""
+    searched = group.in_search
+    if searched is None:
+        return []
+    return [
+        f"rank {count(searched.rank)}: {effect_text(searched.effect, metric, measure)}",
+        plural(searched.counted, "row"),
+    ]
 
 
 def _figure(value: float) -> str:

@@ -1,0 +1,339 @@
+"""The search: from sums over cells to groups that differ, with one guarantee for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.findings import Holdout
+from testsgd.errors import ParameterError
+from testsgd.metrics.bootstrap import References, largest_deviations, shared_error
+from testsgd.metrics.cells import MetricCells
+from testsgd.metrics.comparison import Compared, compare_sides
+from testsgd.metrics.definitions import Floats, Metric
+from testsgd.metrics.explaining import GroupExplanation
+from testsgd.metrics.parameters import BEST, OVERALL, REST, MetricParameters
+from testsgd.metrics.sides import Sides, sides_of
+from testsgd.rules import FrequentRuleSets, Unjudged, mine, unjudged_rows
+from testsgd.scoring import block_of, distinct_groups, member_overlaps, rank_groups
+
+# Of groups that other rows were searched for, fewest rows on each side.
+_FEWEST_GIVEN = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricFindings:
+    """What an audit found of one metric; arrays of shape (groups,)."""
+
+    metric: Metric
+    overall: float  # The metric of all rows.
+    counted: int  # Rows that it counts.
+    compared: Compared
+    # The group that each is compared with, where it is one of the groups; else -1.
+    reference_group: NDArray[np.intp]
+    ranking: NDArray[np.intp]  # The judged groups, those with the largest lower bounds first.
+    distinct: tuple[int, ...]  # The first of them that are no near copies of one before.
+    # The cells of the one group that all are compared with; None if they are not.
+    reference_cells: NDArray[np.bool_] | None
+    # Of the first distinct groups: what makes up their differences, in which share of bootstrap
+    # samples they come back, and what they were in the rows that were searched.
+    explanations: Mapping[int, GroupExplanation] = field(default_factory=dict)
+    stability: Mapping[int, float] = field(default_factory=dict)
+    in_search: Mapping[int, SearchedGroup] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchedGroup:
+    """A group in the rows that were searched, before it was estimated on others."""
+
+    rank: int
+    effect: float
+    counted: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenGroups:
+    """Groups that are only estimated, because other rows were searched for them."""
+
+    rule_sets: FrequentRuleSets
+    # Which of them each metric found, shape (groups,).
+    found: Sequence[NDArray[np.bool_]]
+    # Which of them each is compared with, -1 for none, shape (groups,).
+    references: Sequence[NDArray[np.intp]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricsFindings:
+    """What an audit of metrics found, before anything is rendered."""
+
+    cells: MetricCells
+    parameters: MetricParameters
+    rule_sets: FrequentRuleSets
+    unjudged: Unjudged
+    metrics: tuple[MetricFindings, ...]
+    replicates: int  # Bootstrap samples behind the intervals; 0 if there are none.
+    stability_samples: int = 0  # Bootstrap samples behind the groups' stability.
+    holdout: Holdout | None = None  # How the rows were split, if they were.
+
+
+def audit_cells(
+    cells: MetricCells, parameters: MetricParameters, *, given: GivenGroups | None = None
+) -> MetricsFindings:
+    """Compare metrics of all frequent groups with their references.
+
+    Only the given groups are compared, if there are some.
+
+    With the guarantee "simultaneous" a bootstrap of the largest deviation of all groups and metrics
+    says which error rate each interval may have, so that all of them hold at once.
+
+    Raises
+    ------
+    ParameterError
+        If the reference is no group, or has too few rows, or a metric has no best value or no
+        ratios.
+    """
+    contingency = cells.contingency
+    if given is None:
+        rule_sets = mine(
+            contingency,
+            cells.rows[None],
+            min_count=parameters.min_rows,
+            min_outside=0 if parameters.reference in (OVERALL, BEST) else 1,
+            max_features=parameters.max_features,
+        )
+    else:
+        rule_sets = given.rule_sets.over(contingency, cells.rows[None])
+    unjudged = unjudged_rows(
+        contingency,
+        min_count=parameters.min_rows,
+        max_features=parameters.max_features,
+        rows=cells.rows,
+    )
+    metrics = range(len(cells.metrics))
+    sides = [_sides(cells, index, rule_sets, parameters, given) for index in metrics]
+    error, replicates = 1 - parameters.confidence, 0
+    if parameters.guarantee == "simultaneous":
+        replicates = parameters.replicates
+        largest = largest_deviations(
+            cells,
+            rule_sets,
+            [of_metric.strays for of_metric in sides],
+            [of_metric.references for of_metric in sides],
+            samples=replicates,
+            seed=parameters.seed,
+        )
+        comparisons = sum(int(of_metric.strays.sum()) for of_metric in sides)
+        error = shared_error(largest, error, comparisons)
+    return MetricsFindings(
+        cells=cells,
+        parameters=parameters,
+        rule_sets=rule_sets,
+        unjudged=unjudged,
+        metrics=tuple(
+            _found(cells, index, rule_sets, sides[index], error, parameters) for index in metrics
+        ),
+        replicates=replicates,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _MetricSides:
+    """A metric of all groups and of what they are compared with."""
+
+    everything: Sides  # Of all rows, shape (1,).
+    inside: Sides
+    outside: Sides
+    references: References
+    reference_group: NDArray[np.intp]  # Which group that is for each, -1 for none.
+    judged: NDArray[np.bool_]  # Whether there are enough rows on both sides.
+    strays: NDArray[np.bool_]  # The groups whose deviations count in the bootstrap.
+
+
+def _sides(
+    cells: MetricCells,
+    index: int,
+    rule_sets: FrequentRuleSets,
+    parameters: MetricParameters,
+    given: GivenGroups | None,
+) -> _MetricSides:
+    """Sum one metric over all groups and their references."""
+    metric, of_cells = cells.metrics[index], cells.of_metric(index)
+    inside_sums = rule_sets.sums_of(cells.contingency, of_cells)
+    inside = sides_of(inside_sums, scale=metric.scale)
+    if parameters.measure == "ratio" and _has_negatives(metric, inside):
+        raise ParameterError(
+            f"{metric.name} may be negative, and ratios of negative numbers say nothing",
+            where="measure",
+            remedy="compare by difference",
+            metric=metric.name,
+        )
+    references, outside, chosen = _references(
+        cells,
+        inside,
+        inside_sums,
+        of_cells,
+        rule_sets,
+        metric,
+        parameters,
+        best=None if given is None else given.references[index],
+    )
+    fewest = parameters.min_rows if given is None else _FEWEST_GIVEN
+    enough = inside.counted >= fewest
+    judged = enough & (outside.counted >= fewest)
+    if given is not None:
+        judged &= given.found[index]
+        # What is only a reference strays as well.
+        enough &= given.found[index] | np.isin(np.arange(len(rule_sets)), chosen)
+    # A group that is its own reference is compared with nothing.
+    judged &= chosen != np.arange(len(rule_sets))
+    return _MetricSides(
+        everything=sides_of(of_cells.sum(axis=1)[:, None], scale=metric.scale),
+        inside=inside,
+        outside=outside,
+        references=references,
+        reference_group=chosen,
+        judged=judged,
+        strays=judged if references.compared else enough,
+    )
+
+
+def _found(
+    cells: MetricCells,
+    index: int,
+    rule_sets: FrequentRuleSets,
+    sides: _MetricSides,
+    error: float,
+    parameters: MetricParameters,
+) -> MetricFindings:
+    """Compare one metric of all groups, and rank them."""
+    compared = compare_sides(
+        sides.inside,
+        sides.outside,
+        sides.everything,
+        sides.judged,
+        error=error,
+        measure=parameters.measure,
+        reference=parameters.reference,
+    )
+    ranking = rank_groups(
+        np.nan_to_num(compared.size),
+        rule_sets.sums[0],
+        rule_sets.rule_counts(),
+        sides.judged,
+        compared.lower_bound,
+    )
+    ranking = ranking[sides.judged[ranking]]
+    return MetricFindings(
+        metric=cells.metrics[index],
+        overall=float(sides.everything.value[0]),
+        counted=int(sides.everything.counted[0]),
+        compared=compared,
+        reference_group=sides.reference_group,
+        ranking=ranking,
+        distinct=_distinct(cells, rule_sets, ranking, parameters),
+        reference_cells=sides.references.cells,
+    )
+
+
+def _has_negatives(metric: Metric, inside: Sides) -> bool:
+    return metric.scale == "number" and bool((inside.numerator < 0).any())
+
+
+def _references(
+    cells: MetricCells,
+    inside: Sides,
+    inside_sums: Floats,
+    of_cells: Floats,
+    rule_sets: FrequentRuleSets,
+    metric: Metric,
+    parameters: MetricParameters,
+    *,
+    best: NDArray[np.intp] | None,
+) -> tuple[References, Sides, NDArray[np.intp]]:
+    """Return what groups are compared with, and which group that is for each, -1 for none."""
+    nothing = np.full(len(rule_sets), -1, dtype=np.intp)
+    wanted = parameters.reference
+    if wanted in (REST, OVERALL):
+        references = References()
+        outside = sides_of(references.sums(inside_sums, of_cells), scale=metric.scale)
+        return references, outside, nothing
+    if wanted == BEST:
+        if best is None:
+            best = _best_of_features(metric, inside, rule_sets, parameters)
+        # A given group that nothing was best for stands for itself, and is not judged.
+        best = np.where(best >= 0, best, np.arange(len(rule_sets)))
+        return References(compared=False), inside.take(best), best
+    group = find_group(rule_sets, wanted)
+    members = rule_sets.members(np.array([group]), cells.contingency)[0]
+    references = References(cells=members)
+    one = sides_of(references.sums(inside_sums, of_cells), scale=metric.scale)
+    return references, one, np.full(len(rule_sets), group, dtype=np.intp)
+
+
+def _best_of_features(
+    metric: Metric, inside: Sides, rule_sets: FrequentRuleSets, parameters: MetricParameters
+) -> NDArray[np.intp]:
+    """Return for each group the one over the same features with the best value."""
+    if metric.better == "neither":
+        raise ParameterError(
+            f"no value of {metric.name} is best",
+            where="reference",
+            remedy="compare with rest, overall, or one group",
+            metric=metric.name,
+        )
+    sign = 1.0 if metric.better == "higher" else -1.0
+    eligible = inside.counted >= parameters.min_rows
+    value = np.where(eligible, sign * np.nan_to_num(inside.value), -np.inf)
+    best = np.arange(len(rule_sets), dtype=np.intp)
+    for subset in np.unique(rule_sets.subset):
+        groups = np.flatnonzero(rule_sets.subset == subset)
+        # Of equal values the larger group's says more.
+        order = np.lexsort((-inside.counted[groups], -value[groups]))
+        best[groups] = groups[order[0]]
+    return best
+
+
+def find_group(rule_sets: FrequentRuleSets, text: str) -> int:
+    """Return the group that a text such as "sex = Male and race = White" describes.
+
+    Raises
+    ------
+    ParameterError
+        If no frequent group is described so.
+    """
+    wanted = {" ".join(part.split()) for part in text.split(" and ")}
+    texts = rule_sets.texts(np.arange(len(rule_sets)))
+    for group, described in enumerate(texts.tolist()):
+        if described == text or set(described.split(" and ")) == wanted:
+            return group
+    single = [item for item in texts.tolist() if " and " not in item]
+    raise ParameterError(
+        f"no group of enough rows is {text!r}",
+        where="reference",
+        remedy=f"write rest, overall, best, or a group such as {', '.join(single[:6])}",
+        reference=text,
+    )
+
+
+def _distinct(
+    cells: MetricCells,
+    rule_sets: FrequentRuleSets,
+    ranking: NDArray[np.intp],
+    parameters: MetricParameters,
+) -> tuple[int, ...]:
+    """Return the first groups of a ranking that are no near copies of one before them."""
+    overlaps = member_overlaps(
+        lambda groups: rule_sets.members(groups, cells.contingency), cells.rows
+    )
+    return tuple(
+        distinct_groups(
+            ranking,
+            overlaps,
+            overlap=parameters.overlap,
+            limit=parameters.top,
+            block=block_of(cells.contingency.cells),
+        )
+    )

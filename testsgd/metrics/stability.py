@@ -1,0 +1,220 @@
+"""Stability: how often a group would be found again, had the file held other people.
+
+The bootstrap of the intervals is drawn once more: each sample moves the values of all groups, and
+they are ranked anew. It is no guarantee: the samples are drawn from the rows that luck was in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.metrics.bootstrap import Noise, Singles, draw_sums, noises_of, value_variance
+from testsgd.metrics.cells import MetricCells
+from testsgd.metrics.comparison import Compared
+from testsgd.metrics.definitions import Floats
+from testsgd.metrics.search import MetricFindings
+from testsgd.metrics.sides import Sides
+from testsgd.rules import FrequentRuleSets
+from testsgd.scoring import member_overlaps, normal_quantile
+
+# How many groups are looked for, and among how many of each sample.
+_STABLE_GROUPS = 10
+# Near copies of the first groups may fill the top of a sample's ranking.
+_LOOKED_AT = 200
+# Bootstrap samples, if they are quick: a share then has a standard error of 3.5 points at most.
+_SAMPLES = 200
+# More numbers than these, of groups, cells and metrics, take longer than a few seconds.
+_MOST_NUMBERS = 1 << 20
+
+
+def affordable(groups: int, cells: int, metrics: int) -> int:
+    """Return how many bootstrap samples to draw if nothing is asked for: 200, or 0 if that is slow.
+
+    Examples
+    --------
+    >>> affordable(5_000, 100, 5), affordable(500_000, 10_000, 5)
+    (200, 0)
+    """
+    return _SAMPLES if metrics * (groups + _STABLE_GROUPS * cells) <= _MOST_NUMBERS else 0
+
+
+def found_again(
+    cells: MetricCells,
+    rule_sets: FrequentRuleSets,
+    metrics: Sequence[MetricFindings],
+    *,
+    overlap: float,
+    samples: int,
+    seed: int,
+) -> list[dict[int, float]]:
+    """Return, for each metric, in which share of samples its first distinct groups come back.
+
+    A group comes back if it, or a near copy of it, is among the first ten distinct groups of the
+    sample.
+    """
+    shares: list[dict[int, float]] = [{} for _ in metrics]
+    if samples == 0:
+        return shares
+    for number, noise in enumerate(noises_of(cells)):
+        some = {metric: metrics[metric] for metric in noise.metrics if metrics[metric].distinct}
+        if not some:
+            continue
+        groups = _with_references(list(some.values()))
+        part = rule_sets.take(groups)
+        moved = {
+            metric: _MovedGroups.of(found, groups, noise, noise.metrics.index(metric))
+            for metric, found in some.items()
+        }
+        orders: dict[int, list[NDArray[np.intp]]] = {metric: [] for metric in some}
+        for _, drawn, sums in draw_sums(
+            noise, part, cells.contingency, samples=samples, seed=[seed, 7, number]
+        ):
+            for metric, of_metric in moved.items():
+                orders[metric] += of_metric.orders(drawn, sums)
+        for metric, found in some.items():
+            looked_for = np.array(found.distinct[:_STABLE_GROUPS], dtype=np.intp)
+            found_shares = _shares_found(cells, rule_sets, looked_for, orders[metric], overlap)
+            shares[metric] = dict(zip(looked_for.tolist(), found_shares.tolist(), strict=True))
+    return shares
+
+
+def _with_references(metrics: Sequence[MetricFindings]) -> NDArray[np.intp]:
+    """Return the judged groups of some metrics, and those that they are compared with."""
+    groups = np.unique(np.concatenate([found.ranking for found in metrics]))
+    references = np.concatenate([found.reference_group[groups] for found in metrics])
+    return np.union1d(groups, references[references >= 0])
+
+
+def _shares_found(
+    cells: MetricCells,
+    rule_sets: FrequentRuleSets,
+    looked_for: NDArray[np.intp],
+    orders: Sequence[NDArray[np.intp]],
+    overlap: float,
+) -> Floats:
+    """Return in which share of orders groups, or near copies, are among the first distinct ones."""
+    # Most samples have much the same groups in front, so each pair is compared only once.
+    groups = np.unique(np.concatenate([looked_for, *orders]))
+    overlaps = member_overlaps(lambda some: rule_sets.members(some, cells.contingency), cells.rows)
+    are_near = overlaps(groups, groups) >= overlap
+    wanted = np.searchsorted(groups, looked_for)
+    found = np.zeros(len(looked_for))
+    for order in orders:
+        first = _first_distinct(np.searchsorted(groups, order), are_near)
+        found += are_near[wanted][:, first].any(axis=1)
+    return found / len(orders)
+
+
+def _first_distinct(order: NDArray[np.intp], are_near: NDArray[np.bool_]) -> list[int]:
+    """Return the first groups of an order that are no near copies of one before them."""
+    kept: list[int] = []
+    while len(order) and len(kept) < _STABLE_GROUPS:
+        kept.append(int(order[0]))
+        order = order[~are_near[order[0], order]]
+    return kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class _MovedGroups:
+    """The judged groups of a metric, whose values random sums move; arrays of shape (groups,)."""
+
+    groups: NDArray[np.intp]
+    compared: Compared
+    inside: Sides
+    outside: Sides
+    noise: Noise
+    place: int  # Which of the noise's metrics it is.
+    # The cells of the one group that all are compared with; None if they are not.
+    reference_cells: NDArray[np.bool_] | None
+    # Which of these groups each is compared with; None if that is no group.
+    reference_index: NDArray[np.intp] | None
+
+    @classmethod
+    def of(
+        cls, found: MetricFindings, groups: NDArray[np.intp], noise: Noise, place: int
+    ) -> _MovedGroups:
+        compared, index = found.compared, None
+        if compared.chosen:
+            references = found.reference_group[groups]
+            # Of groups that are not judged nothing is asked, whatever they are compared with.
+            index = np.minimum(np.searchsorted(groups, references), len(groups) - 1)
+        return cls(
+            groups=groups,
+            compared=compared,
+            inside=compared.inside.take(groups),
+            outside=compared.outside.take(groups),
+            noise=noise,
+            place=place,
+            reference_cells=found.reference_cells,
+            reference_index=index,
+        )
+
+    def orders(self, drawn: Singles, sums: Singles) -> Iterator[NDArray[np.intp]]:
+        """Yield the first groups of each sample, those with the largest lower bounds first."""
+        spread = normal_quantile(1 - self.compared.error) * self._spread()
+        values = self.inside.value + self._moves(self.inside, sums)
+        effects = self._effects(values, self._references(values, drawn, sums))
+        bounds = (effects - spread) * self._share_of_others()
+        bounds = np.where(self.compared.judged[self.groups], bounds, -np.inf)
+        for of_sample in bounds:
+            yield self.groups[_largest(of_sample)]
+
+    def _references(self, values: Floats, drawn: Singles, sums: Singles) -> Floats:
+        """Return the moved values of what groups are compared with, shape (samples, groups)."""
+        if self.reference_index is not None:
+            return values[:, self.reference_index]
+        if self.reference_cells is None:
+            others = drawn.sum(axis=2)[:, :, None] - sums
+        else:
+            others = drawn[:, :, self.reference_cells].sum(axis=2)[:, :, None]
+        return self.outside.value + self._moves(self.outside, others)
+
+    def _moves(self, sides: Sides, sums: Singles) -> Floats:
+        """Return how far random sums (q, samples, groups) move values, shape (samples, groups)."""
+        numerators = self.noise.numerators[self.place].astype(np.float32)
+        denominators = self.noise.denominators[self.place].astype(np.float32)
+        tops = np.tensordot(numerators, sums, axes=(0, 0))
+        bottoms = np.tensordot(denominators, sums, axes=(0, 0))
+        counts = sides.denominator > 0
+        moves: Floats = (tops - sides.value * bottoms) / np.where(counts, sides.denominator, 1)
+        return moves
+
+    def _effects(self, values: Floats, references: Floats) -> Floats:
+        """Return the sizes of differences, or those of the logarithms of ratios."""
+        if self.compared.measure == "difference":
+            differences: Floats = np.abs(values - references)
+            return differences
+        effects: Floats = np.abs(
+            np.log(np.maximum(values, 1e-12)) - np.log(np.maximum(references, 1e-12))
+        )
+        return effects
+
+    def _spread(self) -> Floats:
+        """Return the standard errors of the effects."""
+        first, second = value_variance(self.inside), value_variance(self.outside)
+        if self.compared.measure == "ratio":
+            first = first / np.maximum(self.inside.value, 1e-12) ** 2
+            second = second / np.maximum(self.outside.value, 1e-12) ** 2
+        return np.sqrt(first + second)
+
+    def _share_of_others(self) -> Floats | float:
+        """Return by how much a difference from all rows is less than that from the others."""
+        whole = self.compared.whole
+        if whole is None or self.compared.measure == "ratio":
+            return 1.0
+        others: Floats = 1 - self.inside.denominator / whole.denominator[0]
+        return others
+
+
+def _largest(bounds: Floats) -> NDArray[np.intp]:
+    """Return where the largest finite numbers are, the largest first."""
+    if len(bounds) > _LOOKED_AT:
+        some = np.argpartition(-bounds, _LOOKED_AT)[:_LOOKED_AT]
+    else:
+        some = np.arange(len(bounds))
+    first = some[np.argsort(-bounds[some], kind="stable")]
+    return first[np.isfinite(bounds[first])]
