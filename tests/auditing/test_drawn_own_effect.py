@@ -156,6 +156,24 @@ def test_the_interval_is_about_draws_too() -> None:
     assert drawn.standard_error == pytest.approx(np.sqrt(0.5 / 10_000), rel=0.05)
 
 
+def test_rows_that_all_answer_alike_still_have_an_interval() -> None:
+    low, high = DrawnEffect.of(np.zeros(1_000, dtype=np.int64), draws=5).interval(0.05)
+    assert -0.01 < low < 0 < high < 0.01
+    # Differences of rates end at 1.
+    assert DrawnEffect.of(np.full(1_000, 5), draws=5).interval(0.05)[1] == 1
+
+
+def test_progress_goes_up_to_its_end() -> None:
+    frame = people()
+    full = findings_of(by_all, frame)
+    calls: list[tuple[int, int]] = []
+    audit = replace(drawing(full, seed=0), progress=lambda done, total: calls.append((done, total)))
+    drawn = draw_own_effects(audit, full.rule_sets, full.highlights, left=20_000)
+    assert len(drawn.of_group) > 1
+    assert calls == sorted(calls)
+    assert calls[-1] == (drawn.queries, drawn.queries)
+
+
 def test_a_model_that_takes_no_sensitive_feature_has_no_own_effect() -> None:
     frame = people()
     short = findings_of(
