@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from testsgd.auditing.drawn_own_effect import DrawnEffect
 from testsgd.auditing.estimates import Counts, Estimates, Floats
 from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.guarantee import Guarantee
@@ -193,6 +194,8 @@ class TableFindings(Findings):
     # The groups' own effects of the sensitive features; None if they are not known, and why.
     own_effects: OwnEffects | None = None
     own_effects_unknown: str = ""
+    # If they are not known: those of groups that reports look at first, estimated from draws.
+    drawn_effects: Mapping[int, DrawnEffect] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:

@@ -10,11 +10,14 @@ with the rest's. A model that is not given the sensitive features has no own eff
 
 A cell may hold many values, as the bin of an age does. One real row of the cell stands for it, the
 middle one by its numbers, with all of its sensitive values: so no combination is made up.
+
+If there are too many cells to ask about all of them, the own effects of a few groups are estimated
+from cells that are drawn; see :mod:`testsgd.auditing.drawn_own_effect`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import joblib
@@ -63,14 +66,7 @@ class Responses:
         ([2, 1], [[0.0, 0.0], [0.0, 0.5]])
         """
         favourable = decisions.sum(axis=0, dtype=np.int64)
-        sums, sizes = decisions.astype(np.float64), np.ones(len(decisions))
-        if clusters is not None:
-            order = np.argsort(clusters.of_row, kind="stable")
-            starts = np.r_[0, np.cumsum(clusters.sizes)[:-1]]
-            sums, sizes = (
-                np.add.reduceat(sums[order], starts, axis=0),
-                clusters.sizes.astype(np.float64),
-            )
+        sums, sizes = sums_by_unit(decisions.astype(np.float64), clusters)
         # Sums of whole numbers, which no order of the rows changes, and only then the deviations.
         with threadpool_limits(1):
             products, by_size = sums.T @ sums, sums.T @ sizes
@@ -90,6 +86,23 @@ class Responses:
         correction = self.units / max(1, self.units - 1)
         errors: Floats = np.sqrt(squares * correction) / self.rows
         return errors
+
+
+def sums_by_unit(values: Floats, clusters: Clusters | None) -> tuple[Floats, Floats]:
+    """Sum values (rows, ...) over independent units, and count the rows of each unit.
+
+    Examples
+    --------
+    >>> sums, sizes = sums_by_unit(np.array([1.0, 0.0, 1.0]), Clusters.of(np.array([5, 7, 5])))
+    >>> sums.tolist(), sizes.tolist()
+    ([2.0, 0.0], [2.0, 1.0])
+    """
+    if clusters is None:
+        return values, np.ones(len(values))
+    order = np.argsort(clusters.of_row, kind="stable")
+    starts = np.r_[0, np.cumsum(clusters.sizes)[:-1]]
+    sums: Floats = np.add.reduceat(values[order], starts, axis=0)
+    return sums, clusters.sizes.astype(np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,34 +211,55 @@ def ask_tuples(
     `progress` is called with the questions answered and their number. Returned is 1 where the
     answer is favourable, shape (rows, sources).
     """
-    decisions = np.zeros(len(sources) * len(table), dtype=np.uint8)
+
+    def all_pairs(part: slice) -> tuple[Places, Places]:
+        source, row = np.divmod(np.arange(part.start, part.stop), len(table))
+        return row, sources[source]
+
+    number = len(sources) * len(table)
+    decisions = ask_pairs(model, table, features, all_pairs, number, jobs=jobs, progress=progress)
+    return decisions.reshape(len(sources), len(table)).T
+
+
+def ask_pairs(
+    model: Model,
+    table: Table,
+    features: list[str],
+    pairs: Callable[[slice], tuple[Places, Places]],
+    number: int,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> NDArray[np.uint8]:
+    """Ask a model about rows that have the sensitive values of other rows.
+
+    `pairs` gives for a part of the questions, which are numbered from 0, the rows to ask about, and
+    the rows whose values they are given. Returned is 1 where the answer is favourable.
+    """
+    decisions = np.zeros(number, dtype=np.uint8)
+
+    def ask(part: slice) -> tuple[slice, NDArray[np.bool_]]:
+        rows, sources = pairs(part)
+        frame = table.frame.iloc[rows].reset_index(drop=True)
+        for name in features:
+            frame[name] = table.frame[name].array.take(sources)
+        return part, model.decisions(frame)
+
     # One thread a batch: the libraries' own threads would split sums by the number of processors.
     with threadpool_limits(1):
         answers = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(
-            joblib.delayed(_ask)(model, table, sources, features, part)
-            for part in _batches(len(decisions))
+            joblib.delayed(ask)(part) for part in _batches(number)
         )
         for part, favourable in answers:
             decisions[part] = favourable
             if progress is not None:
-                progress(part.stop, len(decisions))
-    return decisions.reshape(len(sources), len(table)).T
+                progress(part.stop, number)
+    return decisions
 
 
 def _batches(questions: int) -> Iterator[slice]:
     for start in range(0, questions, _BATCH):
         yield slice(start, min(start + _BATCH, questions))
-
-
-def _ask(
-    model: Model, table: Table, sources: Places, features: list[str], part: slice
-) -> tuple[slice, NDArray[np.bool_]]:
-    """Ask some of the questions, which go through all rows with the values of one source first."""
-    source, row = np.divmod(np.arange(part.start, part.stop), len(table))
-    frame = table.frame.iloc[row].reset_index(drop=True)
-    for name in features:
-        frame[name] = table.frame[name].array.take(sources[source])
-    return part, model.decisions(frame)
 
 
 def own_effects(
@@ -288,15 +322,9 @@ def ask_own_effects(
 
     Returned are the effects, or None and why they are not known.
     """
-    parameters = audit.parameters
-    if parameters.rank_by != "counterfactual":
-        if not audit.own_effects:
-            return None, "they were not asked for"
-        if parameters.holdout is not None and audit.given is None:
-            return None, "groups are only searched here, and estimated on other rows"
     why = why_not_asked(audit, left=left)
     if why:
-        if parameters.rank_by == "counterfactual":
+        if audit.parameters.rank_by == "counterfactual":
             # One part of split rows has only its part of the queries.
             raise _refusal(why)
         return None, why
@@ -323,9 +351,14 @@ def ask_own_effects(
     return effects, ""
 
 
-def why_not_asked(audit: RowAudit, *, left: int) -> str:
-    """Say why a model is not asked for own effects, given the queries left; empty if it is."""
+def why_never_asked(audit: RowAudit) -> str:
+    """Say why a model is not asked for own effects, however many queries are left."""
     parameters = audit.parameters
+    if parameters.rank_by != "counterfactual":
+        if not audit.own_effects:
+            return "they were not asked for"
+        if parameters.holdout is not None and audit.given is None:
+            return "groups are only searched here, and estimated on other rows"
     if not audit.has_neighbours:
         return "these are predictions, and there is no model to ask"
     if not audit.exact:
@@ -334,8 +367,15 @@ def why_not_asked(audit: RowAudit, *, left: int) -> str:
         return f"the metric is {parameters.metric}, and own effects are of selection rates"
     if parameters.nondeterministic is not None:
         return "the model answers differently when asked twice"
-    queries = Questions.of(audit).queries
-    allowed = min(left, MOST_QUESTIONS)
+    return ""
+
+
+def why_not_asked(audit: RowAudit, *, left: int) -> str:
+    """Say why a model is not asked for all own effects, given the queries left; empty if it is."""
+    why = why_never_asked(audit)
+    if why:
+        return why
+    queries, allowed = Questions.of(audit).queries, min(left, MOST_QUESTIONS)
     if queries > allowed:
         return f"that takes {queries:,} queries, and {max(0, allowed):,} are left for it"
     return ""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import rule_selection
+from testsgd.auditing.drawn_own_effect import draw_own_effects
 from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.exact import audit_exactly, audit_predictions_exactly
 from testsgd.auditing.explaining import Explanation, explain_groups
@@ -107,6 +108,9 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         guarantee=guarantee,
         seconds=clock.seconds,
     )
+    if own_effects is None:
+        with clock.phase("own effects"):
+            findings = _with_drawn_effects(audit, findings)
     with clock.phase("explanations"):
         explanations = _explanations(audit, findings)
     with clock.phase("stability"):
@@ -174,12 +178,35 @@ def _explaining_rules(
     return tuple(rules)
 
 
-def _explanations(audit: RowAudit, findings: TableFindings) -> dict[int, Explanation]:
-    """Explain the groups that reports look at first: of given groups those with two sides."""
-    groups = findings.highlights
+def _first_groups(audit: RowAudit, findings: TableFindings) -> tuple[int, ...]:
+    """Return the groups that reports look at first: of given groups those with two sides."""
     if audit.given is not None:
-        groups = tuple(np.flatnonzero(findings.estimates.decided).tolist())
-    groups = groups[:LOOKED_AT]
+        return tuple(np.flatnonzero(findings.estimates.decided).tolist())
+    return findings.highlights
+
+
+def _with_drawn_effects(audit: RowAudit, findings: TableFindings) -> TableFindings:
+    """Estimate own effects from draws, of as many groups as the queries that are left allow."""
+    drawn = draw_own_effects(
+        audit,
+        findings.rule_sets,
+        _first_groups(audit, findings),
+        left=audit.allowed - findings.queries,
+    )
+    if not drawn.of_group:
+        return findings
+    why = f"of groups other than the first {len(drawn.of_group)}: {findings.own_effects_unknown}"
+    return replace(
+        findings,
+        drawn_effects=drawn.of_group,
+        own_effects_unknown=why,
+        queries=findings.queries + drawn.queries,
+    )
+
+
+def _explanations(audit: RowAudit, findings: TableFindings) -> dict[int, Explanation]:
+    """Explain the groups that reports look at first."""
+    groups = _first_groups(audit, findings)[:LOOKED_AT]
     # Independent sampling has no samples that say what each rule does.
     if not groups or not findings.cell_samples.any():
         return {}

@@ -8,10 +8,11 @@ import numpy as np
 from pydantic import Field
 
 from testsgd.auditing.findings import Findings, TableFindings
-from testsgd.report.formatting import NOTHING, interval, is_nothing, points, signed
+from testsgd.report.formatting import NOTHING, interval, is_nothing, plural, points, signed
 from testsgd.report.summaries import Part
 
 Difference = Annotated[float, Field(ge=-1, le=1)]
+Positive = Annotated[int, Field(ge=1)]
 
 
 class OwnEffectSummary(Part):
@@ -31,17 +32,38 @@ class OwnEffectSummary(Part):
     not_given: bool = Field(
         description="true: the model is given no sensitive feature, so that it is exactly 0"
     )
+    draws: Positive | None = Field(
+        None,
+        description="draws a row from each of the two mixtures that it is estimated from; null: "
+        "the model was asked about every combination",
+    )
+    drawn_rows: Positive | None = Field(
+        None, description="rows drawn at random that it is estimated from; null: all rows"
+    )
 
 
 def own_effect_summary(findings: Findings, group: int) -> OwnEffectSummary | None:
     """Write the own effect of a group's sensitive features; None if it is not known."""
-    if not isinstance(findings, TableFindings) or findings.own_effects is None:
+    if not isinstance(findings, TableFindings):
         return None
-    known, groups = findings.own_effects, np.array([group], dtype=np.intp)
     estimates = findings.estimates
     for other in findings.others:
         if other.estimand == "observed":
             estimates = other.estimates
+    observed = float(estimates.difference[group])
+    drawn, known = findings.drawn_effects.get(group), findings.own_effects
+    if drawn is not None:
+        return OwnEffectSummary(
+            difference=drawn.effect,
+            confidence_interval=drawn.interval(float(findings.guarantee.errors[group])),
+            observed_difference=observed,
+            not_given=False,
+            draws=drawn.draws,
+            drawn_rows=drawn.rows,
+        )
+    if known is None:
+        return None
+    groups = np.array([group], dtype=np.intp)
     low, high = known.intervals(groups, findings.guarantee.errors[groups])
     effect = float(known.effects[group])
     if np.isnan(effect):
@@ -49,7 +71,7 @@ def own_effect_summary(findings: Findings, group: int) -> OwnEffectSummary | Non
     return OwnEffectSummary(
         difference=effect,
         confidence_interval=(float(low[0]), float(high[0])),
-        observed_difference=float(estimates.difference[group]),
+        observed_difference=observed,
         not_given=known.not_given,
     )
 
@@ -104,6 +126,8 @@ def own_effect_sentence(effect: OwnEffectSummary | None) -> str:
     ends = f"confidence interval {interval(effect.confidence_interval)}"
     if low <= 0 <= high:
         ends += ", which includes zero"
+    if effect.draws is not None:
+        ends += f"; {_basis(effect.draws, effect.drawn_rows)}"
     if part * whole < 0 and not is_nothing(part):
         return (
             f"The sensitive features themselves have an effect of {points(part)} ({ends}), against "
@@ -115,3 +139,17 @@ def own_effect_sentence(effect: OwnEffectSummary | None) -> str:
         f"{signed(part)} of {points(whole)} are by the sensitive features themselves ({ends}); "
         f"{points(rest)} come through other features."
     )
+
+
+def _basis(draws: int, rows: int | None) -> str:
+    """Say what an own effect is estimated from.
+
+    Examples
+    --------
+    >>> _basis(3, None)
+    'estimated from 3 draws a row'
+    >>> _basis(1, 1_500)
+    'estimated from 1 draw a row, of 1,500 rows'
+    """
+    of = "" if rows is None else f", of {plural(rows, 'row')}"
+    return f"estimated from {plural(draws, 'draw')} a row{of}"

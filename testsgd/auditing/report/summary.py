@@ -484,6 +484,8 @@ class AuditSummary(Part):
     guarantee: GuaranteeSummary = Field(description="what the confidence intervals hold for")
     holdout: Holdout | None = Field(None, description="how the rows were split; null if not")
     own_effects_unknown: str = Field(
-        "", description="why no own effects of the sensitive features are known; empty if they are"
+        "",
+        description="why no own effects of the sensitive features are known, or only those of the "
+        "first groups, from draws; empty if all are",
     )
     stability_samples: Count = Field(0, description="bootstrap samples behind each `stability`")
