@@ -59,8 +59,9 @@ def test_a_database_many_files_and_counts_give_one_result(
     assert first_groups(folder, other) == expected
 
 
+@pytest.mark.parametrize("counted", [("--counts", "rows"), ("--cells",)])
 def test_the_printed_query_gives_counts_to_audit(
-    testsgd: Run, folder: Path, people: pd.DataFrame
+    testsgd: Run, folder: Path, people: pd.DataFrame, counted: tuple[str, ...]
 ) -> None:
     people.to_csv(folder / "people.csv", index=False)
     described = testsgd("init", "people.csv", "--sensitive", "sex,age", "--label", "repaid")
@@ -70,7 +71,7 @@ def test_the_printed_query_gives_counts_to_audit(
     connection = duckdb.connect()
     connection.register("people", people)
     connection.sql(query.out).df().to_parquet(folder / "counts.parquet")
-    assert testsgd("audit", "counts.parquet", "--counts", "rows", *COLUMNS).code == 0
+    assert testsgd("audit", "counts.parquet", *counted, *COLUMNS).code == 0
     assert testsgd("audit", "people.csv", *COLUMNS, "--metrics", "selection_rate").code == 0
     assert first_groups(folder, "counts") == first_groups(folder, "people")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import command_line
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -92,3 +93,71 @@ def test_what_is_for_predictions_is_refused_elsewhere(
     testsgd: Run, option: tuple[str, str]
 ) -> None:
     assert testsgd("audit", "demo", *option).code == 2
+
+
+@pytest.fixture
+def pipe(folder: Path, people: str) -> str:
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+    from sklearn.tree import DecisionTreeClassifier
+
+    rows = pd.read_csv(folder / people)
+    encode = make_column_transformer((OneHotEncoder(), ["sex", "race"]), remainder="passthrough")
+    model = make_pipeline(encode, DecisionTreeClassifier(max_depth=3, random_state=0))
+    model.fit(rows[["sex", "race", "wage"]], rows["approved"])
+    joblib.dump(model, folder / "pipe.joblib")
+    return "pipe.joblib"
+
+
+def test_a_model_by_several_metrics(testsgd: Run, folder: Path, people: str, pipe: str) -> None:
+    """The same as an audit of a column of its predictions."""
+    columns = ("--label", "repaid", "--sensitive", "sex,race", "--weights", "weight")
+    asked = ("--metrics", "selection_rate,equalized_odds", *columns)
+    model = ("--model", pipe, "--trust-pickle")
+    assert testsgd("audit", people, *model, *asked).code == 0
+    found = saved(folder)
+    assert found["model"]["queries"] == ROWS
+    assert not found["data"]["predictions_given"]
+    rows = pd.read_csv(folder / people)
+    rows["approved"] = joblib.load(folder / pipe).predict(rows[["sex", "race", "wage"]])
+    rows.to_csv(folder / people, index=False)
+    assert testsgd("audit", people, "--predictions", "approved", *asked).code == 0
+    expected = saved(folder)
+
+    def values(document: dict[str, Any]) -> list[Any]:
+        return [
+            (metric["name"], group["text"], group["value"], group["effect"])
+            for metric in document["metrics"]
+            for group in metric["groups"]
+        ]
+
+    assert values(found) == values(expected)
+    assert expected["model"] is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--metrics", "precision"),
+        ("--model", "pipe.joblib", "--trust-pickle", "--metrics", "mean", "--sensitive", "sex"),
+        ("--model", "pipe.joblib", "--trust-pickle", "--metrics", "precision"),
+        ("--model", "pipe.joblib", "--predictions", "approved", "--rule", "four-fifths"),
+    ],
+)
+def test_a_model_by_metrics_in_vain(
+    testsgd: Run, people: str, pipe: str, options: tuple[str, ...]
+) -> None:
+    finished = testsgd("audit", people, *options)
+    assert finished.code == 2
+    assert len(finished.err.strip().splitlines()) == 1
+
+
+def test_held_out_and_like_with_like(testsgd: Run, folder: Path, people: str) -> None:
+    options = ("--metrics", "selection_rate", "--condition-on", "repaid", "--holdout", "0.4")
+    assert testsgd(*of_approved(people, *options)).code == 0
+    document = saved(folder)
+    assert document["holdout"]["estimated"] == round(0.4 * ROWS)
+    first = document["metrics"][0]["groups"][0]
+    assert first["explanation"]["alike"]["features"] == ["repaid"]
+    assert first["in_search"]["rank"] >= 1

@@ -95,3 +95,22 @@ def test_walk_stops_at_the_limit_without_looking_further():
 def test_no_groups_keep_none():
     nobody = (np.ones((1, 1), dtype=bool), np.array([1]), np.zeros(0, dtype=np.intp), 80)
     assert keep(nobody) == []
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_complements_overlap_as_the_groups_do(seed: int) -> None:
+    source = np.random.default_rng(seed)
+    table, weights = source.random((6, 12)) < 0.5, source.integers(1, 9, 12)
+    overlaps = member_overlaps(lambda groups: table[groups], weights, with_complements=True)
+    found = overlaps(np.arange(6), np.arange(6))
+
+    def jaccard(first: np.ndarray, second: np.ndarray) -> float:
+        either = weights[first | second].sum()
+        return float(weights[first & second].sum() / either) if either else 0.0
+
+    for one, first in enumerate(table):
+        for other, second in enumerate(table):
+            across = min(jaccard(~first, second), jaccard(first, ~second))
+            if not first.any() and not second.any():
+                continue
+            assert found[one, other] == pytest.approx(max(jaccard(first, second), across))

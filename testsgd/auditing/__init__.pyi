@@ -23,3 +23,4 @@ from .run import run_audit as run_audit
 from .undescribed import audit_file as audit_file
 from .undescribed import audit_undescribed as audit_undescribed
 from .undescribed import check_columns as check_columns
+from .undescribed import model_and_rows as model_and_rows

@@ -18,11 +18,13 @@ from testsgd.auditing.predictions import audit_decisions, frame_of, values_of
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import Progress, run_audit
-from testsgd.data import as_pandas, check_table, infer_specification, read_frame
+from testsgd.data import Table, as_pandas, check_table, infer_specification, read_frame
 from testsgd.data.cells import missing_column
 from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
 from testsgd.models import (
     CallableModel,
+    LoadedModel,
+    Model,
     adapted,
     load_model,
     open_model,
@@ -96,6 +98,41 @@ def audit_undescribed(
     >>> result.distinct["text"].iloc[0]
     'sex = f'
     """
+    asked, loaded, table = model_and_rows(
+        model,
+        rows,
+        labels,
+        sensitive_features=sensitive_features,
+        favourable=favourable,
+        threshold=threshold,
+        features=features,
+        trust_pickle=trust_pickle,
+        name=name,
+    )
+    settings = audit_parameters(parameters, table.specification)
+    check_asked_anew(asked, settings)
+    if limit is not None:
+        table = table.sample(limit, seed=settings.seed)
+    findings = run_audit(loaded, table, settings, progress=progress)
+    return AuditResult(summarise(findings), findings)
+
+
+def model_and_rows(
+    model: Any,
+    rows: Any,
+    labels: Any,
+    *,
+    sensitive_features: Any,
+    favourable: Any,
+    threshold: float,
+    features: Mapping[str, Mapping[str, Any]] | None,
+    trust_pickle: bool,
+    name: str,
+) -> tuple[Any, LoadedModel[Model], Table]:
+    """Return what is asked, as a model, and its rows, with a description guessed from both.
+
+    The parameters are those of :func:`audit_undescribed`.
+    """
     taken = as_pandas(rows)
     if taken is None or taken.empty:
         raise DataError(
@@ -149,13 +186,7 @@ def audit_undescribed(
     if labels is not None:
         frame = frame.assign(**{name_of_label: known})
     table = check_table(frame, specification, source=name, passed=loaded.passed)
-    table = replace(table, notes=guessed.notes, inferred=guessed.columns)
-    settings = audit_parameters(parameters, specification)
-    check_asked_anew(model, settings)
-    if limit is not None:
-        table = table.sample(limit, seed=settings.seed)
-    findings = run_audit(loaded, table, settings, progress=progress)
-    return AuditResult(summarise(findings), findings)
+    return model, loaded, replace(table, notes=guessed.notes, inferred=guessed.columns)
 
 
 def audit_file(

@@ -54,7 +54,7 @@ def audit(
         str | None, typer.Option(help="Of a file of rows: the column with the true labels.")
     ] = None,
     weights: Annotated[
-        str | None, typer.Option(help="Of --predictions: the column with weights of the rows.")
+        str | None, typer.Option(help="Of a file of rows: the column with weights of the rows.")
     ] = None,
     counts: Annotated[
         str | None,
@@ -62,10 +62,18 @@ def audit(
             help="Of a file of counted rows: the column that says how many rows each line is.",
         ),
     ] = None,
+    cells: Annotated[
+        bool,
+        typer.Option(
+            "--cells",
+            help="The file is a table of counted rows, as cells-sql gives it: the same as "
+            "--counts rows.",
+        ),
+    ] = False,
     metrics: Annotated[
         str | None,
         typer.Option(
-            help="Of --predictions: several metrics with commas, such as "
+            help="Of a file of rows: several metrics with commas, such as "
             "selection_rate,equalized_odds; see the docs for all.",
         ),
     ] = None,
@@ -79,7 +87,7 @@ def audit(
     measure: Annotated[str | None, typer.Option(help="Of --metrics: difference or ratio.")] = None,
     rule: Annotated[
         str | None,
-        typer.Option(help="Of --predictions: four-fifths, the rule by its name, with its gate."),
+        typer.Option(help="Of a file of rows: four-fifths, the rule by its name, with its gate."),
     ] = None,
     fail_below: Annotated[
         float | None,
@@ -128,10 +136,13 @@ def audit(
     from testsgd.auditing import AuditResult, audit_file
     from testsgd.auditing import audit as run
     from testsgd.data import is_rows_file
-    from testsgd.metrics import audit_file_of_predictions, is_elsewhere
+    from testsgd.metrics import audit_file_of_predictions, audit_model_by_metrics, is_elsewhere
+    from testsgd.metrics.counting import ROWS
 
     wanted = options.listed(formats)
     AuditResult.check_formats(wanted)
+    if cells and counts is None:
+        counts = ROWS
     draws_of_each = nondeterministic if draws is None else draws
     asked: Any = model if answers is None else _endpoint(model, answers)
     with console.progress_bar(quiet) as progress:
@@ -169,8 +180,23 @@ def audit(
                 progress=progress,
                 **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
+        elif of_rows_file and any(value is not None for value in of_metrics.values()):
+            if model is None:
+                _check_no_columns("a column of --predictions, or a --model", **of_metrics)
+            if predictions is not None:
+                _check_no_columns("a file without --model", predictions=predictions)
+            result = audit_model_by_metrics(
+                dataset,
+                model=asked,
+                sensitive_features=options.listed(sensitive or ""),
+                label=label,
+                favourable=favorable,
+                threshold=0.5 if threshold is None else threshold,
+                trust_pickle=trust_pickle,
+                limit=limit,
+                **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
+            )
         elif of_rows_file:
-            _check_no_columns("a column of --predictions", **of_metrics)
             result = audit_file(
                 dataset,
                 sensitive_features=options.listed(sensitive or ""),
@@ -423,5 +449,8 @@ def _print_metrics(result: MetricsResult, written: list[Path], verbose: bool) ->
         title = f"{summary.data.title}: groups against {reference}"
         console.print_table(title, columns, rows)
     console.print_verdict(summary.verdict)
-    console.print_line(f"{summary.groups_compared:,} groups; no model was asked.")
+    model = "no model was asked"
+    if summary.model is not None:
+        model = f"the model was asked about {summary.model.queries:,} rows"
+    console.print_line(f"{summary.groups_compared:,} groups; {model}.")
     console.print_files(written, summary.seconds if verbose else None)

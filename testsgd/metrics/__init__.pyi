@@ -11,6 +11,7 @@ from .counting import count_rows as count_rows
 from .counting import counts_query as counts_query
 from .definitions import METRICS as METRICS
 from .definitions import Metric as Metric
+from .files import audit_model_by_metrics as audit_model_by_metrics
 from .options import MetricOptions as MetricOptions
 from .options import PredictionOptions as PredictionOptions
 from .parameters import MetricParameters as MetricParameters

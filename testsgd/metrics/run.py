@@ -177,6 +177,7 @@ def _with_stability(found: MetricsFindings) -> MetricsFindings:
         found.cells,
         found.rule_sets,
         found.metrics,
+        reference=found.parameters.reference,
         overlap=found.parameters.overlap,
         samples=samples,
         seed=found.parameters.seed,

@@ -18,7 +18,7 @@ from testsgd.metrics.explaining import GroupExplanation
 from testsgd.metrics.parameters import BEST, OVERALL, REST, MetricParameters
 from testsgd.metrics.sides import Sides, sides_of
 from testsgd.rules import FrequentRuleSets, Unjudged, mine, unjudged_rows
-from testsgd.scoring import block_of, distinct_groups, member_overlaps, rank_groups
+from testsgd.scoring import Overlaps, block_of, distinct_groups, member_overlaps, rank_groups
 
 # Of groups that other rows were searched for, fewest rows on each side.
 _FEWEST_GIVEN = 2
@@ -325,15 +325,21 @@ def _distinct(
     parameters: MetricParameters,
 ) -> tuple[int, ...]:
     """Return the first groups of a ranking that are no near copies of one before them."""
-    overlaps = member_overlaps(
-        lambda groups: rule_sets.members(groups, cells.contingency), cells.rows
-    )
     return tuple(
         distinct_groups(
             ranking,
-            overlaps,
+            overlaps_of(cells, rule_sets, parameters.reference),
             overlap=parameters.overlap,
             limit=parameters.top,
             block=block_of(cells.contingency.cells),
         )
+    )
+
+
+def overlaps_of(cells: MetricCells, rule_sets: FrequentRuleSets, reference: str) -> Overlaps:
+    """Return how much groups overlap; compared with everybody else, these are the same finding."""
+    return member_overlaps(
+        lambda groups: rule_sets.members(groups, cells.contingency),
+        cells.rows,
+        with_complements=reference == REST,
     )

@@ -16,10 +16,10 @@ from testsgd.metrics.bootstrap import Noise, Singles, draw_sums, noises_of, valu
 from testsgd.metrics.cells import MetricCells
 from testsgd.metrics.comparison import Compared
 from testsgd.metrics.definitions import Floats
-from testsgd.metrics.search import MetricFindings
+from testsgd.metrics.search import MetricFindings, overlaps_of
 from testsgd.metrics.sides import Sides
 from testsgd.rules import FrequentRuleSets
-from testsgd.scoring import member_overlaps, normal_quantile
+from testsgd.scoring import normal_quantile
 
 # How many groups are looked for, and among how many of each sample.
 _STABLE_GROUPS = 10
@@ -47,6 +47,7 @@ def found_again(
     rule_sets: FrequentRuleSets,
     metrics: Sequence[MetricFindings],
     *,
+    reference: str,
     overlap: float,
     samples: int,
     seed: int,
@@ -77,7 +78,14 @@ def found_again(
                 orders[metric] += of_metric.orders(drawn, sums)
         for metric, found in some.items():
             looked_for = np.array(found.distinct[:_STABLE_GROUPS], dtype=np.intp)
-            found_shares = _shares_found(cells, rule_sets, looked_for, orders[metric], overlap)
+            found_shares = _shares_found(
+                cells,
+                rule_sets,
+                looked_for,
+                orders[metric],
+                reference=reference,
+                overlap=overlap,
+            )
             shares[metric] = dict(zip(looked_for.tolist(), found_shares.tolist(), strict=True))
     return shares
 
@@ -94,13 +102,14 @@ def _shares_found(
     rule_sets: FrequentRuleSets,
     looked_for: NDArray[np.intp],
     orders: Sequence[NDArray[np.intp]],
+    *,
+    reference: str,
     overlap: float,
 ) -> Floats:
     """Return in which share of orders groups, or near copies, are among the first distinct ones."""
     # Most samples have much the same groups in front, so each pair is compared only once.
     groups = np.unique(np.concatenate([looked_for, *orders]))
-    overlaps = member_overlaps(lambda some: rule_sets.members(some, cells.contingency), cells.rows)
-    are_near = overlaps(groups, groups) >= overlap
+    are_near = overlaps_of(cells, rule_sets, reference)(groups, groups) >= overlap
     wanted = np.searchsorted(groups, looked_for)
     found = np.zeros(len(looked_for))
     for order in orders:

@@ -59,16 +59,30 @@ def distinct_groups(
 
 
 def member_overlaps(
-    members: Callable[[NDArray[np.intp]], NDArray[np.bool_]], weights: NDArray[np.int64]
+    members: Callable[[NDArray[np.intp]], NDArray[np.bool_]],
+    weights: NDArray[np.int64],
+    *,
+    with_complements: bool = False,
 ) -> Overlaps:
-    """Measure overlaps by Jaccard's index; `members` gives groups' cells, `weights` cells' rows."""
+    """Measure overlaps by Jaccard's index; `members` gives groups' cells, `weights` cells' rows.
+
+    With complements, a group and everybody else are one finding, if they are so on both sides: the
+    larger of the index and of the smaller one of each with the other's complement.
+    """
+    total = float(weights.sum())
 
     def overlaps(groups: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float64]:
         inside, inside_others = (members(some).astype(np.float64) for some in (groups, others))
         both = (inside * weights) @ inside_others.T
-        either = (inside @ weights)[:, None] + inside_others @ weights - both
+        size, size_others = (inside @ weights)[:, None], inside_others @ weights
         # A quotient: 7 of 100 is 0.07, but 0.07 times 100 is a little above 7.
-        shares: NDArray[np.float64] = both / either
+        shares: NDArray[np.float64] = both / (size + size_others - both)
+        if with_complements:
+            only, only_others = size - both, size_others - both
+            # A group of all rows has no complement to be compared with.
+            across = only / np.maximum(total - only_others, 1)
+            across_others = only_others / np.maximum(total - only, 1)
+            shares = np.maximum(shares, np.minimum(across, across_others))
         return shares
 
     return overlaps

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from testsgd.auditing.report.layout import inferred_columns
 from testsgd.auditing.report.provenance import data_facts
 from testsgd.auditing.report.vocabulary import PredictionWords
 from testsgd.auditing.report.wording import unjudged_sentences
 from testsgd.metrics.report import wording
+from testsgd.metrics.report.explanations import explanations
 from testsgd.metrics.report.summary import (
     ComparedGroup,
     GroupByMetrics,
@@ -41,7 +42,6 @@ from testsgd.report.formatting import (
     moment,
     number,
     plural,
-    series,
     share,
     tick_points,
 )
@@ -195,7 +195,7 @@ def _metric(metric: MetricSummary, summary: MetricsSummary) -> Article:
             Paragraph(about),
             *_drawing(metric, summary),
             _ranking(metric, summary),
-            *_explanations(metric, summary),
+            *explanations(metric, summary),
         ),
     )
 
@@ -267,68 +267,6 @@ def _ranking(metric: MetricSummary, summary: MetricsSummary) -> Table:
     )
 
 
-def _explanations(metric: MetricSummary, summary: MetricsSummary) -> tuple[Block, ...]:
-    """List what makes up the differences of the first distinct groups, and what goes with them."""
-    groups = [group for group in metric.groups if group.explanation is not None]
-    if not groups:
-        return ()
-    simpler = any(wording.simpler_text(group, metric) for group in groups)
-    measure = summary.parameters.measure
-    columns: list[tuple[bool, Listed[ComparedGroup]]] = [
-        (True, Listed("Group", lambda group: group.text, "name")),
-        (
-            any(len(group.rules) > 1 for group in groups),
-            Listed(
-                "What each rule adds",
-                lambda group: _lines(wording.added_texts(group, metric)),
-                "text",
-            ),
-        ),
-        (
-            simpler,
-            Listed(
-                "Fewer rules keep 90%",
-                lambda group: wording.simpler_text(group, metric) or NOTHING,
-                "text",
-            ),
-        ),
-        (
-            any(wording.correlated_texts(group) for group in groups),
-            Listed(
-                "Features that go with it",
-                lambda group: _lines(wording.correlated_texts(group)),
-                "text",
-            ),
-        ),
-        (
-            bool(summary.parameters.condition_on),
-            Listed(
-                f"Like with like: {series(list(summary.parameters.condition_on))}",
-                lambda group: _lines(wording.alike_texts(group, metric, measure)),
-            ),
-        ),
-        (
-            any(group.stability is not None for group in groups),
-            Listed("Found again", lambda group: wording.stability_text(group, summary)),
-        ),
-        (
-            summary.holdout is not None,
-            Listed(
-                "In the rows searched",
-                lambda group: _lines(wording.searched_texts(group, metric, measure)),
-            ),
-        ),
-    ]
-    shown = [column for is_shown, column in columns if is_shown]
-    if len(shown) == 1:
-        return ()
-    return (listing(f"{metric.title}: what makes up the differences", groups, shown),)
-
-
-def _lines(texts: Sequence[str]) -> Cell:
-    return Cell(texts[0], under=tuple(texts[1:])) if texts else Cell(NOTHING)
-
-
 def _reference_cell(group: ComparedGroup, metric: MetricSummary) -> Cell:
     value = wording.value_text(group.reference_value, metric)
     fixed = {wording.reference_words(name) for name in ("rest", "overall")}
@@ -384,6 +322,7 @@ def _particulars(summary: MetricsSummary) -> tuple[Block, ...]:
         notes = (Bullets(tuple(summary.data.notes)),)
     return (
         data_facts(summary.data, _WORDS),
+        *_model_facts(summary),
         *notes,
         Facts(
             "Settings",
@@ -415,6 +354,22 @@ def _particulars(summary: MetricsSummary) -> tuple[Block, ...]:
                 ("Written", moment(summary.created)),
                 *time_facts(summary),
                 *version_facts(summary),
+            ),
+        ),
+    )
+
+
+def _model_facts(summary: MetricsSummary) -> tuple[Block, ...]:
+    model = summary.model
+    if model is None:
+        return ()
+    return (
+        Facts(
+            "Model",
+            (
+                ("Name", model.name),
+                ("File (sha256)", model.file_sha256 or ""),
+                ("Rows that it was asked about", count(model.queries)),
             ),
         ),
     )

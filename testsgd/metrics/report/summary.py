@@ -167,6 +167,14 @@ class JointSummary(Part):
     lower_confidence_bound: float | None = Field(description="the largest bound of all of them")
 
 
+class AskedModel(Part):
+    """The model that was asked for the predictions."""
+
+    name: str = Field(description="what it is called")
+    file_sha256: str | None = Field(description="of its file; null if it is in none")
+    queries: Count = Field(description="rows that it was asked about")
+
+
 class MetricsVerdict(Part):
     """The outcome, the same in every view."""
 
@@ -190,6 +198,7 @@ class MetricsSummary(Part):
     parameters: MetricParameters = Field(description="what was asked for")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     data: DataSummary = Field(description="the rows")
+    model: AskedModel | None = Field(None, description="null if the predictions were given")
     predictions: Literal["decisions", "scores", "numbers"] = Field(
         description="what the predictions are"
     )

@@ -1,0 +1,121 @@
+"""Audits by metrics of a file of rows and a model that is asked about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from testsgd.auditing import check_columns, model_and_rows
+from testsgd.data import read_frame
+from testsgd.errors import ParameterError
+from testsgd.metrics.call import audit_metrics
+from testsgd.metrics.report.summary import AskedModel
+from testsgd.metrics.result import MetricsResult
+from testsgd.sampling import BATCH_ROWS
+
+
+def audit_model_by_metrics(
+    path: Path | str,
+    *,
+    model: Any,
+    sensitive_features: Sequence[str],
+    label: str | None = None,
+    weights: str | None = None,
+    favourable: Any = None,
+    threshold: float = 0.5,
+    trust_pickle: bool = False,
+    **options: Any,
+) -> MetricsResult:
+    """Ask a model about the rows of a file, and compare metrics of its decisions.
+
+    Parameters
+    ----------
+    path : path-like
+        A file as :func:`testsgd.data.read_frame` reads it.
+    model : callable, estimator, str or path-like
+        As for :func:`testsgd.audit`.
+    sensitive_features : sequence of str
+        Names of columns.
+    label, weights : str, optional
+        The columns with the true labels, and with weights of the rows.
+    favourable : object, optional
+        The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    threshold : float
+        A score above it counts as favourable.
+    trust_pickle : bool
+        As for :func:`testsgd.audit`.
+    **options
+        Those of :func:`testsgd.audit_metrics`.
+
+    Returns
+    -------
+    MetricsResult
+
+    Raises
+    ------
+    ParameterError
+        If a column is not in the file.
+    TestSGDError
+        As for :func:`testsgd.audit` and :func:`testsgd.audit_metrics`.
+    """
+    frame = read_frame(Path(path))
+    named = {"label": label, "weights": weights}
+    check_columns(frame, named, sensitive_features)
+    if not sensitive_features:
+        raise ParameterError(
+            "no sensitive feature is named",
+            where="sensitive",
+            remedy=f"name some of the columns {', '.join(list(frame.columns)[:20])}",
+        )
+    rows = frame.drop(columns=[column for column in named.values() if column is not None])
+    name = Path(path).name.partition(".")[0]
+    _, loaded, table = model_and_rows(
+        model,
+        rows,
+        None if label is None else frame[label],
+        sensitive_features=sensitive_features,
+        favourable=favourable,
+        threshold=threshold,
+        features=options.get("features"),
+        trust_pickle=trust_pickle,
+        name=name,
+    )
+    known = table.specification.label
+    decisions = np.concatenate(
+        [
+            loaded.model.decisions(table.frame.iloc[start : start + BATCH_ROWS])
+            for start in range(0, len(table), BATCH_ROWS)
+        ]
+    )
+    result = audit_metrics(
+        _as_classes(pd.Series(decisions), known.favourable),
+        None if label is None else _labels_as_classes(table.labels, known.favourable),
+        sensitive_features=frame[list(sensitive_features)],
+        other_features=rows,
+        sample_weight=None if weights is None else frame[weights],
+        favourable=known.favourable,
+        name=name,
+        **options,
+    )
+    asked = AskedModel(
+        name=loaded.model.name, file_sha256=loaded.file_sha256, queries=len(decisions)
+    )
+    data = result.summary.data.model_copy(update={"predictions_given": False})
+    summary = result.summary.model_copy(update={"model": asked, "data": data})
+    return MetricsResult(summary, result.findings)
+
+
+def _as_classes(are_favourable: pd.Series[Any], favourable: str) -> pd.Series[Any]:
+    """Return decisions as the favourable class and all others."""
+    return are_favourable.map({True: favourable, False: f"not {favourable}"})
+
+
+def _labels_as_classes(labels: pd.Series[Any] | None, favourable: str) -> pd.Series[Any]:
+    """Return true labels as the favourable class and all others; missing ones stay so."""
+    assert labels is not None
+    classes = _as_classes(labels == favourable, favourable)
+    return classes.where(labels.notna())
