@@ -8,7 +8,7 @@ each of which stands for many.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -178,9 +178,8 @@ def sum_by(
     binned = {item.column: _bin_number(item, lazy) for item in bins}
     columns = [binned.get(name, column).alias(name) for name, column in keys.items()]
     added = [column.alias(name) for name, column in sums.items()]
-    summed = collected(
-        lazy.select(*columns, *added).group_by(*keys).agg(*(nw.col(name).sum() for name in sums))
-    )
+    totals = [nw.col(name).sum() for name in sums]
+    summed = collected(lambda: lazy.select(*columns, *added).group_by(*keys).agg(*totals))
     for item in bins:
         place = pd.to_numeric(summed[item.column])
         known = place.notna()
@@ -192,8 +191,10 @@ def sum_by(
     return ordered.reset_index(drop=True)
 
 
-def collected(query: nw.LazyFrame[Any]) -> pd.DataFrame:
-    """Return what an engine answers to a query.
+def collected(query: Callable[[], nw.LazyFrame[Any]]) -> pd.DataFrame:
+    """Return what an engine answers to a query, which it is asked here and not before.
+
+    An eager engine works out a query when it is written, and may fail then.
 
     Raises
     ------
@@ -202,11 +203,12 @@ def collected(query: nw.LazyFrame[Any]) -> pd.DataFrame:
 
     Examples
     --------
-    >>> collected(open_rows(pd.DataFrame({"sex": ["f", "m"]}), ["sex"]))["sex"].tolist()
-    ['f', 'm']
+    >>> people = open_rows(pd.DataFrame({"sex": ["f", "m"]}), ["sex"])
+    >>> collected(lambda: people.head(1))["sex"].tolist()
+    ['f']
     """
     try:
-        answer: pd.DataFrame = query.collect().to_pandas()
+        answer: pd.DataFrame = query().collect().to_pandas()
     except Exception as error:  # engines raise what they like
         raise _of_engine(error) from error
     return answer
@@ -276,18 +278,16 @@ def _values(lazy: nw.LazyFrame[Any], name: str, *, whole: bool) -> Any:
     import narwhals as nw
 
     present = lazy.select(nw.col(name).cast(nw.Float64)).filter(~nw.col(name).is_null())
-    many = collected(present.select(nw.col(name).n_unique()))[name].iloc[0]
+    many = collected(lambda: present.select(nw.col(name).n_unique()))[name].iloc[0]
     if whole and many <= _MOST_CODES:
         return None
     if many > _MOST_VALUES:
         shares = np.linspace(0, 1, _QUANTILES + 1)
-        asked = present.select(
-            *(
-                nw.col(name).quantile(float(share), interpolation="linear").alias(f"q{index}")
-                for index, share in enumerate(shares)
-            )
-        )
-        return collected(asked).iloc[0].to_numpy(dtype=np.float64)
+        quantiles = [
+            nw.col(name).quantile(float(share), interpolation="linear").alias(f"q{index}")
+            for index, share in enumerate(shares)
+        ]
+        return collected(lambda: present.select(*quantiles)).iloc[0].to_numpy(dtype=np.float64)
     counted = sum_by(present, bins=[], keys={name: nw.col(name)}, sums=sums_of_weights(None))
     values = counted[name].to_numpy(dtype=np.float64)
     times = counted[ROWS].to_numpy(dtype=np.int64)

@@ -102,21 +102,17 @@ def kind_of_rows(rows: Any, *, predictions: str, label: str | None = None) -> Pr
         return "decisions"
     value = nw.col(predictions).cast(nw.Float64)
     known = _is_known(lazy, predictions)
-    asked = {
-        "value": nw.when(known).then(value),
-        "missing": _flag(~known),
-        "decimals": _flag(known & (value % 1 != 0)),
-    }
-    if label is not None and schema[label].is_numeric() and not schema[label].is_integer():
-        true = nw.col(label).cast(nw.Float64)
-        asked["decimal_labels"] = _flag(_is_known(lazy, label) & (true % 1 != 0))
-    found = collected(
-        lazy.select(*(column.alias(name) for name, column in asked.items())).select(
-            nw.col("value").min().alias("least"),
-            nw.col("value").max().alias("most"),
-            *(nw.col(name).sum() for name in asked if name != "value"),
-        )
-    ).iloc[0]
+    flags = {"missing": _flag(~known)}
+    if not schema[predictions].is_integer():
+        flags["decimals"] = _flag(known & (value % 1 != 0))
+        if label is not None and schema[label].is_numeric() and not schema[label].is_integer():
+            true = nw.col(label).cast(nw.Float64)
+            flags["decimal_labels"] = _flag(_is_known(lazy, label) & (true % 1 != 0))
+    columns = [nw.when(known).then(value).alias("value")]
+    columns += [flag.alias(name) for name, flag in flags.items()]
+    asked = [nw.col("value").min().alias("least"), nw.col("value").max().alias("most")]
+    asked += [nw.col(name).sum() for name in flags]
+    found = collected(lambda: lazy.select(*columns).select(*asked)).iloc[0]
     where = f"column {predictions!r}"
     missing = found["missing"]
     check_present(0 if pd.isna(missing) else int(missing), where=where)
@@ -125,14 +121,12 @@ def kind_of_rows(rows: Any, *, predictions: str, label: str | None = None) -> Pr
         return "decisions"
     least, most = float(found["least"]), float(found["most"])
     check_finite(bool(np.isfinite([least, most]).all()), where=where)
-    if found["decimals"]:
-        return kind_of_decimals(
-            least, most, decimal_labels=bool(found.get("decimal_labels", 0) > 0)
-        )
-    # So close together there are few of them, and the engine need not count.
+    if found.get("decimals", 0):
+        return kind_of_decimals(least, most, decimal_labels=bool(found.get("decimal_labels", 0)))
+    # Of whole numbers that lie close together there are few, and the engine need not count them.
     different = int(most - least) + 1
     if kind_of_whole_numbers(different) != "decisions":
-        unique = collected(lazy.select(nw.col(predictions).n_unique()))
+        unique = collected(lambda: lazy.select(nw.col(predictions).n_unique()))
         different = int(unique[predictions].iloc[0])
     return kind_of_whole_numbers(different)
 
@@ -257,17 +251,19 @@ def _truth_of(
     """Return the true labels, and which of them are favourable if they are classes."""
     import narwhals as nw
 
-    known = _is_known(lazy, label)
+    known, dtype = _is_known(lazy, label), lazy.collect_schema()[label]
     if kind == "scores":
-        present = lazy.select(nw.col(label)).filter(known)
-        keys = {label: nw.col(label)}
-        different = sum_by(present, bins=[], keys=keys, sums=sums_of_weights(None))[label]
+        said = nw.col(label)
+        if dtype == nw.Decimal:
+            # As a number it is written 1, not 1.00.
+            said = said.cast(nw.Float64)
+        present = lazy.filter(known)
+        different = sum_by(present, bins=[], keys={label: said}, sums=sums_of_weights(None))[label]
         names = favourable_labels(different, favourable)
         # An engine compares with its own values, not with their texts.
         chosen = [value for value in different.tolist() if category_text(value) in names]
-        favoured = functools.reduce(operator.or_, [nw.col(label) == value for value in chosen])
+        favoured = functools.reduce(operator.or_, [said == value for value in chosen])
         return _Truth(known=known, favoured=favoured, value=_flag(known & favoured)), names
-    dtype = lazy.collect_schema()[label]
     if not (dtype.is_numeric() or dtype == nw.Boolean):
         raise no_true_numbers(f"column {label!r}")
     number = nw.col(label).cast(nw.Float64)
@@ -335,7 +331,8 @@ def _check_weights(lazy: nw.LazyFrame[Any], weights: str) -> None:
 
     weight = nw.col(weights).cast(nw.Float64)
     usable = _is_known(lazy, weights) & weight.is_finite() & (weight >= 0)
-    found = collected(lazy.select(_flag(~usable).alias(weights)).select(nw.col(weights).sum()))
+    wrong_ones = _flag(~usable).alias(weights)
+    found = collected(lambda: lazy.select(wrong_ones).select(nw.col(weights).sum()))
     wrong = int(found[weights].iloc[0])
     if wrong:
         raise DataError(
