@@ -44,6 +44,7 @@ from testsgd.metrics.predictions import Predictions, read_predictions, read_weig
 from testsgd.metrics.report.summarise import summarise_metrics
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.run import MetricRows, run_metrics
+from testsgd.metrics.summing import kind_of_rows, sum_rows
 from testsgd.parameters import parameters_of, show_parameters
 
 Wanted = Iterable[str | Masses] | str | Masses
@@ -399,17 +400,29 @@ def audit_rows_elsewhere(
     sensitive_features: Sequence[str],
     label: str | None = None,
     weights: str | None = None,
+    metrics: Wanted | None = None,
+    rule: Literal["four-fifths"] | None = None,
+    favourable: Any = None,
+    threshold: float | None = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
-    **options: Any,
+    name: str = "data",
+    **parameters: Any,
 ) -> MetricsResult:
     """Compare metrics of rows that stay in the engine that has them: one GROUP BY is sent to it.
 
+    Classes are counted. Of scores and numbers it is sums that come here, by which the result is
+    that of the rows themselves, too; of these a metric can be no function of one's own.
+
     Parameters
     ----------
-    rows, predictions, sensitive_features, label, weights, features
+    rows, sensitive_features, label, weights, features
         As for :func:`testsgd.metrics.count_rows`.
-    **options
-        Those of :func:`audit_counts`.
+    predictions : str
+        The column with predictions: classes, scores between 0 and 1, or numbers.
+    threshold : float, optional
+        A score or number above it counts as favourable; 0.5 for scores if not given.
+    metrics, rule, favourable, name, **parameters
+        As for :func:`testsgd.audit_metrics`.
 
     Returns
     -------
@@ -427,7 +440,47 @@ def audit_rows_elsewhere(
     >>> result = audit_rows_elsewhere(people, predictions="granted", sensitive_features=["sex"])
     >>> result.summary.data.rows
     400
+
+    Scores:
+
+    >>> people = people.with_columns(score=polars.lit(0.25) + 0.5 * (polars.col("sex") == "m"))
+    >>> result = audit_rows_elsewhere(
+    ...     people, predictions="score", sensitive_features=["sex"], metrics="mean_score")
+    >>> result.groups["effect"].iloc[0].item()
+    -0.5
     """
+    started = time.perf_counter()
+    settings = _settings(parameters, rule=rule)
+    wanted = "selection_rate" if rule is not None and metrics is None else metrics
+    kind = kind_of_rows(rows, predictions=predictions, label=label)
+    if kind != "decisions":
+        if wanted is None:
+            wanted = default_metrics(kind, labelled=label is not None)
+        summed = sum_rows(
+            rows,
+            kind=kind,
+            metrics=resolve_metrics(wanted),
+            sensitive_features=sensitive_features,
+            predictions=predictions,
+            label=label,
+            weights=weights,
+            favourable=favourable,
+            threshold=threshold,
+            features=features,
+        )
+        bins_of_lines = bins_of_counts(summed.lines, sensitive_features)
+        return _audited(
+            _table_of(
+                summed.lines,
+                features={**bins_of_lines, **(features or {}), **summed.features},
+                name=name,
+            ),
+            summed.predictions,
+            settings,
+            metrics=wanted,
+            label=label or predictions,
+            started=started,
+        )
     counts, bins = count_rows(
         rows,
         sensitive_features=sensitive_features,
@@ -444,8 +497,12 @@ def audit_rows_elsewhere(
         label=label,
         weight=WEIGHT if weighted else None,
         weight_squared=WEIGHT_SQUARED if weighted else None,
+        metrics=metrics,
+        rule=rule,
+        favourable=favourable,
         features={**(features or {}), **bins},
-        **options,
+        name=name,
+        **parameters,
     )
 
 
