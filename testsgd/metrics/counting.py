@@ -17,12 +17,16 @@ import pandas as pd
 
 from testsgd.data.inference import quantile_edges
 from testsgd.errors import DataError, ParameterError
+from testsgd.metrics.rules_of_kinds import check_present
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 ROWS, WEIGHT, WEIGHT_SQUARED = "rows", "weight", "weight_squared"
 """What the columns of a table of counts are called, beside those that rows are counted by."""
+
+WEIGHS = "testsgd_weighs"
+"""Whether the rows of a line have a weight above 0: others do not count for a metric."""
 
 # Whole numbers of so few values are categories or bins of their own.
 _MOST_CODES = 12
@@ -96,7 +100,8 @@ def count_rows(
     ParameterError
         If a column is not there.
     DataError
-        If it is no frame, or the engine fails.
+        If it is no frame, the engine fails, a prediction is missing, or a weight is negative or no
+        number.
 
     Examples
     --------
@@ -110,12 +115,14 @@ def count_rows(
     labels = [label] if label else []
     lazy = open_rows(rows, [*sensitive_features, predictions, *labels, *filter(None, [weights])])
     bins = find_bins(lazy, sensitive_features, features=features or {})
-    counts = sum_by(
-        lazy,
-        bins=bins,
-        keys={name: nw.col(name) for name in (*sensitive_features, predictions, *labels)},
-        sums=sums_of_weights(weights),
-    )
+    keys = {name: nw.col(name) for name in (*sensitive_features, predictions, *labels)}
+    if weights is not None:
+        check_weights(lazy, weights)
+        keys[WEIGHS] = flag(nw.col(weights).cast(nw.Float64) > 0)
+    counts = sum_by(lazy, bins=bins, keys=keys, sums=sums_of_weights(weights))
+    counts = counts.drop(columns=WEIGHS, errors="ignore")
+    missing = counts.loc[counts[predictions].isna(), ROWS].sum()
+    check_present(int(missing), where=f"column {predictions!r}")
     return counts, {item.column: item.described for item in bins}
 
 
@@ -212,6 +219,39 @@ def collected(query: Callable[[], nw.LazyFrame[Any]]) -> pd.DataFrame:
     except Exception as error:  # engines raise what they like
         raise _of_engine(error) from error
     return answer
+
+
+def check_weights(lazy: nw.LazyFrame[Any], weights: str) -> None:
+    """Raise a :class:`DataError` if weights are negative or no numbers: sums would not show it."""
+    import narwhals as nw
+
+    weight = nw.col(weights).cast(nw.Float64)
+    usable = is_known(lazy, weights) & weight.is_finite() & (weight >= 0)
+    wrong_ones = flag(~usable).alias(weights)
+    found = collected(lambda: lazy.select(wrong_ones).select(nw.col(weights).sum()))
+    wrong = int(found[weights].iloc[0])
+    if wrong:
+        raise DataError(
+            f"{wrong:,} weights are negative or no numbers",
+            where=f"column {weights!r}",
+            remedy="give numbers of at least 0",
+        )
+
+
+def is_known(lazy: nw.LazyFrame[Any], name: str) -> Any:
+    """Return whether a value is there: neither null nor not a number."""
+    import narwhals as nw
+
+    known = ~nw.col(name).is_null()
+    is_float = lazy.collect_schema()[name].is_float()
+    return known & ~nw.col(name).is_nan() if is_float else known
+
+
+def flag(condition: Any) -> Any:
+    """Return 1 where a condition holds, else 0, also where it is unknown."""
+    import narwhals as nw
+
+    return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
 
 
 def bins_of_counts(
@@ -432,6 +472,9 @@ def counts_query(
         sums.append(f"SUM({column} * {column}) AS {quoted(WEIGHT_SQUARED)}")
     selected = ",\n".join(f"  {item}" for item in (*keys, *sums))
     numbers = ", ".join(str(index) for index in range(1, len(keys) + 1))
+    if weights is not None:
+        # Rows of weight 0 do not count for a metric, so they are lines of their own.
+        numbers += f", {quoted(weights)} > 0"
     return f"SELECT\n{selected}\nFROM {table}\nGROUP BY {numbers}"
 
 

@@ -18,14 +18,18 @@ import numpy as np
 import pandas as pd
 
 from testsgd.data import category_text
-from testsgd.errors import DataError, ParameterError
+from testsgd.errors import ParameterError
 from testsgd.metrics.cells import SUMS
 from testsgd.metrics.counting import (
     ROWS,
+    WEIGHS,
     WEIGHT,
     WEIGHT_SQUARED,
+    check_weights,
     collected,
     find_bins,
+    flag,
+    is_known,
     open_rows,
     sum_by,
     sums_of_weights,
@@ -51,7 +55,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 # What the columns of sums are called; no user's column is called so.
-_KIND, _WEIGHS, _SUM = "testsgd_kind", "testsgd_weighs", "testsgd_sum"
+_KIND, _SUM = "testsgd_kind", "testsgd_sum"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,13 +105,13 @@ def kind_of_rows(rows: Any, *, predictions: str, label: str | None = None) -> Pr
     if not schema[predictions].is_numeric():
         return "decisions"
     value = nw.col(predictions).cast(nw.Float64)
-    known = _is_known(lazy, predictions)
-    flags = {"missing": _flag(~known)}
+    known = is_known(lazy, predictions)
+    flags = {"missing": flag(~known)}
     if not schema[predictions].is_integer():
-        flags["decimals"] = _flag(known & (value % 1 != 0))
+        flags["decimals"] = flag(known & (value % 1 != 0))
         if label is not None and schema[label].is_numeric() and not schema[label].is_integer():
             true = nw.col(label).cast(nw.Float64)
-            flags["decimal_labels"] = _flag(_is_known(lazy, label) & (true % 1 != 0))
+            flags["decimal_labels"] = flag(is_known(lazy, label) & (true % 1 != 0))
     columns = [nw.when(known).then(value).alias("value")]
     columns += [flag.alias(name) for name, flag in flags.items()]
     asked = [nw.col("value").min().alias("least"), nw.col("value").max().alias("most")]
@@ -188,7 +192,7 @@ def sum_rows(
     named = [name for name in (label, weights) if name is not None]
     lazy = open_rows(rows, [*sensitive_features, predictions, *named])
     if weights is not None:
-        _check_weights(lazy, weights)
+        check_weights(lazy, weights)
     truth: _Truth | None = None
     names: tuple[str, ...] = ()
     if label is not None:
@@ -200,8 +204,7 @@ def sum_rows(
     keys[_KIND] = _kind(None if limit is None else value > limit, truth)
     sums = sums_of_weights(weights)
     if weights is not None:
-        # Rows of weight 0 are lines of their own: they do not count for a metric.
-        keys[_WEIGHS] = _flag(nw.col(weights).cast(nw.Float64) > 0)
+        keys[WEIGHS] = flag(nw.col(weights).cast(nw.Float64) > 0)
     summed_metrics = [metric for metric in metrics if metric.kind == kind]
     for metric in summed_metrics:
         parts = _parts(metric, value, truth, sums.get(WEIGHT))
@@ -251,7 +254,7 @@ def _truth_of(
     """Return the true labels, and which of them are favourable if they are classes."""
     import narwhals as nw
 
-    known, dtype = _is_known(lazy, label), lazy.collect_schema()[label]
+    known, dtype = is_known(lazy, label), lazy.collect_schema()[label]
     if kind == "scores":
         said = nw.col(label)
         if dtype == nw.Decimal:
@@ -263,7 +266,7 @@ def _truth_of(
         # An engine compares with its own values, not with their texts.
         chosen = [value for value in different.tolist() if category_text(value) in names]
         favoured = functools.reduce(operator.or_, [said == value for value in chosen])
-        return _Truth(known=known, favoured=favoured, value=_flag(known & favoured)), names
+        return _Truth(known=known, favoured=favoured, value=flag(known & favoured)), names
     if not (dtype.is_numeric() or dtype == nw.Boolean):
         raise no_true_numbers(f"column {label!r}")
     number = nw.col(label).cast(nw.Float64)
@@ -277,11 +280,11 @@ def _kind(decided: Any, truth: _Truth | None) -> Any:
 
     number = nw.lit(0).cast(nw.Int64)
     if decided is not None:
-        number = number + _flag(decided)
+        number = number + flag(decided)
     if truth is not None:
-        number = number + 4 * _flag(~truth.known)
+        number = number + 4 * flag(~truth.known)
         if truth.favoured is not None:
-            number = number + 2 * _flag(truth.known & truth.favoured)
+            number = number + 2 * flag(truth.known & truth.favoured)
     return number
 
 
@@ -323,36 +326,3 @@ def _check_expressible(metric: Metric) -> None:
             remedy="name metrics, or read the rows and audit them with audit_metrics",
             metric=metric.name,
         )
-
-
-def _check_weights(lazy: nw.LazyFrame[Any], weights: str) -> None:
-    """Refuse weights that are negative or no numbers: their sums would not show it."""
-    import narwhals as nw
-
-    weight = nw.col(weights).cast(nw.Float64)
-    usable = _is_known(lazy, weights) & weight.is_finite() & (weight >= 0)
-    wrong_ones = _flag(~usable).alias(weights)
-    found = collected(lambda: lazy.select(wrong_ones).select(nw.col(weights).sum()))
-    wrong = int(found[weights].iloc[0])
-    if wrong:
-        raise DataError(
-            f"{wrong:,} weights are negative or no numbers",
-            where=f"column {weights!r}",
-            remedy="give numbers of at least 0",
-        )
-
-
-def _is_known(lazy: nw.LazyFrame[Any], name: str) -> Any:
-    """Return whether a value is there: neither null nor not a number."""
-    import narwhals as nw
-
-    known = ~nw.col(name).is_null()
-    is_float = lazy.collect_schema()[name].is_float()
-    return known & ~nw.col(name).is_nan() if is_float else known
-
-
-def _flag(condition: Any) -> Any:
-    """Return 1 where a condition holds, else 0, also where it is unknown."""
-    import narwhals as nw
-
-    return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
