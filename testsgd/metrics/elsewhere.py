@@ -69,6 +69,7 @@ def audit_counts(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> counts = pd.DataFrame({
     ...     "sex": ["f", "f", "m", "m"],
     ...     "granted": ["no", "yes", "no", "yes"],
