@@ -23,10 +23,10 @@ import testsgd
 from benchmarks.marked_page import Marks, fill_marked, table
 from benchmarks.measure import machine, memory_now, memory_peak, side_by_side
 from testsgd.data import load_specification, load_table
-from testsgd.metrics.call import _table_of
 from testsgd.metrics.cells import DENOMINATOR, NUMERATOR, MetricCells, cells_of_rows
 from testsgd.metrics.definitions import resolve_metrics
 from testsgd.metrics.predictions import read_predictions
+from testsgd.metrics.shared_steps import table_of
 from testsgd.models import load_model
 from testsgd.rules import lay_out, sensitive_axes
 
@@ -68,7 +68,7 @@ def counting() -> list[list[str]]:
         }
     )
     said, true = source.random(ROWS) < 0.4, source.random(ROWS) < 0.5
-    people = _table_of(frame, features=None, name="people")
+    people = table_of(frame, features=None, name="people")
     predictions = read_predictions(said, true, rows=ROWS)
     axes = sensitive_axes(people)
 
@@ -170,7 +170,7 @@ def peers() -> list[list[str]]:
     from sklearn.metrics import accuracy_score, precision_score
 
     sensitive, said, true = _census()
-    people = _table_of(sensitive, features=None, name="census")
+    people = table_of(sensitive, features=None, name="census")
     axes = sensitive_axes(people)
     binned = pd.DataFrame(
         {axis.feature: np.array(axis.labels)[axis.cells(people)] for axis in axes}

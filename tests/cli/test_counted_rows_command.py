@@ -59,6 +59,31 @@ def test_a_database_many_files_and_counts_give_one_result(
     assert first_groups(folder, other) == expected
 
 
+def test_scores_in_a_database_and_in_many_files_have_their_threshold(
+    testsgd: Run, folder: Path, people: pd.DataFrame
+) -> None:
+    lift = 0.3 * (people["sex"] == "m")
+    people["score"] = 0.7 * np.random.default_rng(3).random(ROWS) + lift
+    with duckdb.connect(str(folder / "bank.db")) as connection:
+        connection.register("people", people)
+        connection.execute("CREATE TABLE decisions AS SELECT * FROM people")
+    (folder / "parts").mkdir()
+    people.iloc[:700].to_parquet(folder / "parts" / "first.parquet")
+    people.iloc[700:].to_parquet(folder / "parts" / "second.parquet")
+    people.to_csv(folder / "people.csv", index=False)
+    asked = ["--predictions", "score", "--sensitive", "sex", "--label", "repaid"]
+    asked += ["--metrics", "true_positive_rate", "--threshold", "0.7"]
+    first = {}
+    for name, address in {
+        "bank": "duckdb://bank.db?table=decisions",
+        "parts": "parts/*.parquet",
+        "people": "people.csv",
+    }.items():
+        assert testsgd("audit", address, *asked, "--out", f"reports/{name}").code == 0
+        first[name] = first_groups(folder, name)
+    assert first["bank"] == first["people"] == first["parts"]
+
+
 @pytest.mark.parametrize("counted", [("--counts", "rows"), ("--cells",)])
 def test_the_printed_query_gives_counts_to_audit(
     testsgd: Run, folder: Path, people: pd.DataFrame, counted: tuple[str, ...]

@@ -244,6 +244,17 @@ def test_a_mean_has_the_interval_of_students_t() -> None:
     assert half == pytest.approx(norm.ppf(0.975) * spread, rel=0.02)
 
 
+def test_rounding_is_no_difference() -> None:
+    """The same error for everybody, but for the last digits."""
+    source = np.random.default_rng(13)
+    people = people_of(source)
+    said = source.normal(50, 10, ROWS)
+    result = testsgd.audit_metrics(
+        said, said + 0.01, sensitive_features=people, metrics="mean_error"
+    )
+    assert result.summary.metrics[0].significant == 0
+
+
 @given(
     share=st.floats(0.01, 0.99),
     first=st.floats(0.01, 1.0),

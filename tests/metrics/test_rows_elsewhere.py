@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import testsgd
-from testsgd.errors import TestSGDError
+from testsgd.errors import DataError, TestSGDError
 from testsgd.metrics import (
     Bins,
     audit_counts,
@@ -273,3 +273,37 @@ def test_a_worker_of_dask_that_dies_changes_no_count(tmp_path: Path) -> None:
     assert Path(marker).exists()
     assert found == bins
     pd.testing.assert_frame_equal(counts, expected, check_dtype=False)
+
+
+def test_rows_of_weight_zero_do_not_count() -> None:
+    """As in memory, where each row is seen by itself."""
+    source = np.random.default_rng(21)
+    rows = pd.DataFrame(
+        {
+            "sex": source.choice(["f", "m"], 900),
+            "said": source.choice(["no", "yes"], 900),
+            "weight": source.exponential(size=900) * (source.random(900) < 0.6),
+        }
+    )
+    found = audit_rows_elsewhere(
+        rows, predictions="said", sensitive_features=["sex"], weights="weight"
+    )
+    expected = testsgd.audit_metrics(
+        rows["said"],
+        sensitive_features=rows[["sex"]],
+        metrics="selection_rate",
+        sample_weight=rows["weight"],
+    )
+    columns = ["text", "counted", "value", "effect", "ci_low", "ci_high"]
+    pd.testing.assert_frame_equal(found.groups[columns], expected.groups[columns])
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "number"),
+    [("weight", -1.0, "2"), ("weight", None, "2"), ("said", None, "2")],
+)
+def test_what_sums_would_hide_is_refused(column: str, value: Any, number: str) -> None:
+    rows = pd.DataFrame({"sex": ["f", "m"] * 300, "said": ["no", "yes"] * 300, "weight": 1.0})
+    rows.loc[[3, 5], column] = value
+    with pytest.raises(DataError, match=number):
+        audit_rows_elsewhere(rows, predictions="said", sensitive_features=["sex"], weights="weight")

@@ -137,7 +137,8 @@ class AuditParameters(Parameters):
     fail_above: float | None = parameter(
         None,
         "The gate. It fails if the difference of a judged group is larger by more than "
-        "chance explains, by either estimand; if chance may explain it, nothing is concluded.",
+        "chance explains, by either estimand; if chance may explain it, nothing is concluded. "
+        "Where rows are ranked by the counterfactual effect that counts as a difference, too.",
         at_least=0,
         at_most=1,
         example="a difference such as 0.2",

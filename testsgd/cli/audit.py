@@ -166,6 +166,7 @@ def audit(
                 sensitive=options.listed(sensitive or ""),
                 label=label,
                 favourable=favorable,
+                threshold=threshold,
                 chosen=_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
         elif of_rows_file and predictions is not None and model is None:
@@ -275,9 +276,10 @@ def _audit_counted(
     sensitive: list[str],
     label: str | None,
     favourable: str | None,
+    threshold: float | None,
     chosen: dict[str, Any],
 ) -> MetricsResult:
-    """Audit rows that are counted where they are, or were counted before."""
+    """Audit rows that are counted or summed where they are, or were counted before."""
     from testsgd.data import read_frame
     from testsgd.metrics import audit_counts, audit_rows_elsewhere, open_elsewhere
 
@@ -300,6 +302,7 @@ def _audit_counted(
             label=label,
             weights=weights,
             favourable=favourable,
+            threshold=threshold,
             name=name,
             **chosen,
         )

@@ -1,9 +1,5 @@
-from .call import FOUR_FIFTHS as FOUR_FIFTHS
-from .call import audit_counts as audit_counts
-from .call import audit_file_of_predictions as audit_file_of_predictions
 from .call import audit_metrics as audit_metrics
 from .call import audit_predictions as audit_predictions
-from .call import audit_rows_elsewhere as audit_rows_elsewhere
 from .cells import MetricCells as MetricCells
 from .counting import DIALECTS as DIALECTS
 from .counting import Bins as Bins
@@ -11,6 +7,9 @@ from .counting import count_rows as count_rows
 from .counting import counts_query as counts_query
 from .definitions import METRICS as METRICS
 from .definitions import Metric as Metric
+from .elsewhere import audit_counts as audit_counts
+from .elsewhere import audit_rows_elsewhere as audit_rows_elsewhere
+from .files import audit_file_of_predictions as audit_file_of_predictions
 from .files import audit_model_by_metrics as audit_model_by_metrics
 from .options import MetricOptions as MetricOptions
 from .options import PredictionOptions as PredictionOptions
@@ -19,5 +18,6 @@ from .report.summary import MetricsSummary as MetricsSummary
 from .result import MetricsResult as MetricsResult
 from .search import MetricsFindings as MetricsFindings
 from .search import audit_cells as audit_cells
+from .shared_steps import FOUR_FIFTHS as FOUR_FIFTHS
 from .sources import is_elsewhere as is_elsewhere
 from .sources import open_elsewhere as open_elsewhere

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -16,43 +14,16 @@ from testsgd.auditing import (
     AuditResult,
     Progress,
     audit_decisions,
-    check_columns,
     frame_of,
-    listed_features,
-    with_other_features,
 )
-from testsgd.auditing.report.subject import table_summary
-from testsgd.auditing.report.summary import LabelSummary
-from testsgd.data import Table, check_count, check_table, infer_specification, joined, read_frame
-from testsgd.errors import DataError, ParameterError
-from testsgd.metrics.counting import (
-    ROWS,
-    WEIGHT,
-    WEIGHT_SQUARED,
-    bins_of_counts,
-    count_rows,
-)
-from testsgd.metrics.definitions import (
-    JOINT_METRICS,
-    Masses,
-    default_metrics,
-    resolve_metrics,
-)
+from testsgd.data import check_count
+from testsgd.errors import ParameterError
 from testsgd.metrics.options import MetricOptions, PredictionOptions
-from testsgd.metrics.parameters import BEST, MetricParameters
-from testsgd.metrics.predictions import Predictions, read_predictions, read_weights
-from testsgd.metrics.report.summarise import summarise_metrics
+from testsgd.metrics.parameters import MetricParameters
+from testsgd.metrics.predictions import read_predictions
 from testsgd.metrics.result import MetricsResult
-from testsgd.metrics.run import MetricRows, run_metrics
-from testsgd.parameters import parameters_of, show_parameters
-
-Wanted = Iterable[str | Masses] | str | Masses
-
-# The column that stands for the predictions in the description; no user's column is called so.
-_PREDICTION = "(prediction)"
-
-FOUR_FIFTHS: Mapping[str, Any] = {"measure": "ratio", "reference": BEST, "fail_below": 0.8}
-"""The parameters of the four-fifths rule: selection rates as ratios to that of the best group."""
+from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of
+from testsgd.parameters import show_parameters
 
 
 @show_parameters(AuditParameters, MetricParameters)
@@ -257,7 +228,7 @@ def audit_metrics(
     ('sex = f', -2.5)
     """
     started = time.perf_counter()
-    settings = _settings(parameters, rule=rule)
+    settings = settings_of(parameters, rule=rule)
     frame = frame_of(sensitive_features, "sensitive_features")
     check_count("limit", limit, 1)
     predictions = read_predictions(
@@ -268,11 +239,11 @@ def audit_metrics(
         favourable=favourable,
         threshold=threshold,
     )
-    table = _table_of(frame, other_features=other_features, features=features, name=name)
+    table = table_of(frame, other_features=other_features, features=features, name=name)
     if limit is not None:
         predictions = predictions.take(table.drawn(limit, settings.seed))
         table = table.sample(limit, settings.seed)
-    return _audited(
+    return audited(
         table,
         predictions,
         settings,
@@ -282,306 +253,5 @@ def audit_metrics(
     )
 
 
-def audit_counts(
-    counts: Any,
-    *,
-    predictions: str,
-    sensitive_features: Sequence[str],
-    rows: str = ROWS,
-    label: str | None = None,
-    weight: str | None = None,
-    weight_squared: str | None = None,
-    metrics: Wanted | None = None,
-    rule: Literal["four-fifths"] | None = None,
-    favourable: Any = None,
-    features: Mapping[str, Mapping[str, Any]] | None = None,
-    name: str = "data",
-    **parameters: Any,
-) -> MetricsResult:
-    """Compare metrics of rows that were counted elsewhere, each row of a table standing for many.
-
-    Such a table is what one GROUP BY gives, see :func:`testsgd.metrics.count_rows`; the result is
-    that of the rows themselves.
-
-    Parameters
-    ----------
-    counts : data frame
-        A row for each combination of sensitive values, prediction and true label.
-    predictions : str
-        The column with predictions, which must be classes.
-    sensitive_features : sequence of str
-        Names of columns. Numbers are the lower edges of bins, but for whole numbers of at most five
-        values, which are categories.
-    rows : str
-        The column that says how many rows there are.
-    label : str, optional
-        The column with the true labels.
-    weight, weight_squared : str, optional
-        The columns with the sums of the weights and of their squares.
-    metrics, rule, favourable, features, name, **parameters
-        As for :func:`testsgd.audit_metrics`.
-
-    Returns
-    -------
-    MetricsResult
-
-    Raises
-    ------
-    TestSGDError
-        A member of the family :mod:`testsgd.errors`, if something about the input is wrong.
-
-    Examples
-    --------
-    >>> counts = pd.DataFrame({
-    ...     "sex": ["f", "f", "m", "m"],
-    ...     "granted": ["no", "yes", "no", "yes"],
-    ...     "rows": [600_000_000, 400_000_000, 500_000_000, 500_000_000]})
-    >>> result = audit_counts(counts, predictions="granted", sensitive_features=["sex"])
-    >>> result.summary.metrics[0].counted, result.groups["effect"].iloc[0].round(6).item()
-    (2000000000, -0.1)
-    """
-    started = time.perf_counter()
-    settings = _settings(parameters, rule=rule)
-    frame = frame_of(counts, "counts")
-    named = {"predictions": predictions, "rows": rows, "label": label}
-    named |= {"weight": weight, "weight_squared": weight_squared}
-    check_columns(frame, named, sensitive_features)
-    if (weight is None) != (weight_squared is None):
-        raise ParameterError(
-            "the sums of the weights and of their squares belong together",
-            where="weight",
-            remedy="name the columns of both",
-        )
-    times = read_weights(frame[rows], rows=len(frame))
-    if (times % 1 != 0).any():
-        raise DataError(
-            "a number of rows is not whole",
-            where=f"column {rows!r}",
-            remedy="name the column that says how many rows there are",
-        )
-    occurring = np.flatnonzero(times > 0)
-    frame, times = frame.iloc[occurring].reset_index(drop=True), times[occurring]
-    read = read_predictions(
-        frame[predictions],
-        None if label is None else frame[label],
-        rows=len(frame),
-        sample_weight=None if weight is None else frame[weight],
-        favourable=favourable,
-    )
-    if read.kind != "decisions":
-        raise DataError(
-            f"the predictions are {read.kind}, and rows are counted by classes",
-            where=f"column {predictions!r}",
-            remedy="count rows by decisions, such as score > 0.5",
-        )
-    squares = None
-    if weight_squared is not None:
-        squares = read_weights(frame[weight_squared], rows=len(frame))
-    read = replace(read, rows=times.astype(np.int64), weights_squared=squares)
-    return _audited(
-        _table_of(
-            frame[list(sensitive_features)],
-            features={**bins_of_counts(frame, sensitive_features), **(features or {})},
-            name=name,
-        ),
-        read,
-        settings,
-        metrics="selection_rate" if rule is not None and metrics is None else metrics,
-        label=label or predictions,
-        started=started,
-    )
-
-
-def audit_rows_elsewhere(
-    rows: Any,
-    *,
-    predictions: str,
-    sensitive_features: Sequence[str],
-    label: str | None = None,
-    weights: str | None = None,
-    features: Mapping[str, Mapping[str, Any]] | None = None,
-    **options: Any,
-) -> MetricsResult:
-    """Compare metrics of rows that stay in the engine that has them: one GROUP BY is sent to it.
-
-    Parameters
-    ----------
-    rows, predictions, sensitive_features, label, weights, features
-        As for :func:`testsgd.metrics.count_rows`.
-    **options
-        Those of :func:`audit_counts`.
-
-    Returns
-    -------
-    MetricsResult
-
-    Raises
-    ------
-    TestSGDError
-        A member of the family :mod:`testsgd.errors`, if something about the input is wrong.
-
-    Examples
-    --------
-    >>> import polars
-    >>> people = polars.LazyFrame({"sex": ["f", "m"] * 200, "granted": ["no", "yes"] * 200})
-    >>> result = audit_rows_elsewhere(people, predictions="granted", sensitive_features=["sex"])
-    >>> result.summary.data.rows
-    400
-    """
-    counts, bins = count_rows(
-        rows,
-        sensitive_features=sensitive_features,
-        predictions=predictions,
-        label=label,
-        weights=weights,
-        features=features,
-    )
-    weighted = weights is not None
-    return audit_counts(
-        counts,
-        predictions=predictions,
-        sensitive_features=sensitive_features,
-        label=label,
-        weight=WEIGHT if weighted else None,
-        weight_squared=WEIGHT_SQUARED if weighted else None,
-        features={**(features or {}), **bins},
-        **options,
-    )
-
-
-def _audited(
-    table: Table,
-    predictions: Predictions,
-    settings: MetricParameters,
-    *,
-    metrics: Wanted | None,
-    label: str,
-    started: float,
-) -> MetricsResult:
-    """Compare the metrics of the rows of a table, and write it down."""
-    read = time.perf_counter()
-    wanted = metrics
-    if wanted is None:
-        labelled = predictions.labelled is not None
-        wanted = default_metrics(predictions.kind, labelled=labelled)
-    rows = MetricRows.of(table, predictions, resolve_metrics(wanted), bins=settings.bins)
-    findings = run_metrics(rows, settings)
-    finished = time.perf_counter()
-    data = table_summary(
-        table,
-        predictions_given=True,
-        label=LabelSummary(column=label, favourable=predictions.favourable, meaning=""),
-    )
-    summary = summarise_metrics(
-        findings,
-        data.model_copy(update={"rows": int(findings.cells.rows.sum())}),
-        predictions=predictions,
-        joint=_joint_names(wanted),
-        seconds={
-            "reading": round(read - started, 4),
-            "comparing": round(finished - read, 4),
-        },
-    )
-    return MetricsResult(summary, findings)
-
-
 def _name_of_label(y_true: Any, y_pred: Any) -> str:
     return str(getattr(y_true, "name", None) or getattr(y_pred, "name", None) or "prediction")
-
-
-def audit_file_of_predictions(
-    path: Path | str,
-    *,
-    predictions: str,
-    sensitive_features: Sequence[str],
-    label: str | None = None,
-    weights: str | None = None,
-    **options: Any,
-) -> AuditResult | MetricsResult:
-    """Audit a column of predictions in a file.
-
-    Parameters
-    ----------
-    path : path-like
-        A file as :func:`testsgd.data.read_frame` reads it.
-    predictions : str
-        The column with predictions.
-    sensitive_features : sequence of str
-        Names of columns.
-    label, weights : str, optional
-        The columns with the true labels, and with weights.
-    **options
-        Those of :func:`testsgd.audit_predictions`.
-
-    Returns
-    -------
-    AuditResult or MetricsResult
-
-    Raises
-    ------
-    ParameterError
-        If a column is not in the file.
-    TestSGDError
-        As for :func:`testsgd.audit_predictions`.
-    """
-    named = {"predictions": predictions, "label": label, "weights": weights}
-    frame = read_frame(Path(path))
-    check_columns(frame, named, sensitive_features)
-    taken = [column for column in named.values() if column is not None]
-    return audit_predictions(
-        frame[predictions],
-        None if label is None else frame[label],
-        sensitive_features=frame[list(sensitive_features)],
-        other_features=frame.drop(columns=taken),
-        sample_weight=None if weights is None else frame[weights],
-        name=Path(path).name.partition(".")[0],
-        **options,
-    )
-
-
-def _settings(parameters: Mapping[str, Any], *, rule: str | None) -> MetricParameters:
-    chosen = dict(parameters)
-    if rule is not None:
-        if rule != "four-fifths":
-            raise ParameterError(
-                f"there is no rule {rule!r}", where="rule", remedy="write four-fifths"
-            )
-        chosen = {**FOUR_FIFTHS, **chosen}
-    chosen["condition_on"] = listed_features(chosen.get("condition_on"), where="condition_on")
-    return parameters_of(MetricParameters, chosen, where="audit of metrics")
-
-
-def _joint_names(wanted: Wanted) -> list[str]:
-    """Return the joint metrics among those that a user names."""
-    if callable(wanted):
-        return []
-    names = wanted.split(",") if isinstance(wanted, str) else list(wanted)
-    return [
-        name.strip() for name in names if isinstance(name, str) and name.strip() in JOINT_METRICS
-    ]
-
-
-def _table_of(
-    frame: pd.DataFrame,
-    *,
-    features: Mapping[str, Mapping[str, Any]] | None,
-    name: str,
-    other_features: Any = None,
-) -> Table:
-    """Return the sensitive features as a table, with what their columns were taken for."""
-    sensitive = list(frame.columns)
-    if other_features is not None:
-        frame = with_other_features(frame, other_features)
-    guessed = infer_specification(
-        frame,
-        sensitive=sensitive,
-        label=_PREDICTION,
-        labels=pd.Series(["no", "yes"]),
-        name=name,
-        favourable="yes",
-        join_rare=True,
-        features=features,
-    )
-    specification = guessed.specification
-    table = check_table(joined(frame, specification), specification, source=name)
-    return replace(table, notes=guessed.notes, inferred=guessed.columns)

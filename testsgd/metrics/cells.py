@@ -76,10 +76,14 @@ def cells_of_rows(
         if metric.kind == "decisions" and by_kind is not None:
             counts, of_metric = by_kind.sums(metric)
         else:
-            masses = predictions.masses(metric)
-            counts, of_metric = _sums_of_rows(masses, lines, cell, cells)
-            if metric.kind is None:
-                metric = replace(metric, scale=scale_of(*masses))
+            if predictions.sums is not None:
+                parts = tuple(predictions.sums[metric.name])
+            else:
+                masses = predictions.masses(metric)
+                parts = _parts(masses, lines)
+                if metric.kind is None:
+                    metric = replace(metric, scale=scale_of(*masses))
+            counts, of_metric = _sums_of_lines(parts, lines, cell, cells)
         if not counts.any():
             raise ParameterError(
                 f"no row counts for the metric {metric.name}",
@@ -206,23 +210,28 @@ def row_sums(
     predictions: Predictions, metric: Metric, cell: NDArray[np.integer], cells: int
 ) -> Floats:
     """Return the rows that a metric counts and its sums, over cells of any kind (6, cells)."""
-    masses = predictions.masses(metric)
-    counts, sums = _sums_of_rows(masses, _Lines.of(predictions), cell, cells)
+    lines = _Lines.of(predictions)
+    parts = _parts(predictions.masses(metric), lines)
+    counts, sums = _sums_of_lines(parts, lines, cell, cells)
     return np.vstack([counts, sums]).astype(np.float64)
 
 
-def _sums_of_rows(
-    masses: tuple[Floats, Floats], lines: _Lines, cell: NDArray[np.integer], cells: int
-) -> tuple[Counts, Floats]:
-    """Return the rows that a metric counts (cells,), and its sums (5, cells), from every row."""
+def _parts(masses: tuple[Floats, Floats], lines: _Lines) -> tuple[Floats, ...]:
+    """Return what each line adds to the sums of a metric, in their order, shape (lines,) each."""
     numerator, denominator = masses
-    parts = (
+    return (
         _times(numerator, lines.linear),
         _times(denominator, lines.linear),
         _times(numerator * numerator, lines.square),
         _times(numerator * denominator, lines.square),
         _times(denominator * denominator, lines.square),
     )
+
+
+def _sums_of_lines(
+    parts: Sequence[Floats], lines: _Lines, cell: NDArray[np.integer], cells: int
+) -> tuple[Counts, Floats]:
+    """Return the rows that a metric counts (cells,), and its sums (5, cells), from every line."""
     counts = parts[DENOMINATOR] > 0
     times = None if lines.times is None else lines.times[counts]
     sums = [np.bincount(cell, weights=part, minlength=cells) for part in parts]

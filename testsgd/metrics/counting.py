@@ -8,7 +8,7 @@ each of which stands for many.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,16 @@ import pandas as pd
 
 from testsgd.data.inference import quantile_edges
 from testsgd.errors import DataError, ParameterError
+from testsgd.metrics.rules_of_kinds import check_present
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 ROWS, WEIGHT, WEIGHT_SQUARED = "rows", "weight", "weight_squared"
 """What the columns of a table of counts are called, beside those that rows are counted by."""
+
+WEIGHS = "testsgd_weighs"
+"""Whether the rows of a line have a weight above 0: others do not count for a metric."""
 
 # Whole numbers of so few values are categories or bins of their own.
 _MOST_CODES = 12
@@ -96,7 +100,8 @@ def count_rows(
     ParameterError
         If a column is not there.
     DataError
-        If it is no frame, or the engine fails.
+        If it is no frame, the engine fails, a prediction is missing, or a weight is negative or no
+        number.
 
     Examples
     --------
@@ -107,44 +112,146 @@ def count_rows(
     """
     import narwhals as nw
 
-    lazy = _lazy(rows)
-    wanted = [*sensitive_features, predictions, *(name for name in (label, weights) if name)]
-    names = list(lazy.collect_schema().names())
-    for name in wanted:
-        if name not in names:
-            raise ParameterError(
-                f"there is no column {name!r}",
-                where="columns",
-                remedy=f"the columns are {', '.join(names[:20])}",
-                column=name,
-            )
+    labels = [label] if label else []
+    lazy = open_rows(rows, [*sensitive_features, predictions, *labels, *filter(None, [weights])])
     bins = find_bins(lazy, sensitive_features, features=features or {})
+    keys = {name: nw.col(name) for name in (*sensitive_features, predictions, *labels)}
+    if weights is not None:
+        check_weights(lazy, weights)
+        keys[WEIGHS] = flag(nw.col(weights).cast(nw.Float64) > 0)
+    counts = sum_by(lazy, bins=bins, keys=keys, sums=sums_of_weights(weights))
+    counts = counts.drop(columns=WEIGHS, errors="ignore")
+    missing = counts.loc[counts[predictions].isna(), ROWS].sum()
+    check_present(int(missing), where=f"column {predictions!r}")
+    return counts, {item.column: item.described for item in bins}
+
+
+def sums_of_weights(weights: str | None) -> dict[str, Any]:
+    """Return what a row adds, as expressions: 1, and with weights its weight and the square.
+
+    Examples
+    --------
+    >>> list(sums_of_weights(None)), list(sums_of_weights("weight"))
+    (['rows'], ['rows', 'weight', 'weight_squared'])
+    """
+    import narwhals as nw
+
+    one = {ROWS: nw.lit(1).cast(nw.Int64)}
+    if weights is None:
+        return one
+    weight = nw.col(weights).cast(nw.Float64)
+    return {**one, WEIGHT: weight, WEIGHT_SQUARED: weight * weight}
+
+
+def sum_by(
+    lazy: nw.LazyFrame[Any],
+    *,
+    bins: Sequence[Bins],
+    keys: Mapping[str, Any],
+    sums: Mapping[str, Any],
+) -> pd.DataFrame:
+    """Send one GROUP BY, and return sums by keys.
+
+    Parameters
+    ----------
+    lazy : narwhals.LazyFrame
+        The rows.
+    bins : sequence of Bins
+        Of those keys that are brought into bins.
+    keys, sums : mapping of str to narwhals.Expr
+        What is grouped by and what is summed, by its name in the result.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each combination that occurs, a number as the lower edge of its bin.
+
+    Raises
+    ------
+    DataError
+        If the engine fails.
+
+    Examples
+    --------
+    >>> import narwhals as nw
+    >>> people = open_rows(pd.DataFrame({"sex": ["f", "m", "f"]}), ["sex"])
+    >>> sum_by(people, bins=[], keys={"sex": nw.col("sex")}, sums=sums_of_weights(None))
+      sex  rows
+    0   f     2
+    1   m     1
+    """
+    import narwhals as nw
+
     binned = {item.column: _bin_number(item, lazy) for item in bins}
-    keys = [*sensitive_features, predictions, *([label] if label else [])]
-    weight = nw.col(weights).cast(nw.Float64) if weights else None
-    columns = [binned.get(name, nw.col(name)).alias(name) for name in keys]
-    sums = [nw.lit(1).cast(nw.Int64).alias(ROWS)]
-    if weight is not None:
-        sums += [weight.alias(WEIGHT), (weight * weight).alias(WEIGHT_SQUARED)]
-    names_of_sums = [ROWS, WEIGHT, WEIGHT_SQUARED][: len(sums)]
-    try:
-        grouped = (
-            lazy.select(*columns, *sums)
-            .group_by(*keys)
-            .agg(*(nw.col(name).sum() for name in names_of_sums))
-        )
-        counts = grouped.collect().to_pandas()
-    except Exception as error:  # engines raise what they like
-        raise _of_engine(error) from error
+    columns = [binned.get(name, column).alias(name) for name, column in keys.items()]
+    added = [column.alias(name) for name, column in sums.items()]
+    totals = [nw.col(name).sum() for name in sums]
+    summed = collected(lambda: lazy.select(*columns, *added).group_by(*keys).agg(*totals))
     for item in bins:
-        place = pd.to_numeric(counts[item.column])
+        place = pd.to_numeric(summed[item.column])
         known = place.notna()
         lower = np.array(item.lower)[place[known].astype(int).to_numpy() - 1]
-        counts[item.column] = place.astype(np.float64)
-        counts.loc[known, item.column] = lower
-    counts[ROWS] = counts[ROWS].astype(np.int64)
-    counts = counts.sort_values(keys, kind="stable", na_position="last").reset_index(drop=True)
-    return counts, {item.column: item.described for item in bins}
+        summed[item.column] = place.astype(np.float64)
+        summed.loc[known, item.column] = lower
+    summed[ROWS] = summed[ROWS].astype(np.int64)
+    ordered = summed.sort_values(list(keys), kind="stable", na_position="last")
+    return ordered.reset_index(drop=True)
+
+
+def collected(query: Callable[[], nw.LazyFrame[Any]]) -> pd.DataFrame:
+    """Return what an engine answers to a query, which it is asked here and not before.
+
+    An eager engine works out a query when it is written, and may fail then.
+
+    Raises
+    ------
+    DataError
+        If the engine fails.
+
+    Examples
+    --------
+    >>> people = open_rows(pd.DataFrame({"sex": ["f", "m"]}), ["sex"])
+    >>> collected(lambda: people.head(1))["sex"].tolist()
+    ['f']
+    """
+    try:
+        answer: pd.DataFrame = query().collect().to_pandas()
+    except Exception as error:  # engines raise what they like
+        raise _of_engine(error) from error
+    return answer
+
+
+def check_weights(lazy: nw.LazyFrame[Any], weights: str) -> None:
+    """Raise a :class:`DataError` if weights are negative or no numbers: sums would not show it."""
+    import narwhals as nw
+
+    weight = nw.col(weights).cast(nw.Float64)
+    usable = is_known(lazy, weights) & weight.is_finite() & (weight >= 0)
+    wrong_ones = flag(~usable).alias(weights)
+    found = collected(lambda: lazy.select(wrong_ones).select(nw.col(weights).sum()))
+    wrong = int(found[weights].iloc[0])
+    if wrong:
+        raise DataError(
+            f"{wrong:,} weights are negative or no numbers",
+            where=f"column {weights!r}",
+            remedy="give numbers of at least 0",
+        )
+
+
+def is_known(lazy: nw.LazyFrame[Any], name: str) -> Any:
+    """Return whether a value is there: neither null nor not a number."""
+    import narwhals as nw
+
+    known = ~nw.col(name).is_null()
+    is_float = lazy.collect_schema()[name].is_float()
+    return known & ~nw.col(name).is_nan() if is_float else known
+
+
+def flag(condition: Any) -> Any:
+    """Return 1 where a condition holds, else 0, also where it is unknown."""
+    import narwhals as nw
+
+    return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
 
 
 def bins_of_counts(
@@ -211,28 +318,17 @@ def _values(lazy: nw.LazyFrame[Any], name: str, *, whole: bool) -> Any:
     import narwhals as nw
 
     present = lazy.select(nw.col(name).cast(nw.Float64)).filter(~nw.col(name).is_null())
-    try:
-        many = present.select(nw.col(name).n_unique()).collect().to_pandas()[name].iloc[0]
-        if whole and many <= _MOST_CODES:
-            return None
-        if many > _MOST_VALUES:
-            shares = np.linspace(0, 1, _QUANTILES + 1)
-            asked = present.select(
-                *(
-                    nw.col(name).quantile(float(share), interpolation="linear").alias(f"q{index}")
-                    for index, share in enumerate(shares)
-                )
-            )
-            return asked.collect().to_pandas().iloc[0].to_numpy(dtype=np.float64)
-        counted = (
-            present.with_columns(nw.lit(1).cast(nw.Int64).alias(ROWS))
-            .group_by(name)
-            .agg(nw.col(ROWS).sum())
-            .collect()
-            .to_pandas()
-        )
-    except Exception as error:
-        raise _of_engine(error) from error
+    many = collected(lambda: present.select(nw.col(name).n_unique()))[name].iloc[0]
+    if whole and many <= _MOST_CODES:
+        return None
+    if many > _MOST_VALUES:
+        shares = np.linspace(0, 1, _QUANTILES + 1)
+        quantiles = [
+            nw.col(name).quantile(float(share), interpolation="linear").alias(f"q{index}")
+            for index, share in enumerate(shares)
+        ]
+        return collected(lambda: present.select(*quantiles)).iloc[0].to_numpy(dtype=np.float64)
+    counted = sum_by(present, bins=[], keys={name: nw.col(name)}, sums=sums_of_weights(None))
     values = counted[name].to_numpy(dtype=np.float64)
     times = counted[ROWS].to_numpy(dtype=np.int64)
     kept = np.isfinite(values)
@@ -256,7 +352,21 @@ def _bin_number(bins: Bins, lazy: nw.LazyFrame[Any]) -> Any:
     return nw.when(known).then(number)
 
 
-def _lazy(rows: Any) -> nw.LazyFrame[Any]:
+def open_rows(rows: Any, columns: Sequence[str]) -> nw.LazyFrame[Any]:
+    """Return rows as narwhals takes them, with some columns that must be there.
+
+    Raises
+    ------
+    ParameterError
+        If a column is not there.
+    DataError
+        If it is no frame.
+
+    Examples
+    --------
+    >>> open_rows(pd.DataFrame({"sex": ["f", "m"]}), ["sex"]).collect_schema().names()
+    ['sex']
+    """
     import narwhals as nw
 
     try:
@@ -268,6 +378,15 @@ def _lazy(rows: Any) -> nw.LazyFrame[Any]:
             remedy="give a frame of pandas, Polars, Arrow, DuckDB, Ibis, Dask or PySpark",
         ) from error
     lazy: nw.LazyFrame[Any] = frame.lazy() if isinstance(frame, nw.DataFrame) else frame
+    names = list(lazy.collect_schema().names())
+    for name in columns:
+        if name not in names:
+            raise ParameterError(
+                f"there is no column {name!r}",
+                where="columns",
+                remedy=f"the columns are {', '.join(names[:20])}",
+                column=name,
+            )
     return lazy
 
 
@@ -353,6 +472,9 @@ def counts_query(
         sums.append(f"SUM({column} * {column}) AS {quoted(WEIGHT_SQUARED)}")
     selected = ",\n".join(f"  {item}" for item in (*keys, *sums))
     numbers = ", ".join(str(index) for index in range(1, len(keys) + 1))
+    if weights is not None:
+        # Rows of weight 0 do not count for a metric, so they are lines of their own.
+        numbers += f", {quoted(weights)} > 0"
     return f"SELECT\n{selected}\nFROM {table}\nGROUP BY {numbers}"
 
 

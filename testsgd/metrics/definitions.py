@@ -24,7 +24,8 @@ PredictionKind = Literal["decisions", "scores", "numbers"]
 # A share of rows, a mean of numbers between 0 and 1, or a mean of any numbers.
 Scale = Literal["share", "mean share", "number"]
 Better = Literal["higher", "lower", "neither"]
-# From predictions and true labels (n,) to what each row adds, numerator and denominator (n,).
+# From predictions and true labels (n,) to what each row adds, numerator and denominator (n,); one
+# number stands for the same of every row.
 Masses = Callable[[Any, Any], tuple[Any, Any]]
 
 
@@ -59,16 +60,19 @@ def _property_masses(fairness: FairnessProperty) -> Masses:
     return masses
 
 
+# Metrics of scores and numbers are of arrays, and of expressions that an engine works out.
 def _mean(values: Any, _: Any) -> tuple[Any, Any]:
-    return values, np.ones(len(values))
+    return values, 1.0
 
 
 def _mean_excess(values: Any, truth: Any) -> tuple[Any, Any]:
-    return values - truth, np.ones(len(values))
+    return values - truth, 1.0
 
 
 def _mean_absolute_error(values: Any, truth: Any) -> tuple[Any, Any]:
-    return np.abs(values - truth), np.ones(len(values))
+    excess = values - truth
+    # An expression has it as a method only.
+    return (np.abs(excess) if isinstance(excess, np.ndarray) else excess.abs()), 1.0
 
 
 def _of_decisions(fairness: FairnessProperty, *, name: str, better: Better) -> Metric:

@@ -1,4 +1,4 @@
-"""Audits by metrics of a file of rows and a model that is asked about them."""
+"""Audits of a file of rows: of a column of predictions, or of a model by metrics."""
 
 from __future__ import annotations
 
@@ -9,13 +9,63 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from testsgd.auditing import check_columns, model_and_rows
+from testsgd.auditing import AuditResult, check_columns, model_and_rows
 from testsgd.data import read_frame
 from testsgd.errors import ParameterError
-from testsgd.metrics.call import audit_metrics
+from testsgd.metrics.call import audit_metrics, audit_predictions
 from testsgd.metrics.report.summary import AskedModel
 from testsgd.metrics.result import MetricsResult
 from testsgd.sampling import BATCH_ROWS
+
+
+def audit_file_of_predictions(
+    path: Path | str,
+    *,
+    predictions: str,
+    sensitive_features: Sequence[str],
+    label: str | None = None,
+    weights: str | None = None,
+    **options: Any,
+) -> AuditResult | MetricsResult:
+    """Audit a column of predictions in a file.
+
+    Parameters
+    ----------
+    path : path-like
+        A file as :func:`testsgd.data.read_frame` reads it.
+    predictions : str
+        The column with predictions.
+    sensitive_features : sequence of str
+        Names of columns.
+    label, weights : str, optional
+        The columns with the true labels, and with weights.
+    **options
+        Those of :func:`testsgd.audit_predictions`.
+
+    Returns
+    -------
+    AuditResult or MetricsResult
+
+    Raises
+    ------
+    ParameterError
+        If a column is not in the file.
+    TestSGDError
+        As for :func:`testsgd.audit_predictions`.
+    """
+    named = {"predictions": predictions, "label": label, "weights": weights}
+    frame = read_frame(Path(path))
+    check_columns(frame, named, sensitive_features)
+    taken = [column for column in named.values() if column is not None]
+    return audit_predictions(
+        frame[predictions],
+        None if label is None else frame[label],
+        sensitive_features=frame[list(sensitive_features)],
+        other_features=frame.drop(columns=taken),
+        sample_weight=None if weights is None else frame[weights],
+        name=Path(path).name.partition(".")[0],
+        **options,
+    )
 
 
 def audit_model_by_metrics(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,9 +14,14 @@ from testsgd.data import booleans_as_numbers, category_text, classes_of
 from testsgd.data.inference import favourable_class
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.definitions import Floats, Metric, PredictionKind
-
-# Whole numbers of more different values are numbers, not classes.
-_MOST_CLASSES = 20
+from testsgd.metrics.rules_of_kinds import (
+    check_finite,
+    check_present,
+    kind_of_decimals,
+    kind_of_whole_numbers,
+    limit_of,
+    no_true_numbers,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +43,9 @@ class Predictions:
     # which `weights` is then the sum.
     rows: NDArray[np.int64] | None = None
     weights_squared: Floats | None = None
+    # What these rows add to metrics of scores or numbers, by a metric's name, shape (5, n); such
+    # sums stand in place of `numbers` and `truth`.
+    sums: Mapping[str, Floats] | None = None
     favourable: str = ""  # The class whose rate is compared; empty for numbers.
     threshold: float | None = None  # Above which a score or number counts as favourable.
 
@@ -60,24 +68,14 @@ class Predictions:
         decisions says of a row, it says of its kind.
         """
         assert self.decisions is not None
-        kinds = np.arange(6)
-        decided, state = kinds % 2 == 1, kinds // 2
         # Small numbers, because there may be a hundred million rows.
         kind = self.decisions.astype(np.int8)
         if self.labels is not None and self.labelled is not None:
             # Without a true label 4, else 2 if that is the favourable one.
             kind += 2 * self.labels.astype(np.int8)
             kind[~self.labelled] += 4
-        prototypes = Predictions(
-            kind="decisions",
-            given=kinds,
-            given_truth=None,
-            decisions=decided,
-            numbers=None,
-            labels=None if self.labels is None else state == 1,
-            truth=None,
-            labelled=None if self.labelled is None else state < 2,
-            weights=None,
+        prototypes = predictions_of_kinds(
+            np.arange(6), decided=True, labelled=self.labels is not None
         )
         return prototypes, kind
 
@@ -95,32 +93,87 @@ class Predictions:
         """
         if metric.kind is None:
             return _masses_of_function(metric, self.given, self.given_truth)
-        if metric.needs_labels and self.labelled is None:
-            raise ParameterError(
-                f"the metric {metric.name} needs the true labels, and there are none",
-                where="metrics",
-                remedy="give the true labels (y_true, --label), or name other metrics",
-                metric=metric.name,
-            )
+        check_metric(
+            metric,
+            kind=self.kind,
+            labelled=self.labelled is not None,
+            decided=self.decisions is not None,
+        )
         if metric.kind == "decisions":
-            taken: Any = self.decisions
-            beside: Any = self.labels
+            numerator, denominator = metric.masses(self.decisions, self.labels)
         else:
-            taken = self.numbers if metric.kind == self.kind else None
-            beside = self.truth
-        if taken is None:
-            raise ParameterError(
-                f"the metric {metric.name} is of {metric.kind}, and the predictions are "
-                f"{'classes' if self.kind == 'decisions' else self.kind}",
-                where="metrics",
-                remedy=_remedy(metric, self.kind),
-                metric=metric.name,
-            )
-        numerator, denominator = metric.masses(taken, beside)
+            numerator, denominator = metric.masses(self.numbers, self.truth)
+        denominator = np.broadcast_to(denominator, np.shape(numerator))
         if metric.needs_labels and self.labelled is not None and not self.labelled.all():
             numerator = np.where(self.labelled, numerator, 0.0)
             denominator = np.where(self.labelled, denominator, 0.0)
         return np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+
+
+def predictions_of_kinds(
+    kinds: NDArray[np.integer], *, decided: bool, labelled: bool
+) -> Predictions:
+    """Return decisions and labels by the numbers of their kinds, see :meth:`Predictions.by_kind`.
+
+    Without decisions or labels (`decided`, `labelled`) the kinds say nothing of these.
+
+    Examples
+    --------
+    >>> read = predictions_of_kinds(np.array([1, 2, 4]), decided=True, labelled=True)
+    >>> read.decisions.tolist(), read.labels.tolist(), read.labelled.tolist()
+    ([True, False, False], [False, True, False], [True, True, False])
+    """
+    state = kinds // 2
+    return Predictions(
+        kind="decisions",
+        given=kinds,
+        given_truth=None,
+        decisions=kinds % 2 == 1 if decided else None,
+        numbers=None,
+        labels=state == 1 if labelled else None,
+        truth=None,
+        labelled=state < 2 if labelled else None,
+        weights=None,
+    )
+
+
+def check_metric(metric: Metric, *, kind: PredictionKind, labelled: bool, decided: bool) -> None:
+    """Refuse a metric that predictions do not have.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric, no function of the user's.
+    kind : {"decisions", "scores", "numbers"}
+        What the predictions are.
+    labelled, decided : bool
+        Whether there are true labels, and decisions.
+
+    Raises
+    ------
+    ParameterError
+        If it is a metric of other predictions, or needs true labels and there are none.
+
+    Examples
+    --------
+    >>> from testsgd.metrics.definitions import METRICS
+    >>> check_metric(METRICS["mean_score"], kind="scores", labelled=False, decided=True)
+    """
+    if metric.needs_labels and not labelled:
+        raise ParameterError(
+            f"the metric {metric.name} needs the true labels, and there are none",
+            where="metrics",
+            remedy="give the true labels (y_true, --label), or name other metrics",
+            metric=metric.name,
+        )
+    if not decided if metric.kind == "decisions" else metric.kind != kind:
+        raise ParameterError(
+            f"the metric {metric.name} is of {metric.kind}, and the predictions are "
+            f"{'classes' if kind == 'decisions' else kind}",
+            where="metrics",
+            remedy=_remedy(metric, kind),
+            metric=metric.name,
+        )
 
 
 def _remedy(metric: Metric, kind: PredictionKind) -> str:
@@ -204,12 +257,7 @@ def read_predictions(
     ('scores', [False, True, True])
     """
     predicted = _series(y_pred, "y_pred", rows=rows)
-    if predicted.isna().any():
-        raise DataError(
-            f"{int(predicted.isna().sum()):,} predictions are missing",
-            where="y_pred",
-            remedy="leave out the rows without a prediction",
-        )
+    check_present(int(predicted.isna().sum()), where="y_pred")
     true = None if y_true is None else _series(y_true, "y_true", rows=rows)
     if true is not None:
         predicted, true = booleans_as_numbers(predicted, true)
@@ -259,21 +307,16 @@ def _kind(predicted: pd.Series[Any], true: pd.Series[Any] | None) -> PredictionK
     ):
         return "decisions"
     numbers = predicted.to_numpy(dtype=np.float64)
-    if not np.isfinite(numbers).all():
-        raise DataError(
-            "a prediction is infinite", where="y_pred", remedy="give finite numbers or classes"
-        )
-    whole = not (numbers % 1 != 0).any()
-    if whole:
-        return "decisions" if len(pd.unique(numbers)) <= _MOST_CLASSES else "numbers"
-    within = numbers.min() >= 0 and numbers.max() <= 1
-    # Labels that are no classes say that the predictions are no scores of one.
-    regression = (
-        true is not None
+    check_finite(bool(np.isfinite(numbers).all()), where="y_pred")
+    if not (numbers % 1 != 0).any():
+        return kind_of_whole_numbers(len(pd.unique(numbers)))
+    return kind_of_decimals(
+        float(numbers.min()),
+        float(numbers.max()),
+        decimal_labels=true is not None
         and pd.api.types.is_float_dtype(true.dtype)
-        and bool((true.dropna() % 1 != 0).any())
+        and bool((true.dropna() % 1 != 0).any()),
     )
-    return "scores" if within and not regression else "numbers"
 
 
 def _of_classes(
@@ -344,6 +387,23 @@ def _classes_of(true: pd.Series[Any]) -> list[str]:
     return classes_of(pd.Series(true.dropna().unique(), name=true.name))
 
 
+def favourable_labels(true: pd.Series[Any] | None, favourable: Any) -> tuple[str, ...]:
+    """Return the classes among the true labels of scores that count as favourable.
+
+    Raises
+    ------
+    ParameterError
+        If the labels are no classes, or which of them is favourable is not clear.
+
+    Examples
+    --------
+    >>> favourable_labels(pd.Series(["bad", "good", None]), None)
+    ('good',)
+    """
+    classes = ["no", "yes"] if true is None else _classes_of(true)
+    return _favourable_classes(classes, favourable)
+
+
 def _are_class(values: pd.Series[Any], names: Sequence[str]) -> NDArray[np.bool_]:
     """Return which of some different values are one of some classes."""
     return np.array([category_text(value) in names for value in values], dtype=bool)
@@ -359,13 +419,12 @@ def _of_numbers(
     threshold: float | None,
 ) -> Predictions:
     numbers = predicted.to_numpy(dtype=np.float64)
-    limit = 0.5 if threshold is None and kind == "scores" else threshold
+    limit = limit_of(kind, threshold)
     decisions = None if limit is None else numbers > limit
     labels = truth = labelled = None
     chosen = ""
     if kind == "scores":
-        classes = ["no", "yes"] if true is None else _classes_of(true)
-        names = _favourable_classes(classes, favourable)
+        names = favourable_labels(true, favourable)
         labels, labelled = _labels(true, names)
         chosen = " or ".join(names)
         truth = None if labels is None else labels.astype(np.float64)
@@ -373,11 +432,7 @@ def _of_numbers(
         truth = pd.to_numeric(true, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         labelled = np.isfinite(truth)
         if not labelled.any():
-            raise DataError(
-                "the true values are no numbers, and the predictions are",
-                where="y_true",
-                remedy="give the true numbers",
-            )
+            raise no_true_numbers("y_true")
         truth = np.where(labelled, truth, 0.0)
         labels = None if limit is None else truth > limit
     return Predictions(

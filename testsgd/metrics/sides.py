@@ -193,13 +193,15 @@ def sides_of(sums: Floats, *, scale: Scale) -> Sides:
         - 2 * value * parts[PRODUCT]
         + value**2 * parts[DENOMINATOR_SQUARED]
     )
-    # Rounding may leave less than nothing.
+    # Rounding may leave less than nothing. Numbers that are the same in all rows differ by rounding
+    # only, which is no difference, so they keep a spread of a millionth.
     noise = 1e-12 * (parts[NUMERATOR_SQUARED] + value**2 * parts[DENOMINATOR_SQUARED])
+    least = noise if scale == "number" else 0.0
     return Sides(
         counted,
         parts[NUMERATOR],
         parts[DENOMINATOR],
-        np.where(residual > noise, residual, 0.0),
+        np.where(residual > noise, residual, least),
         parts[DENOMINATOR_SQUARED],
         scale,
     )

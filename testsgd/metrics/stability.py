@@ -25,6 +25,9 @@ from testsgd.scoring import normal_quantile
 _STABLE_GROUPS = 10
 # Near copies of the first groups may fill the top of a sample's ranking.
 _LOOKED_AT = 200
+# If samples have more groups in front than these, pairs are compared within each sample alone.
+_MOST_PAIRED = 2_000
+_IN_FRONT = 64
 # Bootstrap samples, if they are quick: a share then has a standard error of 3.5 points at most.
 _SAMPLES = 200
 # More numbers than these, of groups, cells and metrics, take longer than a few seconds.
@@ -55,13 +58,18 @@ def found_again(
     """Return, for each metric, in which share of samples its first distinct groups come back.
 
     A group comes back if it, or a near copy of it, is among the first ten distinct groups of the
-    sample.
+    sample. Nothing is said of a metric without a significant group.
     """
     shares: list[dict[int, float]] = [{} for _ in metrics]
     if samples == 0:
         return shares
     for number, noise in enumerate(noises_of(cells)):
-        some = {metric: metrics[metric] for metric in noise.metrics if metrics[metric].distinct}
+        # Where nothing is significant there is nothing to be found again.
+        some = {
+            metric: metrics[metric]
+            for metric in noise.metrics
+            if metrics[metric].compared.significant.any()
+        }
         if not some:
             continue
         groups = _with_references(list(some.values()))
@@ -78,6 +86,7 @@ def found_again(
                 orders[metric] += of_metric.orders(drawn, sums)
         for metric, found in some.items():
             looked_for = np.array(found.distinct[:_STABLE_GROUPS], dtype=np.intp)
+            looked_for = looked_for[found.compared.significant[looked_for]]
             found_shares = _shares_found(
                 cells,
                 rule_sets,
@@ -107,24 +116,32 @@ def _shares_found(
     overlap: float,
 ) -> Floats:
     """Return in which share of orders groups, or near copies, are among the first distinct ones."""
-    # Most samples have much the same groups in front, so each pair is compared only once.
-    groups = np.unique(np.concatenate([looked_for, *orders]))
-    are_near = overlaps_of(cells, rule_sets, reference)(groups, groups) >= overlap
-    wanted = np.searchsorted(groups, looked_for)
+    overlaps = overlaps_of(cells, rule_sets, reference)
     found = np.zeros(len(looked_for))
+    groups = np.unique(np.concatenate([looked_for, *orders]))
+    if len(groups) <= _MOST_PAIRED:
+        # Most samples have much the same groups in front, so each pair is compared only once.
+        are_near = overlaps(groups, groups) >= overlap
+        wanted = np.searchsorted(groups, looked_for)
+        for order in orders:
+            first = _first_distinct(np.searchsorted(groups, order), are_near)
+            found += are_near[wanted][:, first].any(axis=1)
+        return found / len(orders)
     for order in orders:
-        first = _first_distinct(np.searchsorted(groups, order), are_near)
-        found += are_near[wanted][:, first].any(axis=1)
+        front = order[:_IN_FRONT]
+        are_near = overlaps(front, front) >= overlap
+        again = front[_first_distinct(np.arange(len(front)), are_near)]
+        found += (overlaps(looked_for, again) >= overlap).any(axis=1)
     return found / len(orders)
 
 
-def _first_distinct(order: NDArray[np.intp], are_near: NDArray[np.bool_]) -> list[int]:
+def _first_distinct(order: NDArray[np.intp], are_near: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return the first groups of an order that are no near copies of one before them."""
     kept: list[int] = []
     while len(order) and len(kept) < _STABLE_GROUPS:
         kept.append(int(order[0]))
         order = order[~are_near[order[0], order]]
-    return kept
+    return np.array(kept, dtype=np.intp)
 
 
 @dataclass(frozen=True, kw_only=True)

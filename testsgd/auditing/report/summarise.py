@@ -98,6 +98,9 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     if parameters.ranked_by == "counterfactual" and terms is not None:
         bound = findings.largest_bound if findings.guarantee.kind == "simultaneous" else None
         measures = [GateMeasure("counterfactual effect", findings.top_score, bound)]
+    if parameters.ranked_by == "counterfactual" and isinstance(findings, TableFindings):
+        # Beside the differences: those that come through other features would pass unseen.
+        measures.append(_own_effect_measure(findings))
     return AuditSummary.of(
         findings,
         created=present_moment(),
@@ -115,6 +118,24 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         estimands=estimands,
         **parts,
     )
+
+
+def _own_effect_measure(findings: TableFindings) -> GateMeasure:
+    """Return the largest own effect of the sensitive features, and its lower confidence bound."""
+    name, known = "own effect of the sensitive features", findings.own_effects
+    if known is None:
+        return GateMeasure(name, None, None)
+    judged = findings.estimates.decided & ~np.isnan(known.effects)
+    if not judged.any():
+        return GateMeasure(name, None, None)
+    bound = None
+    errors = findings.guarantee.errors
+    if findings.guarantee.kind == "fdr":
+        # Which of them are discoveries is known of the differences only.
+        errors = np.full(len(judged), (1 - findings.guarantee.confidence) / len(judged))
+    if findings.guarantee.kind != "per-group":
+        bound = float(known.lower_bounds(errors)[judged].max())
+    return GateMeasure(name, float(np.abs(known.effects[judged]).max()), bound)
 
 
 def packages(findings: Findings) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Literal
 
 from testsgd.auditing.guarantee import Method
+from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
 from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
 from testsgd.auditing.report.wording import (
@@ -111,6 +112,8 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
     else:
         headline = _headline(top, summary)
         told = [*_disagreement(top, summary), _interval_sentence(top, summary)]
+        if summary.parameters.ranked_by == "counterfactual" and top.own_effect is not None:
+            told.insert(0, own_effect_sentence(top.own_effect))
     sentences = [
         *_held_out(top, summary),
         *told,

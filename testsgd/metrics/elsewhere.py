@@ -1,0 +1,243 @@
+"""Audits by metrics of rows that were counted, or stay in an engine that counts and sums them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from testsgd.auditing import check_columns, frame_of
+from testsgd.errors import DataError, ParameterError
+from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, bins_of_counts, count_rows
+from testsgd.metrics.definitions import default_metrics, resolve_metrics
+from testsgd.metrics.predictions import read_predictions, read_weights
+from testsgd.metrics.result import MetricsResult
+from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of
+from testsgd.metrics.summing import kind_of_rows, sum_rows
+
+
+def audit_counts(
+    counts: Any,
+    *,
+    predictions: str,
+    sensitive_features: Sequence[str],
+    rows: str = ROWS,
+    label: str | None = None,
+    weight: str | None = None,
+    weight_squared: str | None = None,
+    metrics: Wanted | None = None,
+    rule: Literal["four-fifths"] | None = None,
+    favourable: Any = None,
+    features: Mapping[str, Mapping[str, Any]] | None = None,
+    name: str = "data",
+    **parameters: Any,
+) -> MetricsResult:
+    """Compare metrics of rows that were counted elsewhere, each row of a table standing for many.
+
+    Such a table is what one GROUP BY gives, see :func:`testsgd.metrics.count_rows`; the result is
+    that of the rows themselves.
+
+    Parameters
+    ----------
+    counts : data frame
+        A row for each combination of sensitive values, prediction and true label.
+    predictions : str
+        The column with predictions, which must be classes.
+    sensitive_features : sequence of str
+        Names of columns. Numbers are the lower edges of bins, but for whole numbers of at most five
+        values, which are categories.
+    rows : str
+        The column that says how many rows there are.
+    label : str, optional
+        The column with the true labels.
+    weight, weight_squared : str, optional
+        The columns with the sums of the weights and of their squares.
+    metrics, rule, favourable, features, name, **parameters
+        As for :func:`testsgd.audit_metrics`.
+
+    Returns
+    -------
+    MetricsResult
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> counts = pd.DataFrame({
+    ...     "sex": ["f", "f", "m", "m"],
+    ...     "granted": ["no", "yes", "no", "yes"],
+    ...     "rows": [600_000_000, 400_000_000, 500_000_000, 500_000_000]})
+    >>> result = audit_counts(counts, predictions="granted", sensitive_features=["sex"])
+    >>> result.summary.metrics[0].counted, result.groups["effect"].iloc[0].round(6).item()
+    (2000000000, -0.1)
+    """
+    started = time.perf_counter()
+    settings = settings_of(parameters, rule=rule)
+    frame = frame_of(counts, "counts")
+    named = {"predictions": predictions, "rows": rows, "label": label}
+    named |= {"weight": weight, "weight_squared": weight_squared}
+    check_columns(frame, named, sensitive_features)
+    if (weight is None) != (weight_squared is None):
+        raise ParameterError(
+            "the sums of the weights and of their squares belong together",
+            where="weight",
+            remedy="name the columns of both",
+        )
+    times = read_weights(frame[rows], rows=len(frame))
+    if (times % 1 != 0).any():
+        raise DataError(
+            "a number of rows is not whole",
+            where=f"column {rows!r}",
+            remedy="name the column that says how many rows there are",
+        )
+    occurring = np.flatnonzero(times > 0)
+    frame, times = frame.iloc[occurring].reset_index(drop=True), times[occurring]
+    read = read_predictions(
+        frame[predictions],
+        None if label is None else frame[label],
+        rows=len(frame),
+        sample_weight=None if weight is None else frame[weight],
+        favourable=favourable,
+    )
+    if read.kind != "decisions":
+        raise DataError(
+            f"the predictions are {read.kind}, and rows are counted by classes",
+            where=f"column {predictions!r}",
+            remedy="count rows by decisions, such as score > 0.5",
+        )
+    squares = None
+    if weight_squared is not None:
+        squares = read_weights(frame[weight_squared], rows=len(frame))
+    read = replace(read, rows=times.astype(np.int64), weights_squared=squares)
+    return audited(
+        table_of(
+            frame[list(sensitive_features)],
+            features={**bins_of_counts(frame, sensitive_features), **(features or {})},
+            name=name,
+        ),
+        read,
+        settings,
+        metrics="selection_rate" if rule is not None and metrics is None else metrics,
+        label=label or predictions,
+        started=started,
+    )
+
+
+def audit_rows_elsewhere(
+    rows: Any,
+    *,
+    predictions: str,
+    sensitive_features: Sequence[str],
+    label: str | None = None,
+    weights: str | None = None,
+    metrics: Wanted | None = None,
+    rule: Literal["four-fifths"] | None = None,
+    favourable: Any = None,
+    threshold: float | None = None,
+    features: Mapping[str, Mapping[str, Any]] | None = None,
+    name: str = "data",
+    **parameters: Any,
+) -> MetricsResult:
+    """Compare metrics of rows that stay in the engine that has them: one GROUP BY is sent to it.
+
+    Classes are counted. Of scores and numbers it is sums that come here, by which the result is
+    that of the rows themselves, too; of these a metric can be no function of one's own.
+
+    Parameters
+    ----------
+    rows, sensitive_features, label, weights, features
+        As for :func:`testsgd.metrics.count_rows`.
+    predictions : str
+        The column with predictions: classes, scores between 0 and 1, or numbers.
+    threshold : float, optional
+        A score or number above it counts as favourable; 0.5 for scores if not given.
+    metrics, rule, favourable, name, **parameters
+        As for :func:`testsgd.audit_metrics`.
+
+    Returns
+    -------
+    MetricsResult
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong.
+
+    Examples
+    --------
+    >>> import polars
+    >>> people = polars.LazyFrame({"sex": ["f", "m"] * 200, "granted": ["no", "yes"] * 200})
+    >>> result = audit_rows_elsewhere(people, predictions="granted", sensitive_features=["sex"])
+    >>> result.summary.data.rows
+    400
+
+    Scores:
+
+    >>> people = people.with_columns(score=polars.lit(0.25) + 0.5 * (polars.col("sex") == "m"))
+    >>> result = audit_rows_elsewhere(
+    ...     people, predictions="score", sensitive_features=["sex"], metrics="mean_score")
+    >>> result.groups["effect"].iloc[0].item()
+    -0.5
+    """
+    started = time.perf_counter()
+    settings = settings_of(parameters, rule=rule)
+    wanted = "selection_rate" if rule is not None and metrics is None else metrics
+    kind = kind_of_rows(rows, predictions=predictions, label=label)
+    if kind != "decisions":
+        if wanted is None:
+            wanted = default_metrics(kind, labelled=label is not None)
+        summed = sum_rows(
+            rows,
+            kind=kind,
+            metrics=resolve_metrics(wanted),
+            sensitive_features=sensitive_features,
+            predictions=predictions,
+            label=label,
+            weights=weights,
+            favourable=favourable,
+            threshold=threshold,
+            features=features,
+        )
+        bins_of_lines = bins_of_counts(summed.lines, sensitive_features)
+        return audited(
+            table_of(
+                summed.lines,
+                features={**bins_of_lines, **(features or {}), **summed.features},
+                name=name,
+            ),
+            summed.predictions,
+            settings,
+            metrics=wanted,
+            label=label or predictions,
+            started=started,
+        )
+    counts, bins = count_rows(
+        rows,
+        sensitive_features=sensitive_features,
+        predictions=predictions,
+        label=label,
+        weights=weights,
+        features=features,
+    )
+    weighted = weights is not None
+    return audit_counts(
+        counts,
+        predictions=predictions,
+        sensitive_features=sensitive_features,
+        label=label,
+        weight=WEIGHT if weighted else None,
+        weight_squared=WEIGHT_SQUARED if weighted else None,
+        metrics=metrics,
+        rule=rule,
+        favourable=favourable,
+        features={**(features or {}), **bins},
+        name=name,
+        **parameters,
+    )

@@ -1,0 +1,116 @@
+"""What the calls of an audit of metrics share: its settings, its table, and the audit itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from testsgd.auditing import listed_features, with_other_features
+from testsgd.auditing.report.subject import table_summary
+from testsgd.auditing.report.summary import LabelSummary
+from testsgd.data import Table, check_table, infer_specification, joined
+from testsgd.errors import ParameterError
+from testsgd.metrics.definitions import JOINT_METRICS, Masses, default_metrics, resolve_metrics
+from testsgd.metrics.parameters import BEST, MetricParameters
+from testsgd.metrics.predictions import Predictions
+from testsgd.metrics.report.summarise import summarise_metrics
+from testsgd.metrics.result import MetricsResult
+from testsgd.metrics.run import MetricRows, run_metrics
+from testsgd.parameters import parameters_of
+
+Wanted = Iterable[str | Masses] | str | Masses
+
+# The column that stands for the predictions in the description; no user's column is called so.
+_PREDICTION = "(prediction)"
+
+FOUR_FIFTHS: Mapping[str, Any] = {"measure": "ratio", "reference": BEST, "fail_below": 0.8}
+"""The parameters of the four-fifths rule: selection rates as ratios to that of the best group."""
+
+
+def settings_of(parameters: Mapping[str, Any], *, rule: str | None) -> MetricParameters:
+    """Return the parameters that a user chose, with those of a rule by its name."""
+    chosen = dict(parameters)
+    if rule is not None:
+        if rule != "four-fifths":
+            raise ParameterError(
+                f"there is no rule {rule!r}", where="rule", remedy="write four-fifths"
+            )
+        chosen = {**FOUR_FIFTHS, **chosen}
+    chosen["condition_on"] = listed_features(chosen.get("condition_on"), where="condition_on")
+    return parameters_of(MetricParameters, chosen, where="audit of metrics")
+
+
+def table_of(
+    frame: pd.DataFrame,
+    *,
+    features: Mapping[str, Mapping[str, Any]] | None,
+    name: str,
+    other_features: Any = None,
+) -> Table:
+    """Return the sensitive features as a table, with what their columns were taken for."""
+    sensitive = list(frame.columns)
+    if other_features is not None:
+        frame = with_other_features(frame, other_features)
+    guessed = infer_specification(
+        frame,
+        sensitive=sensitive,
+        label=_PREDICTION,
+        labels=pd.Series(["no", "yes"]),
+        name=name,
+        favourable="yes",
+        join_rare=True,
+        features=features,
+    )
+    specification = guessed.specification
+    table = check_table(joined(frame, specification), specification, source=name)
+    return replace(table, notes=guessed.notes, inferred=guessed.columns)
+
+
+def audited(
+    table: Table,
+    predictions: Predictions,
+    settings: MetricParameters,
+    *,
+    metrics: Wanted | None,
+    label: str,
+    started: float,
+) -> MetricsResult:
+    """Compare the metrics of the rows of a table, and write it down."""
+    read = time.perf_counter()
+    wanted = metrics
+    if wanted is None:
+        labelled = predictions.labelled is not None
+        wanted = default_metrics(predictions.kind, labelled=labelled)
+    rows = MetricRows.of(table, predictions, resolve_metrics(wanted), bins=settings.bins)
+    findings = run_metrics(rows, settings)
+    finished = time.perf_counter()
+    data = table_summary(
+        table,
+        predictions_given=True,
+        label=LabelSummary(column=label, favourable=predictions.favourable, meaning=""),
+    )
+    summary = summarise_metrics(
+        findings,
+        data.model_copy(update={"rows": int(findings.cells.rows.sum())}),
+        predictions=predictions,
+        joint=joint_names(wanted),
+        seconds={
+            "reading": round(read - started, 4),
+            "comparing": round(finished - read, 4),
+        },
+    )
+    return MetricsResult(summary, findings)
+
+
+def joint_names(wanted: Wanted) -> list[str]:
+    """Return the joint metrics among those that a user names."""
+    if callable(wanted):
+        return []
+    names = wanted.split(",") if isinstance(wanted, str) else list(wanted)
+    return [
+        name.strip() for name in names if isinstance(name, str) and name.strip() in JOINT_METRICS
+    ]
