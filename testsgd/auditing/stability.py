@@ -37,8 +37,9 @@ STABLE_GROUPS = 10
 _SAMPLES = 200
 # From fewer its standard error may be above 7 points, and it says little.
 _FEWEST_SAMPLES = 50
-# What a sample takes at least, for each candidate and for each cell: measured with one thread by
-# python -m benchmarks.stability_seconds.
+# What a sample takes, for each candidate and for each cell: measured with one thread by
+# python -m benchmarks.stability_seconds, when samples were searched one by one. Together they take
+# less. The numbers stay, as they decide how many samples are drawn.
 _SECONDS = 2e-3
 _SECONDS_A_CANDIDATE = 5e-7
 _SECONDS_A_CELL = 1e-5
