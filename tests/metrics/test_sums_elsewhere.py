@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import testsgd
-from testsgd.errors import TestSGDError
+from testsgd.errors import ParameterError, TestSGDError
 from testsgd.metrics import METRICS, audit_rows_elsewhere
 
 ROWS = 4000
@@ -166,6 +166,62 @@ def test_an_engine_sees_what_predictions_are(case: str, engine: str) -> None:
     found = elsewhere(ENGINES[engine](rows), **options)
     assert found.summary.predictions == kind
     check_equal(found, here(rows, **options))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"reference": "overall"},
+        {"reference": "best"},
+        {"reference": "sex = f"},
+        {"measure": "ratio"},
+        {"rule": "four-fifths", "metrics": "selection_rate"},
+        {"guarantee": "per-group", "stability": 20},
+    ],
+    ids=str,
+)
+def test_every_comparison_is_that_of_the_rows(options: dict[str, Any]) -> None:
+    rows = people("scores")
+    asked = {"metrics": ["selection_rate", "mean_score"], "weights": "weight", **options}
+    check_equal(elsewhere(in_duckdb(rows), **asked), here(rows, **asked))
+
+
+@pytest.mark.parametrize("name", ["Rows", "Weight", "WEIGHT_SQUARED"])
+@pytest.mark.parametrize("engine", ["polars", "duckdb", "pandas"])
+def test_columns_may_be_called_nearly_like_sums(engine: str, name: str) -> None:
+    rows = people("scores").rename(columns={"weight": "times"}).rename(columns={"race": name})
+    options = {**QUICK, "features": None}
+    found = audit_rows_elsewhere(
+        ENGINES[engine](rows),
+        predictions="said",
+        sensitive_features=["sex", name],
+        weights="times",
+        **options,
+    )
+    expected = testsgd.audit_metrics(
+        rows["said"],
+        sensitive_features=rows[["sex", name]],
+        sample_weight=rows["times"],
+        **options,
+    )
+    check_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", ["rows", "weight", "weight_squared"])
+@pytest.mark.parametrize("said", ["scores", "classes"])
+def test_a_column_called_like_a_sum_is_named_in_the_error(said: str, name: str) -> None:
+    rows = people("scores").rename(columns={"weight": "times"}).rename(columns={"race": name})
+    if said == "classes":
+        rows["said"] = np.where(rows["said"] > 0.5, "yes", "no")
+    options: dict[str, Any] = {"sensitive_features": ["sex", name], "features": None}
+    with pytest.raises(ParameterError) as caught:
+        elsewhere(in_duckdb(rows), weights="times", **options)
+    assert repr(name) in str(caught.value)
+
+
+def test_summed_rows_cannot_be_held_out() -> None:
+    with pytest.raises(ParameterError):
+        elsewhere(in_polars(people("scores")), holdout=0.5)
 
 
 def test_several_labels_may_be_favourable() -> None:

@@ -28,6 +28,9 @@ ROWS, WEIGHT, WEIGHT_SQUARED = "rows", "weight", "weight_squared"
 WEIGHS = "testsgd_weighs"
 """Whether the rows of a line have a weight above 0: others do not count for a metric."""
 
+# What the sums are called in an engine; no user's column is called so.
+_SUMMED = "testsgd_summed"
+
 # Whole numbers of so few values are categories or bins of their own.
 _MOST_CODES = 12
 # In a table of counts, whose numbers are mostly bins.
@@ -98,7 +101,7 @@ def count_rows(
     Raises
     ------
     ParameterError
-        If a column is not there.
+        If a column is not there, or is called like those of the counts.
     DataError
         If it is no frame, the engine fails, a prediction is missing, or a weight is negative or no
         number.
@@ -168,6 +171,8 @@ def sum_by(
 
     Raises
     ------
+    ParameterError
+        If a key is called like a sum.
     DataError
         If the engine fails.
 
@@ -182,11 +187,22 @@ def sum_by(
     """
     import narwhals as nw
 
+    for name in keys:
+        if name in sums:
+            raise ParameterError(
+                f"a column is called {name!r}, as the sums of the rows are",
+                where=f"column {name!r}",
+                remedy="give the column another name",
+                column=name,
+            )
     binned = {item.column: _bin_number(item, lazy) for item in bins}
     columns = [binned.get(name, column).alias(name) for name, column in keys.items()]
-    added = [column.alias(name) for name, column in sums.items()]
-    totals = [nw.col(name).sum() for name in sums]
+    # Some engines take Rows and rows for one name, so sums have names of their own there.
+    names = {f"{_SUMMED}_{place}": name for place, name in enumerate(sums)}
+    added = [sums[name].alias(own) for own, name in names.items()]
+    totals = [nw.col(own).sum() for own in names]
     summed = collected(lambda: lazy.select(*columns, *added).group_by(*keys).agg(*totals))
+    summed = summed.rename(columns=names)
     for item in bins:
         place = pd.to_numeric(summed[item.column])
         known = place.notna()

@@ -168,8 +168,8 @@ def sum_rows(
     Raises
     ------
     ParameterError
-        If a column is not there, a metric is a function or none of such predictions, or the
-        favourable label is not clear.
+        If a column is not there or is called like a sum, a metric is a function or none of such
+        predictions, or the favourable label is not clear.
     DataError
         If it is no frame, the engine fails, or a label or weight is not usable.
 
