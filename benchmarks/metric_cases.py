@@ -23,7 +23,7 @@ import testsgd
 from benchmarks.marked_page import Marks, fill_marked, table
 from benchmarks.measure import machine, memory_now, memory_peak, side_by_side
 from testsgd.data import load_specification, load_table
-from testsgd.metrics.cells import cells_of_rows
+from testsgd.metrics.cells import DENOMINATOR, NUMERATOR, MetricCells, cells_of_rows
 from testsgd.metrics.definitions import resolve_metrics
 from testsgd.metrics.predictions import read_predictions
 from testsgd.metrics.shared_steps import table_of
@@ -206,10 +206,31 @@ def peers() -> list[list[str]]:
             )
 
         actions["divexplorer"] = by_divexplorer
+    counted = by_testsgd()
+    what = {}
+    try:
+        from aequitas.group import Group
+    except ImportError:
+        pass
+    else:
+        # Aequitas takes texts as objects only.
+        crossed = binned.astype(object).assign(score=said.astype(int), label_value=true.astype(int))
+
+        def by_aequitas() -> Any:
+            # It changes the frame that it is given.
+            return Group().get_crosstabs(crossed.copy(), attr_cols=list(binned.columns))[0]
+
+        actions["aequitas"] = by_aequitas
+        groups, gap = _largest_gap(by_aequitas(), counted)
+        what["aequitas"] = (
+            f"Aequitas' crosstabs, the {groups} groups of single values, all its metrics; its "
+            "selection rates, true and false positive rates differ from testsgd's by at most "
+            f"{gap:.1g}"
+        )
     times = side_by_side(3, **actions)
-    cells = by_testsgd().contingency.cells
+    cells = counted.contingency.cells
     ours = times["testsgd"].median
-    what = {
+    what |= {
         "fairlearn": f"fairlearn's MetricFrame, the {cells} intersections of Census, 5 metrics",
         "divexplorer": "DivExplorer, all itemsets of the same, selection rate only",
         "testsgd": f"testsgd, the {cells} intersections, 5 metrics, from the checked table",
@@ -217,6 +238,36 @@ def peers() -> list[list[str]]:
     return [
         [what[name], f"{taken}: {taken.median / ours:,.0f} x", ""] for name, taken in times.items()
     ]
+
+
+# What Aequitas calls the first three metrics. Its "ppr" is another: the group's share of all rows
+# that are selected.
+_AEQUITAS = ("pprev", "tpr", "fpr")
+
+
+def _largest_gap(crosstabs: pd.DataFrame, counted: MetricCells) -> tuple[int, float]:
+    """Compare the values of Aequitas with those of testsgd; return the groups and the largest gap.
+
+    A group that is not in both is an error, and so is a gap that is more than rounding.
+    """
+    contingency = counted.contingency
+    theirs = crosstabs.set_index(["attribute_name", "attribute_value"])
+    groups, gaps = 0, []
+    for place, axis in enumerate(contingency.axes):
+        for cell, label in enumerate(axis.labels):
+            inside = contingency.coordinates[:, place] == cell
+            if not inside.any():
+                continue
+            groups += 1
+            row = theirs.loc[(axis.feature, label)]
+            for metric, name in enumerate(_AEQUITAS):
+                sums = counted.sums[metric][:, inside].sum(axis=1)
+                gaps.append(abs(float(row[name]) - float(sums[NUMERATOR] / sums[DENOMINATOR])))
+    # NaN, if a value is unknown to one of them.
+    largest = float(np.max(gaps))
+    if groups != len(theirs) or not largest < 1e-9:
+        raise AssertionError(f"{groups} groups and {len(theirs)}; values differ by {largest}")
+    return groups, largest
 
 
 def command() -> list[list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,12 @@ from testsgd.data import (
     infer_column,
     infer_specification,
 )
-from testsgd.data.inference import MOST_SENSITIVE_VALUES, joined, quantile_edges
+from testsgd.data.inference import (
+    MOST_SENSITIVE_VALUES,
+    joined,
+    ordered_values,
+    quantile_edges,
+)
 from testsgd.errors import DataError, ParameterError, TestSGDError
 
 ROWS = 120
@@ -233,3 +239,17 @@ def test_labels_that_are_no_two_classes_or_without_a_favourable_one_are_refused(
             labels=pd.Series(labels),
             favourable=favourable,
         )
+
+
+@pytest.mark.parametrize(
+    ("cells", "texts"),
+    [
+        ([Decimal("1.0"), Decimal("1"), Decimal("2")], ["1", "1.0", "2"]),
+        ([True, 1, "1", None], ["1", "True"]),
+        (["b", "a", None, "b"], ["a", "b"]),
+    ],
+)
+def test_values_are_told_apart_by_their_texts(cells: list[object], texts: list[str]) -> None:
+    column = pd.Series(cells, dtype=object, name="cell")
+    assert infer_column(column).distinct == len(texts)
+    assert ordered_values(column.dropna()) == texts

@@ -10,7 +10,7 @@ explain follows from sums over its cells, so a step is one contraction of the la
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,6 +115,30 @@ def select_rules(
     See Miller (2002), Subset Selection in Regression, chapter 3, for forward selection; Pati,
     Rezaiifar and Krishnaprasad (1993), Orthogonal matching pursuit, for the update of what is left.
     """
+    steps = selection_steps(cells, members, rule_counts, order, critical=critical, basis=basis)
+    try:
+        quantities = next(steps)
+        while True:
+            quantities = steps.send(group_sums(quantities))
+    except StopIteration as ended:
+        chosen: tuple[ExplainingRule, ...] = ended.value
+        return chosen
+
+
+def selection_steps(
+    cells: CellTable,
+    members: Callable[[int], Members],
+    rule_counts: Counts,
+    order: NDArray[np.intp],
+    *,
+    critical: float,
+    basis: Sequence[Floats] | None = None,
+) -> Generator[Floats, Floats, tuple[ExplainingRule, ...]]:
+    """Do what :func:`select_rules` does, but let the caller sum quantities over all groups.
+
+    Each quantity by cell (q, cells) that is yielded is answered by its sums (q, groups). So the
+    caller can sum for many selections at once.
+    """
     weights = cells.rows
     total = float(weights.sum())
     if not len(order) or total == 0:
@@ -125,7 +149,7 @@ def select_rules(
     if variation <= _ROUNDING**2 * total:
         return ()
     wanted = np.vstack([np.ones(len(left)), left, *spanned])
-    rows_in, covariance, *along = group_sums(weights * wanted)
+    rows_in, covariance, *along = yield weights * wanted
     # What is left of each group's membership beside the constant and the groups chosen.
     free = rows_in - np.square(along).sum(axis=0)
     chosen: list[ExplainingRule] = []
@@ -152,7 +176,7 @@ def select_rules(
         spanned.append(direction)
         of_direction = float(weights @ (direction * left))
         left = left - of_direction * direction
-        sums = group_sums((weights * direction)[None])[0]
+        (sums,) = yield (weights * direction)[None]
         covariance, free = covariance - of_direction * sums, free - sums**2
     return tuple(chosen)
 

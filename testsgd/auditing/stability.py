@@ -7,8 +7,10 @@ the rates of all groups in a sample are products of how often each text was draw
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import itertools
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,16 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.rule_selection import TermSelection, cell_table, select_rules
+from testsgd.auditing.rule_selection import (
+    ExplainingRule,
+    Members,
+    TermSelection,
+    cell_table,
+    selection_steps,
+)
 from testsgd.auditing.text.answers import KnownAnswers, other_means
 from testsgd.auditing.text.findings import SeedOverlaps
-from testsgd.rules import Contingency, FrequentRuleSets, mine
+from testsgd.rules import Contingency, FrequentRuleSets, SampleMining, SampleRuleSets
 from testsgd.scoring import member_overlaps, rank_groups
 
 # How many groups are looked for, and among how many of each bootstrap sample.
@@ -29,12 +37,17 @@ STABLE_GROUPS = 10
 _SAMPLES = 200
 # From fewer its standard error may be above 7 points, and it says little.
 _FEWEST_SAMPLES = 50
-# What a sample takes at least, for each candidate and for each cell: measured with one thread by
-# python -m benchmarks.stability_seconds.
+# What a sample takes, for each candidate and for each cell: measured with one thread by
+# python -m benchmarks.stability_seconds, when samples were searched one by one. Together they take
+# less. The numbers stay, as they decide how many samples are drawn.
 _SECONDS = 2e-3
 _SECONDS_A_CANDIDATE = 5e-7
 _SECONDS_A_CELL = 1e-5
 _MOST_SECONDS = 10
+# Numbers in memory at once: how often texts were drawn, differences and sums of groups.
+_NUMBERS = 1 << 22
+# Arrays of a number for each group that a sample's search holds.
+_ARRAYS = 16
 
 
 def affordable(candidates: int, cells: int) -> int:
@@ -82,42 +95,91 @@ def group_stability(
         return {}
     wanted = rule_sets.members(looked_for, contingency)
     rows = contingency.tally()
+    mining = SampleMining(contingency, max_features=max_features)
 
-    def search(sample: Counts) -> NDArray[np.bool_]:
-        """Return which cells belong to each rule that explains a sample's differences."""
-        # Without the cells that nobody is in, so that rule sets that differ in these only are
-        # equal.
-        present = sample[0] > 0
-        within = replace(contingency, coordinates=contingency.coordinates[present])
-        known = sample[:, present]
-        rows, favourable = known
-        groups = mine(
-            within, known, min_count=min_count, min_outside=min_count, max_features=max_features
-        )
+    @cache
+    def members(place: int) -> Members:
+        inside: Members = mining.rule_sets.members(np.array([place]), contingency)[0]
+        return inside
+
+    rule_counts = mining.rule_sets.rule_counts()
+
+    def search(sample: Counts, groups: SampleRuleSets) -> _Search:
+        """Look for the rules that explain a sample's differences."""
+        # Without the cells that no row is in, which say nothing of rates.
+        present = np.flatnonzero(sample[0])
+        rows, favourable = sample[:, present]
         rows_in, favourable_in = groups.sums
         inside = favourable_in / (rows_in * answers)
         outside = (favourable.sum() - favourable_in) / ((rows.sum() - rows_in) * answers)
-        counts, decided = groups.rule_counts(), np.ones(len(groups), dtype=bool)
-        rules = select_rules(
+        counts, decided = rule_counts[groups.places], np.ones(len(groups.places), dtype=bool)
+        steps = selection_steps(
             cell_table(rows, rows * answers, favourable),
-            lambda quantities: groups.sums_of(within, quantities),
-            lambda group: groups.members(np.array([group]), within)[0],
+            lambda group: members(int(groups.places[group]))[present],
             counts,
             rank_groups(np.abs(inside - outside), rows_in, counts, decided),
             critical=critical,
         )
-        chosen = np.array([rule.group for rule in rules], dtype=np.intp)
-        return groups.members(chosen, contingency)
+        return _Search(groups, present, steps)
 
-    def overlaps(selected: NDArray[np.bool_]) -> Floats:
+    def overlaps(chosen: NDArray[np.intp]) -> Floats:
+        selected = mining.rule_sets.members(chosen, contingency)
         return np.maximum(
             _overlaps(wanted, selected, rows),
             # A group and everybody else are one finding, if they are so on both sides.
             np.minimum(_overlaps(~wanted, selected, rows), _overlaps(wanted, ~selected, rows)),
         )
 
-    drawn = _bootstrap(contingency, row_favourable, samples, seed)
-    return _shares_found(looked_for, (overlaps(search(sample)) for sample in drawn), overlap)
+    def found() -> Iterator[Floats]:
+        drawn = _bootstrap(contingency, row_favourable, samples, seed)
+        together = max(1, _NUMBERS // (_ARRAYS * max(1, len(mining.rule_sets))))
+        while batch := list(itertools.islice(drawn, together)):
+            mined = mining.mine(batch, min_count=min_count, min_outside=min_count)
+            searches = [search(*item) for item in zip(batch, mined, strict=True)]
+            yield from map(overlaps, _searched(searches, mining))
+
+    return _shares_found(looked_for, found(), overlap)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The search for explaining rules in a sample."""
+
+    groups: SampleRuleSets
+    present: NDArray[np.intp]  # The cells that the sample has rows in
+    steps: Generator[Floats, Floats, tuple[ExplainingRule, ...]]
+
+
+def _searched(searches: Sequence[_Search], mining: SampleMining) -> list[NDArray[np.intp]]:
+    """Carry searches out together, step by step; return the places of the rules of each.
+
+    What all of them want summed over the groups is summed at once: of a sample alone, the calls
+    would take longer than the sums.
+    """
+    chosen = [np.zeros(0, dtype=np.intp) for _ in searches]
+    answers: dict[int, Floats | None] = dict.fromkeys(range(len(searches)))
+    while answers:
+        wanted: dict[int, Floats] = {}
+        for index, answer in answers.items():
+            search = searches[index]
+            try:
+                # A generator is begun by sending it None.
+                quantities = search.steps.send(answer)  # type: ignore[arg-type]
+            except StopIteration as ended:
+                rules = np.array([rule.group for rule in ended.value], dtype=np.intp)
+                chosen[index] = search.groups.places[rules]
+                continue
+            wanted[index] = np.zeros((len(quantities), mining.contingency.cells))
+            wanted[index][:, search.present] = quantities
+        if not wanted:
+            break
+        sums = mining.rule_sets.sums_of(mining.contingency, np.concatenate(list(wanted.values())))
+        ends = np.cumsum([len(quantities) for quantities in wanted.values()])[:-1]
+        answers = {
+            index: part[:, searches[index].groups.places]
+            for index, part in zip(wanted, np.split(sums, ends), strict=True)
+        }
+    return chosen
 
 
 def _shares_found(
@@ -156,8 +218,6 @@ def _bootstrap(
 _SECONDS_A_TEXT = 1e-7
 _SECONDS_AN_ANSWER = 5e-10
 _SECONDS_A_GROUP = 1e-6
-# Numbers in memory at once: how often texts were drawn, and differences of groups.
-_NUMBERS = 1 << 22
 
 
 def affordable_of_texts(texts: int, answers: int, groups: int) -> int:

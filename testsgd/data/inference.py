@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.categories import category_text
+from testsgd.data.categories import category_text, distinct_values
 from testsgd.data.cells import renamed
 from testsgd.data.schema import DatasetSpecification
 from testsgd.data.toml_document import validated
@@ -86,7 +86,7 @@ def infer_column(column: pd.Series[Any]) -> InferredColumn:
     'date'
     """
     present = column.dropna()
-    distinct = int(present.map(category_text).nunique()) if len(present) else 0
+    distinct = len(_counted_texts(present))
     kind, why = _kind(column, present, distinct)
     return InferredColumn(
         name=str(column.name),
@@ -95,6 +95,23 @@ def infer_column(column: pd.Series[Any]) -> InferredColumn:
         distinct=distinct,
         missing=len(column) - len(present),
     )
+
+
+def _counted_texts(present: pd.Series[Any]) -> dict[str, int]:
+    """Return how many cells have each text; none is missing.
+
+    A text is made for each distinct value, not for each cell, where equal values have equal texts.
+    Of other objects that is not sure: decimals are equal though written differently.
+    """
+    if present.dtype == object and pd.api.types.infer_dtype(present) != "string":
+        present = present.map(category_text)
+    codes, values = distinct_values(present)
+    counts: dict[str, int] = {}
+    for value, count in zip(values, np.bincount(codes, minlength=len(values)), strict=True):
+        if count:
+            text = category_text(value)
+            counts[text] = counts.get(text, 0) + int(count)
+    return counts
 
 
 def _kind(column: pd.Series[Any], present: pd.Series[Any], distinct: int) -> tuple[ColumnKind, str]:
@@ -138,17 +155,18 @@ def _kind_of_numbers(
 def _kind_of_texts(
     column: pd.Series[Any], present: pd.Series[Any], distinct: int
 ) -> tuple[ColumnKind, str]:
-    texts = present.map(category_text)
-    if texts.map(lambda text: _DATE.fullmatch(text.strip()) is not None).all():
-        return "date", f"dates such as {texts.iloc[0]}"
-    share = distinct / len(texts)
-    length = float(texts.str.len().mean())
+    counts = _counted_texts(present)
+    if all(_DATE.fullmatch(text.strip()) for text in counts):
+        return "date", f"dates such as {category_text(present.iloc[0])}"
+    cells = len(present)
+    share = distinct / cells
+    length = sum(len(text) * count for text, count in counts.items()) / cells
     if length > _LONG_TEXT and distinct > _MOST_CATEGORIES / 10:
         return "text", f"{length:.0f} characters on average"
-    if len(texts) >= _FEWEST_ROWS and share > _SHARE_OF_DISTINCT:
-        blanks = texts.str.contains(r"\s").mean() > 0.5
+    if cells >= _FEWEST_ROWS and share > _SHARE_OF_DISTINCT:
+        blanks = present.map(category_text).str.contains(r"\s").mean() > 0.5
         kind: ColumnKind = "text" if blanks else "identifier"
-        return kind, f"{distinct:,} different values in {len(texts):,} cells"
+        return kind, f"{distinct:,} different values in {cells:,} cells"
     if distinct > _MOST_CATEGORIES:
         return "text", f"{distinct:,} different values, too many for categories"
     return "categorical", f"{distinct} different values"
@@ -364,7 +382,7 @@ def ordered_values(present: pd.Series[Any]) -> list[str]:
         ]
     if pd.api.types.is_numeric_dtype(present.dtype):
         return [category_text(value) for value in np.sort(present.unique())]
-    return sorted({category_text(value) for value in present})
+    return sorted(_counted_texts(present))
 
 
 def quantile_edges(numbers: NDArray[np.float64], *, whole: bool) -> list[float]:

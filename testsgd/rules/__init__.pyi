@@ -10,6 +10,8 @@ from .contingency import feature_subsets as feature_subsets
 from .contingency import lay_out as lay_out
 from .contingency import rule_set_sums as rule_set_sums
 from .mining import FrequentRuleSets as FrequentRuleSets
+from .mining import SampleMining as SampleMining
+from .mining import SampleRuleSets as SampleRuleSets
 from .mining import mine as mine
 from .rare_groups import SmallGroup as SmallGroup
 from .rare_groups import Unjudged as Unjudged

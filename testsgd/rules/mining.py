@@ -9,7 +9,7 @@ have equally many rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -96,6 +96,11 @@ class FrequentRuleSets:
         Sums of single-precision numbers are such numbers, all others are of float64.
         """
         kind = np.float32 if quantities.dtype == np.float32 else np.float64
+        return self._summed(contingency, quantities, np.dtype(kind))
+
+    def _summed(
+        self, contingency: Contingency, quantities: NDArray[Any], kind: np.dtype[Any]
+    ) -> NDArray[Any]:
         sums = np.zeros((len(quantities), len(self)), dtype=kind)
         order = np.arange(len(self))
         steps = np.diff(self.subset.astype(np.int64)), np.diff(self.position)
@@ -143,10 +148,7 @@ def mine(
     """
     axes = contingency.axes
     total = int(quantities[0].sum())
-    generator = np.random.default_rng(_FINGERPRINT_SEED)
-    limits = np.iinfo(np.int64)
-    marks = generator.integers(limits.min, limits.max, contingency.cells, endpoint=True)
-    with_marks = np.vstack([quantities, marks])
+    with_marks = np.vstack([quantities, _marks(contingency.cells)])
 
     # Begun with empty ones, should there be no rule sets at all.
     subset_parts, place_parts = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
@@ -169,19 +171,78 @@ def mine(
         sum(len(part) for part in subset_parts),
     )
     del sum_parts
-    groups = everything.take(_simplest_of_equal(everything))
+    groups = everything.take(
+        _simplest_of_equal(everything.sums[0], everything.sums[-1], _complexity(everything))
+    )
     return replace(groups, sums=groups.sums[:-1])
 
 
-def _simplest_of_equal(rule_sets: FrequentRuleSets) -> NDArray[np.intp]:
-    """Choose one rule set of each that select the same rows: the simplest, in enumeration order."""
-    if len(rule_sets) == 0:
+@dataclass(frozen=True)
+class SampleRuleSets:
+    """The rule sets that are frequent in a sample, each group of its rows once."""
+
+    places: NDArray[np.intp]  # Which of all rule sets they are, ascending; shape (groups,).
+    sums: Counts  # The quantities' sums over each group's rows; shape (q, groups).
+
+
+class SampleMining:
+    """Mining of many samples of the same rows, which finds in each what :func:`mine` would find.
+
+    Rule sets that select the same cells are equal in every sample. So these are joined only once,
+    and a sample's search looks at the others.
+    """
+
+    def __init__(self, contingency: Contingency, *, max_features: int) -> None:
+        rows = contingency.tally()[None]
+        self.contingency = contingency
+        self.rule_sets = mine(contingency, rows, min_count=1, max_features=max_features)
+        self._marks = _marks(contingency.cells)
+        self._complexity = _complexity(self.rule_sets)
+
+    def mine(
+        self, samples: Sequence[Counts], *, min_count: int, min_outside: int
+    ) -> list[SampleRuleSets]:
+        """Mine samples, each the quantities of every cell (q, cells), the rows first.
+
+        A cell that none of a sample's rows is in does not tell rule sets apart.
+        """
+        stacked = np.concatenate(
+            [np.vstack([sample, np.where(sample[0] > 0, self._marks, 0)]) for sample in samples]
+        )
+        sums = self.rule_sets._summed(self.contingency, stacked, stacked.dtype)
+        found = []
+        for sample, of_sample in zip(samples, np.split(sums, len(samples)), strict=True):
+            counts = of_sample[0]
+            enough = (counts >= max(min_count, 1)) & (
+                sample[0].sum() - counts >= max(min_outside, 1)
+            )
+            places = np.flatnonzero(enough)
+            # If every cell has rows, no two rule sets are equal.
+            if not sample[0].all():
+                places = _simplest_of_equal(
+                    counts[places], of_sample[-1, places], self._complexity[places]
+                )
+            found.append(SampleRuleSets(places, of_sample[:-1, places]))
+        return found
+
+
+def _marks(cells: int) -> Counts:
+    """Return the random number of each cell, of which fingerprints are sums."""
+    generator = np.random.default_rng(_FINGERPRINT_SEED)
+    limits = np.iinfo(np.int64)
+    return generator.integers(limits.min, limits.max, cells, endpoint=True)
+
+
+def _simplest_of_equal(counts: Counts, marks: Counts, keys: Counts) -> NDArray[np.intp]:
+    """Return the places of the simplest of each rule sets that select the same rows, in order.
+
+    `keys` are those of :func:`_complexity`, which end with the place.
+    """
+    if len(keys) == 0:
         return np.zeros(0, dtype=np.intp)
-    counts, marks = rule_sets.sums[0], rule_sets.sums[-1]
     order = np.argsort(marks)
     marks, counts = marks[order], counts[order]
     starts = np.flatnonzero(np.r_[True, (marks[1:] != marks[:-1]) | (counts[1:] != counts[:-1])])
-    keys = _complexity(rule_sets)
     best = np.minimum.reduceat(keys[order], starts)
     return np.sort(best & 0xFFFFFFFF)
 
