@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -62,8 +63,10 @@ def verdict_of(
 ) -> Verdict:
     """The verdict on an audit of which no more is known than these parts."""
     label = LabelSummary(column="", favourable="yes", meaning="")
-    data = DataSummary.model_construct(kind=kind, label=label)
-    return verdict(AuditSummary.model_construct(data=data, **parts), measures)
+    data = DataSummary.model_construct(kind=kind, label=label, features=[])
+    known: dict[str, Any] = {"terms": None, "overall_rate": 0.5, **parts}
+    known["parameters"] = replace(known["parameters"], max_features=3)
+    return verdict(AuditSummary.model_construct(data=data, **known), measures)
 
 
 def judge(

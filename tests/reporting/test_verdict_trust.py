@@ -297,3 +297,37 @@ def test_what_the_interval_of_a_counterfactual_effect_holds_for(kind: str, claim
     assert "from other texts" in told(judged)
     # Lower bounds are of the difference from other texts, which groups are not ranked by here.
     assert "lower confidence bound" not in told(judged)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "strict", "code"),
+    [(0.15, False, 0), (0.15, True, 0), (0.35, False, 0), (0.35, True, 3), (None, True, 0)],
+)
+def test_a_strict_gate_passes_only_if_no_interval_allows_more(
+    allowed: float | None, strict: bool, code: int
+) -> None:
+    judged = verdict_of(
+        groups=[group(-0.1)],
+        counts=COUNTS,
+        parameters=parameters(fail_above=0.2, strict=strict),
+        guarantee=guarantee(),
+        unjudged=UNJUDGED,
+        measures=[GateMeasure("difference", 0.1, 0.0, allowed)],
+    )
+    assert judged.exit_code == code
+    # What the intervals leave open is said, whatever becomes of the gate.
+    assert (f"{allowed}" in judged.sentences[0]) == ((allowed or 0.0) > 0.2)
+
+
+@pytest.mark.parametrize(("rate", "is_said"), [(0.15, True), (0.5, False), (None, False)])
+def test_a_limit_that_a_rare_label_cannot_exceed_is_said(rate: float | None, is_said: bool) -> None:
+    judged = verdict_of(
+        groups=[group(-0.1)],
+        counts=COUNTS,
+        parameters=parameters(fail_above=0.2),
+        guarantee=guarantee(),
+        unjudged=UNJUDGED,
+        overall_rate=rate,
+        measures=[GateMeasure("difference", 0.1, 0.0)],
+    )
+    assert ("four-fifths" in judged.sentences[0]) == is_said

@@ -47,6 +47,9 @@ class Guarantee:
     # The lower confidence bounds of the sizes of all differences; 0 where it was not looked at, and
     # for groups that are not decided, shape (groups,)
     lower_bounds: Floats
+    # The largest difference that an interval of a decided group still allows; None if there are too
+    # many groups to look at all, or none is decided
+    largest_allowed: float | None
 
     @property
     def simultaneous_critical_value(self) -> float:
@@ -100,6 +103,8 @@ def guarantee_of(
     # Undecided groups are neither fair nor unfair.
     bounds = np.where(estimates.decided[looked_at], lower_confidence_bound(low, high), 0.0)
     largest = int(np.argmax(bounds)) if len(bounds) else 0
+    allowed = np.maximum(np.abs(low), np.abs(high))[estimates.decided[looked_at]]
+    all_known = len(looked_at) == len(errors) and len(allowed) > 0
     significant = int((bounds > 0).sum())
     sizes = np.zeros(len(errors))
     sizes[looked_at] = bounds
@@ -117,6 +122,7 @@ def guarantee_of(
         largest_bound_group=int(looked_at[largest]) if significant else None,
         largest_bound=float(bounds[largest]) if significant else 0.0,
         lower_bounds=sizes,
+        largest_allowed=float(allowed.max()) if all_known else None,
     )
 
 

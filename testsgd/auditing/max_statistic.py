@@ -189,7 +189,7 @@ def simultaneous(
         return bonferroni(estimates, parameters.confidence)
     own = int(own_samples.sum())
     error = (1 - parameters.confidence) / (2 if own else 1)
-    samples = affordable_samples(contingency, parameters.max_features, parameters.replicates)
+    samples = affordable_samples(contingency, parameters.depth, parameters.replicates)
     # Rarer errors than one in all the bootstrap samples cannot be seen in them.
     needed = math.ceil(1 / error)
     if own == len(own_samples) or needed > _MOST_TIMES * samples:
@@ -199,7 +199,7 @@ def simultaneous(
         contingency,
         smoothed_rates(contingency.tally(), cell_favourable, cell_samples),
         min_count=min_count,
-        max_features=parameters.max_features,
+        max_features=parameters.depth,
         samples=samples,
         seed=parameters.seed,
         jobs=jobs,

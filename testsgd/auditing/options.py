@@ -40,7 +40,7 @@ class AuditOptions(TypedDict, total=False):
     mode: Mode
     sampling: SamplingScheme
     max_queries: int | None
-    max_features: int
+    max_features: int | None
     bins: int | None
     rank_by: RankBy
     top: int

@@ -121,7 +121,7 @@ class RowAudit(Audit[Model]):
             quantities,
             min_count=self.min_count,
             min_outside=self.min_count,
-            max_features=self.parameters.max_features,
+            max_features=self.parameters.depth,
         )
 
     def sides(

@@ -27,6 +27,9 @@ DRAWS = 5
 ROW_QUERIES = 20_000_000
 TEXT_QUERIES = 1_000_000
 
+# Most terms of a rule set of texts, if nothing is asked for.
+TEXT_DEPTH = 3
+
 # Fewest rows on each side of a judged group, if neither `min_rows` nor `theta` is given.
 MIN_ROWS = 50
 
@@ -103,7 +106,12 @@ class AuditParameters(Parameters):
         "million texts.",
         at_least=2,  # one to try the model, one to sample
     )
-    max_features: int = parameter(3, "Most rules in a rule set.", at_least=1)
+    max_features: int | None = parameter(
+        None,
+        "Most rules in a rule set; by default as many as there are sensitive features, while no "
+        "more than 250,000 rule sets are possible, and at least 3; of texts 3.",
+        at_least=1,
+    )
     bins: int | None = parameter(
         None,
         "Equal intervals of each continuous sensitive feature, in place of the description's.",
@@ -217,6 +225,12 @@ class AuditParameters(Parameters):
     def ranked_by(self) -> RankBy:
         """What groups are ranked by, with ``auto`` resolved."""
         return "lower-bound" if self.rank_by == "auto" else self.rank_by
+
+    @property
+    def depth(self) -> int:
+        """Most rules in a rule set, once it is known how many features there are."""
+        assert self.max_features is not None
+        return self.max_features
 
     def fewest_rows(self, rows: int) -> int:
         """Return how many rows a judged group has at least, inside as outside."""

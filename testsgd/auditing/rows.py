@@ -25,7 +25,13 @@ from testsgd.auditing.pooled import sample_pooled
 from testsgd.auditing.stability import affordable, group_stability
 from testsgd.data import Table
 from testsgd.models import PROBE_ROWS, Repetition, ask_again
-from testsgd.rules import Contingency, FrequentRuleSets, small_groups, unjudged_rows
+from testsgd.rules import (
+    Contingency,
+    FrequentRuleSets,
+    combined_features,
+    small_groups,
+    unjudged_rows,
+)
 from testsgd.sampling import neighbourhood_size
 from testsgd.scoring import Clusters, independent_rows
 
@@ -69,10 +75,10 @@ def audit_rows(audit: RowAudit) -> TableFindings:
             first_by = own_effects.lower_bounds(guarantee.errors)
         ranking = order_groups(estimates, sizes, rule_sets.rule_counts(), first_by=first_by)
         small = small_groups(
-            contingency, min_count=audit.min_count, max_features=parameters.max_features
+            contingency, min_count=audit.min_count, max_features=combined_features(parameters.depth)
         )
         unjudged = unjudged_rows(
-            contingency, min_count=audit.min_count, max_features=parameters.max_features
+            contingency, min_count=audit.min_count, max_features=combined_features(parameters.depth)
         )
     with clock.phase("rule selection"):
         rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
@@ -241,7 +247,7 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
         findings.rule_sets,
         rules[:LOOKED_AT],
         min_count=audit.min_count,
-        max_features=parameters.max_features,
+        max_features=parameters.depth,
         overlap=parameters.overlap,
         critical=findings.guarantee.simultaneous_critical_value,
         samples=samples,

@@ -21,7 +21,7 @@ from testsgd.data import Table
 from testsgd.data.text import Texts
 from testsgd.errors import ParameterError
 from testsgd.models import PROBE_ROWS, CheckedFunction, LoadedModel, Model, PredictionColumn
-from testsgd.rules import sensitive_axes
+from testsgd.rules import default_depth, sensitive_axes
 
 # A phase's name, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
@@ -73,6 +73,8 @@ def run_audit(
         )
     with clock.phase("rows"):
         axes = sensitive_axes(table, bins=parameters.bins)
+    if parameters.max_features is None:
+        parameters = replace(parameters, max_features=default_depth(axes))
     audit = RowAudit(
         model=model,
         table=table,

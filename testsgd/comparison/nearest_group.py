@@ -61,7 +61,7 @@ def _nearest_rule_sets(audit: TableFindings, groups: Sequence[Rows]) -> list[_Ru
     sizes = np.array([[group.sum()] for group in groups], dtype=np.int64)
     fewest = int(audit.estimates.rows_in.min())
     best = [_RuleSet(-1.0)] * len(groups)
-    for block in rule_set_sums(contingency, quantities, audit.parameters.max_features):
+    for block in rule_set_sums(contingency, quantities, audit.parameters.depth):
         counts = block.sums[0]
         kept = np.flatnonzero((counts >= fewest) & (counts < rows))
         if not len(kept):

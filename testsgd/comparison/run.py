@@ -175,7 +175,7 @@ def compare_methods(
         table,
         model.model,
         theta=parameters.fewest_rows(len(table)) / len(table),
-        max_features=parameters.max_features,
+        max_features=audit.parameters.depth,
         bins=parameters.bins,
         seed=parameters.seed,
     )

@@ -25,7 +25,7 @@ class MetricOptions(TypedDict, total=False):
     reference: str
     measure: Measure
     min_rows: int
-    max_features: int
+    max_features: int | None
     bins: int | None
     confidence: float
     guarantee: MetricGuarantee

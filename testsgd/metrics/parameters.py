@@ -38,7 +38,12 @@ class MetricParameters(Parameters):
     min_rows: int = parameter(
         50, "Fewest rows that a metric counts, in a judged group and in its reference.", at_least=1
     )
-    max_features: int = parameter(3, "Most rules in a rule set.", at_least=1)
+    max_features: int | None = parameter(
+        None,
+        "Most rules in a rule set; by default as many as there are sensitive features, while no "
+        "more than 250,000 rule sets are possible, and at least 3.",
+        at_least=1,
+    )
     bins: int | None = parameter(
         None,
         "Equal intervals of each continuous sensitive feature, in place of those by quantiles.",
@@ -101,6 +106,12 @@ class MetricParameters(Parameters):
         at_most=1,
         example="a ratio such as 0.8",
     )
+
+    @property
+    def depth(self) -> int:
+        """Most rules in a rule set, once it is known how many features there are."""
+        assert self.max_features is not None
+        return self.max_features
 
     def __post_init__(self) -> None:
         super().__post_init__()

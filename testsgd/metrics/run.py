@@ -26,7 +26,7 @@ from testsgd.metrics.search import (
     audit_cells,
 )
 from testsgd.metrics.stability import affordable, found_again
-from testsgd.rules import FrequentRuleSets, lay_out, sensitive_axes
+from testsgd.rules import FrequentRuleSets, default_depth, lay_out, sensitive_axes
 from testsgd.rules.axes import Axis
 
 # Of so many distinct groups of each metric is said what makes up their differences.
@@ -74,6 +74,8 @@ def run_metrics(rows: MetricRows, parameters: MetricParameters) -> MetricsFindin
         If a metric counts no row, the reference is no group, or what is asked for needs other rows.
     """
     check_condition(parameters.condition_on, rows.table.specification)
+    if parameters.max_features is None:
+        parameters = replace(parameters, max_features=default_depth(rows.axes))
     if parameters.holdout is None:
         cells = rows.cells()
         found = audit_cells(cells, parameters)

@@ -17,7 +17,7 @@ from testsgd.metrics.definitions import Floats, Metric
 from testsgd.metrics.explaining import GroupExplanation
 from testsgd.metrics.parameters import BEST, OVERALL, REST, MetricParameters
 from testsgd.metrics.sides import Sides, sides_of
-from testsgd.rules import FrequentRuleSets, Unjudged, mine, unjudged_rows
+from testsgd.rules import FrequentRuleSets, Unjudged, combined_features, mine, unjudged_rows
 from testsgd.scoring import Overlaps, block_of, distinct_groups, member_overlaps, rank_groups
 
 # Of groups that other rows were searched for, fewest rows on each side.
@@ -102,14 +102,14 @@ def audit_cells(
             cells.rows[None],
             min_count=parameters.min_rows,
             min_outside=0 if parameters.reference in (OVERALL, BEST) else 1,
-            max_features=parameters.max_features,
+            max_features=parameters.depth,
         )
     else:
         rule_sets = given.rule_sets.over(contingency, cells.rows[None])
     unjudged = unjudged_rows(
         contingency,
         min_count=parameters.min_rows,
-        max_features=parameters.max_features,
+        max_features=combined_features(parameters.depth),
         rows=cells.rows,
     )
     metrics = range(len(cells.metrics))

@@ -5,6 +5,7 @@ from .axes import bin_edges as bin_edges
 from .axes import sensitive_axes as sensitive_axes
 from .contingency import Contingency as Contingency
 from .contingency import candidate_count as candidate_count
+from .contingency import default_depth as default_depth
 from .contingency import feature_subsets as feature_subsets
 from .contingency import lay_out as lay_out
 from .contingency import rule_set_sums as rule_set_sums
@@ -14,6 +15,7 @@ from .mining import SampleRuleSets as SampleRuleSets
 from .mining import mine as mine
 from .rare_groups import SmallGroup as SmallGroup
 from .rare_groups import Unjudged as Unjudged
+from .rare_groups import combined_features as combined_features
 from .rare_groups import small_groups as small_groups
 from .rare_groups import unjudged_rows as unjudged_rows
 from .rule import IntervalRule as IntervalRule

@@ -163,6 +163,24 @@ def candidate_count(axes: Sequence[Axis], max_features: int) -> int:
     )
 
 
+# So many rule sets take a few seconds with intervals that hold at once.
+_MOST_RULE_SETS = 250_000
+_LEAST_DEPTH = 3
+
+
+def default_depth(axes: Sequence[Axis]) -> int:
+    """Return how many rules a rule set has at most, if nothing is asked for.
+
+    As many as there are features that have rules, while no more than 250,000 rule sets are
+    possible; else as many as make no more than these, but at least 3.
+    """
+    deepest = max(1, sum(axis.rule_count > 0 for axis in axes))
+    depth = min(_LEAST_DEPTH, deepest)
+    while depth < deepest and candidate_count(axes, depth + 1) <= _MOST_RULE_SETS:
+        depth += 1
+    return depth
+
+
 def rule_set_sums(
     contingency: Contingency, quantities: NDArray[Number], max_features: int
 ) -> Iterator[Block[Number]]:

@@ -14,6 +14,20 @@ import numpy as np
 from testsgd.rules.contingency import Contingency, Counts, feature_subsets
 from testsgd.rules.rule import RuleSet
 
+# Of more features most combinations are of a few people, and say little of who is not judged.
+_MOST_COMBINED = 3
+
+
+def combined_features(depth: int) -> int:
+    """Return how many features make the combinations by which it is said who is not judged.
+
+    Examples
+    --------
+    >>> combined_features(2), combined_features(5)
+    (2, 3)
+    """
+    return min(depth, _MOST_COMBINED)
+
 
 @dataclass(frozen=True)
 class SmallGroup:

@@ -251,7 +251,7 @@ def _sampled(
     """
     coverages = {}
     schemes: tuple[tuple[SamplingScheme, int], ...] = (
-        ("pooled", parameters.max_features),
+        ("pooled", parameters.depth),
         ("independent", 1),
     )
     kinds: tuple[MarginKind, ...] = ("wald", "anytime")

@@ -66,7 +66,7 @@ def search_inside_only(model: Model, table: Table, parameters: AuditParameters) 
         np.vstack([rows, favourable]),
         min_count=fewest,
         min_outside=1,
-        max_features=parameters.max_features,
+        max_features=parameters.depth,
     )
     everybody = np.array([len(table), favourable.sum()])
     estimates = counted_estimates(both_sides(rule_sets.sums, everybody), draws=asked.size)

@@ -145,7 +145,7 @@ def _settings(summary: AuditSummary) -> Facts:
             ("Sampling asked for", chosen.sampling),
             ("Margin asked for", "" if summary.mode == "exact" else chosen.interval),
             ("Model queries, at most", count(chosen.max_queries or 0)),
-            (f"{words.features.capitalize()} in a rule set, at most", count(chosen.max_features)),
+            (f"{words.features.capitalize()} in a rule set, at most", count(chosen.depth)),
             ("Bins", bins if words.kind == "rows" else ""),
             ("Ranked by", chosen.ranked_by),
             ("Groups to report", count(chosen.top)),

@@ -89,10 +89,13 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         "guarantee": _guarantee(findings, ranks),
         "holdout": holdout,
         "stability_samples": findings.stability_samples,
+        "overall_rate": _known(findings.overall_rate),
     }
     # The gate looks at both estimands, or at the counterfactual effects of terms.
     measures = [
-        GateMeasure(f"{item.estimand} difference", item.largest, item.largest_bound)
+        GateMeasure(
+            f"{item.estimand} difference", item.largest, item.largest_bound, item.largest_allowed
+        )
         for item in estimands
     ]
     if parameters.ranked_by == "counterfactual" and terms is not None:
@@ -107,7 +110,6 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         sampling=None if findings.mode == "exact" else parameters.sampling,
         versions=package_versions(packages(findings)),
         model=model_summary(findings),
-        overall_rate=_known(findings.overall_rate),
         model_queries=findings.queries,
         verdict=verdict(AuditSummary.model_construct(**parts), measures),
         undecided=_undecided(findings, words_for(data.kind)),
@@ -289,6 +291,9 @@ def _estimands(findings: Findings) -> list[document.EstimandSummary]:
                 groups=len(decided),
                 largest=float(decided.max()) if len(decided) else None,
                 largest_bound=bound,
+                largest_allowed=(
+                    guarantee.largest_allowed if guarantee.kind == "simultaneous" else None
+                ),
                 guarantee=guarantee.kind,
             )
         )

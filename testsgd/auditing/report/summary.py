@@ -87,6 +87,11 @@ class EstimandSummary(Part):
         description="largest lower confidence bound among them, which the gate goes by; null where "
         "it goes by the differences themselves"
     )
+    largest_allowed: float | None = Field(
+        None,
+        description="largest difference that a simultaneous interval still allows; null if it is "
+        "not known",
+    )
     guarantee: GuaranteeKind | None = Field(description="what its confidence intervals hold for")
 
 

@@ -15,8 +15,10 @@ from testsgd.auditing.report.wording import (
     ADJUSTMENTS,
     TEXT_LIMIT,
     by_terms,
+    described_by,
     disagree,
     lower_bound_points,
+    not_searched_sentences,
     unjudged_sentences,
 )
 from testsgd.report.formatting import (
@@ -56,6 +58,8 @@ class GateMeasure:
     largest: float | None  # The largest of any judged group; None if no group could be judged by it
     # The largest lower confidence bound, which the gate goes by; None where it goes by `largest`
     bound: float | None
+    # The largest size that an interval still allows; None if it is not known
+    allowed: float | None = None
 
     @property
     def decisive(self) -> float:
@@ -75,7 +79,7 @@ def verdict(summary: AuditSummary, measures: Sequence[GateMeasure]) -> Verdict:
         headline, sentences = "Not enough evidence to judge any group.", _why_nothing(summary)
     parameters, unjudged, first = summary.parameters, summary.unjudged, []
     if parameters.fail_above is not None:
-        outcome = gate_outcome(measures, parameters.fail_above)
+        outcome = gate_outcome(measures, parameters.fail_above, strict=parameters.strict)
         first.append(_gate_sentence(outcome, summary, measures, parameters.fail_above))
     if parameters.strict and unjudged.share > parameters.max_unjudged:
         first.append(
@@ -89,16 +93,18 @@ def verdict(summary: AuditSummary, measures: Sequence[GateMeasure]) -> Verdict:
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
 
 
-def gate_outcome(measures: Sequence[GateMeasure], gate: float) -> Outcome:
-    """Tell how the gate comes out.
+def gate_outcome(measures: Sequence[GateMeasure], gate: float, *, strict: bool = False) -> Outcome:
+    """Return how the gate comes out.
 
     It fails if a lower confidence bound is above it. It passes if there was something to judge,
-    everything could be judged and no difference is above it.
+    everything could be judged and no difference is above it; if it is strict, only if no interval
+    allows a larger difference.
     """
     if any(measure.decisive > gate for measure in measures if measure.largest is not None):
         return "gate_failed"
     small = [measure.largest is not None and measure.largest <= gate for measure in measures]
-    if small and all(small):
+    allows_more = any((measure.allowed or 0.0) > gate for measure in measures)
+    if small and all(small) and not (strict and allows_more):
         return "gate_passed"
     return "not_enough_evidence"
 
@@ -143,6 +149,9 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         few = f"{have} too few {words.many} as they are on one side"
         why = few if top.exact else "did not reach the error margin"
         sentences.append(f"{plural(undecided, 'group')} {why}: undecided, neither fair nor unfair.")
+    sentences += not_searched_sentences(
+        summary.parameters.depth, _possible_features(summary), words.features
+    )
     return headline, [*sentences, *unjudged_sentences(summary.unjudged, words)]
 
 
@@ -169,9 +178,17 @@ def _headline(group: GroupSummary, summary: AuditSummary) -> str:
 
 
 def _judged_size(summary: AuditSummary) -> str:
-    """Write how large judged groups are."""
+    """Write how large judged groups are, and by how many features they are described."""
     words = vocabulary(summary)
-    return f"of at least {plural(summary.unjudged.fewest, words.one, words.many)}"
+    depth = described_by(summary.parameters.depth, _possible_features(summary), words.features)
+    return f"of at least {plural(summary.unjudged.fewest, words.one, words.many)}{depth}"
+
+
+def _possible_features(summary: AuditSummary) -> int:
+    """Return how many sensitive features, or categories of terms, there are."""
+    if summary.terms is not None:
+        return len(summary.terms.categories)
+    return sum(feature.sensitive for feature in summary.data.features)
 
 
 def _interval_name(summary: AuditSummary) -> str:
@@ -325,8 +342,9 @@ def _gate_sentence(
     kind = summary.guarantee.kind
     if outcome == "gate_passed":
         largest = series([f"{item.largest:.3f} ({item.name})" for item in measures])
-        judged = f"every group {_judged_size(summary)}"
-        return f"The gate passed for {judged}: the largest is {largest}, not above {gate:g}."
+        judged = f"every group {_judged_size(summary)}".rstrip(",")
+        passed = f"The gate passed for {judged}: the largest is {largest}, not above {gate:g}."
+        return f"{passed}{_silent_up_to(measures, gate)}{_rare_label(summary, gate)}"
     of_kind = {
         "simultaneous": "the largest lower confidence bound",
         "fdr": "the largest difference of a discovery",
@@ -336,8 +354,13 @@ def _gate_sentence(
         size = series([f"{item.decisive:.3f} ({item.name})" for item in above])
         return f"The gate failed: {of_kind.get(kind, 'the largest')} is {size}, above {gate:g}."
     unclear = next((item for item in measures if item.largest is None or item.largest > gate), None)
-    if unclear is None:
+    if unclear is None and not measures:
         return "Not enough evidence for the gate: no group could be judged."
+    if unclear is None:
+        return (
+            "Not enough evidence for the gate, which is strict: no difference is above "
+            f"{gate:g}.{_silent_up_to(measures, gate)}"
+        )
     if unclear.largest is None:
         return f"Not enough evidence for the gate: no group could be judged by {unclear.name}."
     bound, known = of_kind["simultaneous"], "no lower confidence bound is above zero"
@@ -348,4 +371,23 @@ def _gate_sentence(
     return (
         f"Not enough evidence for the gate: the largest {unclear.name}, {unclear.largest:.3f}, is "
         f"above {gate:g}, but {known}."
+    )
+
+
+def _silent_up_to(measures: Sequence[GateMeasure], gate: float) -> str:
+    """Write which differences the intervals still allow; empty if none is above the gate."""
+    allowed = [measure.allowed for measure in measures if measure.allowed is not None]
+    if not allowed or max(allowed) <= gate:
+        return ""
+    return f" The intervals allow differences of up to {max(allowed):.3f}."
+
+
+def _rare_label(summary: AuditSummary, gate: float) -> str:
+    """Write that a group cannot be selected much less often; empty if it can."""
+    rate = summary.overall_rate
+    if rate is None or rate > gate or by_terms(summary):
+        return ""
+    return (
+        f" With {percent(rate)} in all no group can be selected {gate:g} less often than others; "
+        "compare ratios (--rule four-fifths)."
     )

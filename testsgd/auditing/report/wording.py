@@ -150,6 +150,27 @@ def mode_name(summary: AuditSummary) -> str:
     return f"{summary.mode}, {summary.sampling}" if summary.sampling else summary.mode
 
 
+def described_by(depth: int, possible: int, features: str) -> str:
+    """Write by how many of the features groups are described, with a comma before and after.
+
+    Examples
+    --------
+    >>> described_by(3, 5, "features"), described_by(4, 4, "features")
+    (', described by up to 3 of 5 features,', ', described by up to 4 features,')
+    """
+    if possible < 2:
+        return ""
+    of_all = f"{depth} of {possible}" if depth < possible else f"{possible}"
+    return f", described by up to {of_all} {features},"
+
+
+def not_searched_sentences(depth: int, possible: int, features: str) -> list[str]:
+    """Write that groups of more features were not searched; nothing if there are no more."""
+    if depth >= possible:
+        return []
+    return [f"Groups that are described by more than {depth} {features} were not searched."]
+
+
 def unjudged_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:
     """Write how many people are only in combinations that could not be judged; nothing if none."""
     if not unjudged.unjudged:

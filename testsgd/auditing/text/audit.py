@@ -92,7 +92,7 @@ def audit_texts(audit: TextAudit) -> TextFindings:
             estimates, np.abs(difference), rule_sets.rule_counts(), first_by=first
         )
         small = small_category_sets(
-            audit.mentions, min_count=audit.min_count, max_features=parameters.max_features
+            audit.mentions, min_count=audit.min_count, max_features=parameters.depth
         )
     findings = TextFindings(
         model=audit.model,

@@ -110,7 +110,7 @@ def unjudged_texts(audit: TextAudit) -> Unjudged:
         categories = np.flatnonzero(pattern).tolist()
         if not categories:
             continue
-        size = min(audit.parameters.max_features, len(categories))
+        size = min(audit.parameters.depth, len(categories))
         own = set(itertools.combinations(categories, size))
         combinations |= own
         rows += 0 if own & judged else int(count)

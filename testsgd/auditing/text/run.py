@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import outcome, run
-from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters
+from testsgd.auditing.parameters import TEXT_DEPTH, TEXT_QUERIES, AuditParameters
 from testsgd.auditing.text.audit import audit_texts
 from testsgd.auditing.text.findings import TextFindings
 from testsgd.auditing.text.observed import text_clusters
@@ -60,7 +60,8 @@ def run_text_audit(
     ranked_by = parameters.rank_by
     if ranked_by == "auto":
         ranked_by = "score" if parameters.sampling == "independent" else "counterfactual"
-    parameters = replace(parameters, max_queries=allowed, rank_by=ranked_by)
+    depth = TEXT_DEPTH if parameters.max_features is None else parameters.depth
+    parameters = replace(parameters, max_queries=allowed, rank_by=ranked_by, max_features=depth)
     if ranked_by == "counterfactual":
         # The effect is of terms that are put in; so are the rates that stand beside it.
         parameters = replace(parameters, estimand="neighbourhood")
@@ -92,7 +93,7 @@ def run_text_audit(
 
 def _frequent(mentions: Mentions, texts: int, parameters: AuditParameters) -> TermRuleSets:
     return frequent_term_sets(
-        mentions, min_count=parameters.fewest_rows(texts), max_features=parameters.max_features
+        mentions, min_count=parameters.fewest_rows(texts), max_features=parameters.depth
     )
 
 

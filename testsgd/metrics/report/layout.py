@@ -332,7 +332,7 @@ def _particulars(summary: MetricsSummary) -> tuple[Block, ...]:
                 ("Reference", wording.reference_words(parameters.reference)),
                 ("Compared by", parameters.measure),
                 ("Fewest rows that count, on each side", count(parameters.min_rows)),
-                ("Rules in a rule set, at most", count(parameters.max_features)),
+                ("Rules in a rule set, at most", count(parameters.depth)),
                 ("Confidence", f"{number(parameters.confidence)}, {guarantee}"),
                 ("Bootstrap samples", count(summary.replicates)),
                 ("Bootstrap samples for stability", count(summary.stability_samples)),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.report.summarise import rule_summary
 from testsgd.auditing.report.summary import DataSummary, UnjudgedSummary
+from testsgd.metrics.comparison import sizes
 from testsgd.metrics.definitions import JOINT_METRICS
 from testsgd.metrics.explaining import AlikeComparison, GroupExplanation
 from testsgd.metrics.predictions import Predictions
@@ -87,11 +88,22 @@ def _metric(findings: MetricsFindings, found: MetricFindings) -> document.Metric
         error=compared.error,
         largest=float(np.nanmax(compared.size[compared.judged])) if judged else None,
         largest_bound=float(compared.lower_bound.max()) if judged else None,
+        largest_allowed=_largest_allowed(findings, found),
         groups=[
             _group(findings, found, group, ranks[group], interval)
             for group, interval in zip(chosen, np.column_stack(intervals), strict=True)
         ],
     )
+
+
+def _largest_allowed(findings: MetricsFindings, found: MetricFindings) -> float | None:
+    """Return the largest size that the interval of a judged group allows, if there is a gate."""
+    parameters, compared = findings.parameters, found.compared
+    has_gate = parameters.fail_above is not None or parameters.fail_below is not None
+    if not has_gate or len(found.ranking) == 0:
+        return None
+    ends = np.concatenate(compared.intervals(found.ranking))
+    return float(np.nanmax(sizes(ends, compared.measure)))
 
 
 def _group(

@@ -134,6 +134,9 @@ class MetricSummary(Part):
     largest_bound: float | None = Field(
         description="largest lower confidence bound of the size; null if no group is judged"
     )
+    largest_allowed: float | None = Field(
+        description="largest size of an effect that an interval still allows; null without a gate"
+    )
     groups: list[ComparedGroup] = Field(description="the first groups by rank, distinct ones too")
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from testsgd.auditing.report.vocabulary import PredictionWords
-from testsgd.auditing.report.wording import unjudged_sentences
+from testsgd.auditing.report.wording import (
+    described_by,
+    not_searched_sentences,
+    unjudged_sentences,
+)
 from testsgd.metrics.report import wording
 from testsgd.metrics.report.summary import MetricsSummary, MetricSummary, MetricsVerdict
 from testsgd.report.formatting import count, number, plural, series, share
@@ -50,10 +54,24 @@ def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
         for metric in summary.metrics
         if not metric.judged and judged
     ]
+    sentences += not_searched_sentences(
+        summary.parameters.depth, _sensitive_features(summary), "features"
+    )
     sentences += unjudged_sentences(summary.unjudged, PredictionWords("selection_rate"))
     return MetricsVerdict(
         status=outcome, exit_code=_EXIT_CODES[outcome], headline=headline, sentences=sentences
     )
+
+
+def _sensitive_features(summary: MetricsSummary) -> int:
+    return sum(feature.sensitive for feature in summary.data.features)
+
+
+def _judged_size(summary: MetricsSummary) -> str:
+    """Write how large judged groups are, and by how many features they are described."""
+    fewest = plural(summary.parameters.min_rows, "row")
+    depth = described_by(summary.parameters.depth, _sensitive_features(summary), "features")
+    return f"of at least {fewest}{depth}"
 
 
 def gate_size(summary: MetricsSummary) -> float | None:
@@ -79,7 +97,7 @@ def _sentence(metric: MetricSummary, summary: MetricsSummary) -> str:
     confidence = share(summary.parameters.confidence)
     if not metric.significant:
         return (
-            f"{metric.title}: no group of at least {plural(summary.parameters.min_rows, 'row')} "
+            f"{metric.title}: no group {_judged_size(summary)} "
             f"differs significantly; the first in the ranking is {group.text}, "
             f"{wording.value_text(group.value, metric)} against "
             f"{wording.value_text(group.reference_value, metric)} for {group.reference}, "
@@ -187,10 +205,11 @@ def _gate_sentence(outcome: Outcome, summary: MetricsSummary, limit: float) -> s
             f"{wording.size_text(metric.largest, metric, measure)} ({metric.title.lower()})"
             for metric in summary.metrics
         ]
-        fewest = plural(summary.parameters.min_rows, "row")
+        judged = _judged_size(summary).rstrip(",")
         return (
-            f"The gate passed for every group of at least {fewest} that a metric counts: the "
+            f"The gate passed for every group {judged}, as far as a metric counts its rows: the "
             f"{extreme} {measure} is {series(sizes)}, {sides[1]} {gate}."
+            f"{_silent_up_to(summary, limit)}"
         )
     unclear = [
         metric.title.lower()
@@ -201,3 +220,17 @@ def _gate_sentence(outcome: Outcome, summary: MetricsSummary, limit: float) -> s
         f"Not enough evidence for the gate: by {series(unclear)} a group may be {sides[0]} {gate}, "
         "or no group could be judged."
     )
+
+
+def _silent_up_to(summary: MetricsSummary, limit: float) -> str:
+    """Write which sizes the intervals still allow; empty if none is above the gate."""
+    measure = summary.parameters.measure
+    allowed = [
+        f"{wording.size_text(metric.largest_allowed, metric, measure)} ({metric.title.lower()})"
+        for metric in summary.metrics
+        if metric.largest_allowed is not None and metric.largest_allowed > limit
+    ]
+    if not allowed or summary.parameters.guarantee == "per-group":
+        return ""
+    down = "ratios down to" if measure == "ratio" else "differences of up to"
+    return f" The intervals allow {down} {series(allowed)}."

@@ -1,0 +1,75 @@
+"""Harm that only the conjunction of many features shows is found, or it is said that it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import testsgd
+from testsgd.rules import candidate_count, default_depth
+from testsgd.rules.axes import CategoryAxis
+
+QUICK: dict[str, Any] = {"replicates": 99, "stability": 0, "fail_above": 0.3}
+
+
+def features(number: int, rows: int, *, seed: int) -> pd.DataFrame:
+    source = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {f"feature{place}": source.choice(["a", "b"], rows) for place in range(number)}
+    )
+
+
+def conjunction(number: int, rows: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """People with the value a in all features are never selected, others half of the time."""
+    people = features(number, rows, seed=number)
+    hit = (people == "a").all(axis=1).to_numpy()
+    return people, ((np.random.default_rng(1).random(rows) < 0.5) & ~hit).astype(int)
+
+
+def parity(number: int, rows: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Selected is who has the value a an odd number of times; no fewer features show anything."""
+    people = features(number, rows, seed=number + 10)
+    return people, ((people == "a").sum(axis=1) % 2).to_numpy()
+
+
+@pytest.mark.parametrize(
+    ("people", "said"),
+    [conjunction(4, 5000), conjunction(6, 20_000), parity(4, 4800)],
+    ids=["conjunction of four", "conjunction of six", "parity of four"],
+)
+@pytest.mark.parametrize("metrics", [None, "selection_rate"])
+def test_deep_harm_is_found(people: pd.DataFrame, said: np.ndarray, metrics: Any) -> None:
+    result = testsgd.audit_predictions(said, sensitive_features=people, metrics=metrics, **QUICK)
+    assert result.verdict.exit_code == 1
+    assert result.summary.parameters.max_features == len(people.columns)
+
+
+@pytest.mark.parametrize("metrics", [None, "selection_rate"])
+def test_a_smaller_depth_is_in_the_verdict(metrics: Any) -> None:
+    people, said = conjunction(4, 5000)
+    result = testsgd.audit_predictions(
+        said, sensitive_features=people, metrics=metrics, max_features=3, **QUICK
+    )
+    assert result.verdict.exit_code == 0
+    gate, *others = result.verdict.sentences
+    assert "3 of 4 features" in gate
+    assert any("more than 3 features" in sentence for sentence in others)
+
+
+def axis_of(values: int) -> CategoryAxis:
+    names = tuple(f"v{value}" for value in range(values))
+    return CategoryAxis("feature", names, tuple(range(values)))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "depth"),
+    [((2,), 1), ((2, 2), 2), ((2, 2, 2, 2), 4), ((2,) * 10, 10), ((8, 8, 8, 8), 3), ((1, 2, 2), 2)],
+)
+def test_the_default_depth_stays_within_its_budget(sizes: tuple[int, ...], depth: int) -> None:
+    axes = [axis_of(size) for size in sizes]
+    assert default_depth(axes) == depth
+    if depth > 3:
+        assert candidate_count(axes, depth) <= 250_000
