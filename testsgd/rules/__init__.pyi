@@ -13,6 +13,7 @@ from .mining import FrequentRuleSets as FrequentRuleSets
 from .mining import SampleMining as SampleMining
 from .mining import SampleRuleSets as SampleRuleSets
 from .mining import mine as mine
+from .rare_groups import CoarseBin as CoarseBin
 from .rare_groups import SmallGroup as SmallGroup
 from .rare_groups import Unjudged as Unjudged
 from .rare_groups import combined_features as combined_features

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from testsgd.rules.axes import IntervalAxis
 from testsgd.rules.contingency import Contingency, Counts, feature_subsets
 from testsgd.rules.rule import RuleSet
 
+# A bin with a larger share of the rows is coarse.
+_MOST_IN_A_BIN = 0.5
 # Of more features most combinations are of a few people, and say little of who is not judged.
 _MOST_COMBINED = 3
 
@@ -38,6 +41,14 @@ class SmallGroup:
 
 
 @dataclass(frozen=True)
+class CoarseBin:
+    """A bin of a number that more than half of the rows are in."""
+
+    text: str
+    share: float  # Of all rows.
+
+
+@dataclass(frozen=True)
 class Unjudged:
     """Whom no judged group isolates."""
 
@@ -45,6 +56,9 @@ class Unjudged:
     combinations: int
     unjudged: int  # Those that too few rows have, or too few do not have, or that no rule set says.
     rows: int  # Rows all of whose combinations are unjudged.
+    # Sensitive features that no group could be described by.
+    features: tuple[str, ...] = ()
+    coarse_bins: tuple[CoarseBin, ...] = ()
 
 
 def unjudged_rows(
@@ -84,7 +98,40 @@ def unjudged_rows(
             tuple(contingency.coordinates[:, axis] for axis in subset), contingency.shape(subset)
         )
         judged |= enough[np.searchsorted(joint, codes)]
-    return Unjudged(combinations, unjudged, int(rows[~judged].sum()))
+    return Unjudged(
+        combinations,
+        unjudged,
+        int(rows[~judged].sum()),
+        features=_undescribed_features(contingency, rows, min_count),
+        coarse_bins=_coarse_bins(contingency, rows),
+    )
+
+
+def _undescribed_features(
+    contingency: Contingency, rows: Counts, min_count: int
+) -> tuple[str, ...]:
+    """Return the features none of whose rules has enough rows on both sides."""
+    total = int(rows.sum())
+    found = []
+    for index, axis in enumerate(contingency.axes):
+        of_rules = axis.contract(contingency.dense((index,), rows[None]), 1)[0]
+        if not ((of_rules >= min_count) & (total - of_rules >= min_count)).any():
+            found.append(axis.feature)
+    return tuple(found)
+
+
+def _coarse_bins(contingency: Contingency, rows: Counts) -> tuple[CoarseBin, ...]:
+    """Return the bins of numbers that more than half of the rows are in."""
+    found = []
+    for index, axis in enumerate(contingency.axes):
+        if not isinstance(axis, IntervalAxis) or axis.bins < 2:
+            continue
+        of_cells = contingency.dense((index,), rows[None])[0]
+        fullest = int(np.argmax(of_cells))
+        rule, share = axis.cell_rule(fullest), float(of_cells[fullest] / max(1, rows.sum()))
+        if rule is not None and share > _MOST_IN_A_BIN:
+            found.append(CoarseBin(rule.text, share))
+    return tuple(found)
 
 
 def small_groups(

@@ -108,6 +108,13 @@ class ExplainingRuleSummary(Part):
     examples: list[str] = Field(description="the first of these, by rank")
 
 
+class CoarseBin(Part):
+    """A bin of a number that more than half of the rows are in."""
+
+    text: str = Field(description="the bin as people write it")
+    share: Share = Field(description="share of the rows in it")
+
+
 class UnjudgedSummary(Part):
     """Who is in combinations of single values that could not be judged."""
 
@@ -116,6 +123,16 @@ class UnjudgedSummary(Part):
     unjudged: Count = Field(description="those with too few rows inside or outside")
     rows: Count = Field(description="rows that are in no other combination")
     share: Share = Field(description="the same as a share of all rows")
+    features: list[str] = Field(
+        default_factory=list,
+        description="sensitive features that no group could be described by: none of their values "
+        "or ranges has enough rows inside and outside",
+    )
+    coarse_bins: list[CoarseBin] = Field(
+        default_factory=list,
+        description="bins of numbers with more than half of the rows, within which nothing was "
+        "looked for",
+    )
 
 
 class Snippet(Part):

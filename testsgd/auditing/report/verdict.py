@@ -77,20 +77,35 @@ def verdict(summary: AuditSummary, measures: Sequence[GateMeasure]) -> Verdict:
         headline, sentences = _of_group(decided[0], summary)
     else:
         headline, sentences = "Not enough evidence to judge any group.", _why_nothing(summary)
-    parameters, unjudged, first = summary.parameters, summary.unjudged, []
+    parameters = summary.parameters
+    first: list[str] = []
     if parameters.fail_above is not None:
         outcome = gate_outcome(measures, parameters.fail_above, strict=parameters.strict)
         first.append(_gate_sentence(outcome, summary, measures, parameters.fail_above))
-    if parameters.strict and unjudged.share > parameters.max_unjudged:
-        first.append(
-            f"Not enough evidence: {percent(unjudged.share)} of the {vocabulary(summary).many} "
-            f"could not be judged, more than the {share(parameters.max_unjudged)} allowed."
-        )
-        if outcome != "gate_failed":
+    if parameters.strict:
+        lacking = _lacking(summary)
+        first += lacking
+        if lacking and outcome != "gate_failed":
             outcome = "not_enough_evidence"
     code = _EXIT_CODES[outcome]
     sentences = [*first, *sentences]
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
+
+
+def _lacking(summary: AuditSummary) -> list[str]:
+    """Write why a strict audit concludes nothing; nothing if it may."""
+    unjudged, allowed = summary.unjudged, summary.parameters.max_unjudged
+    sentences = []
+    if unjudged.share > allowed:
+        sentences.append(
+            f"Not enough evidence: {percent(unjudged.share)} of the {vocabulary(summary).many} "
+            f"could not be judged, more than the {share(allowed)} allowed."
+        )
+    if unjudged.features:
+        sentences.append(
+            f"Not enough evidence: no group could be described by {series(unjudged.features)}."
+        )
+    return sentences
 
 
 def gate_outcome(measures: Sequence[GateMeasure], gate: float, *, strict: bool = False) -> Outcome:

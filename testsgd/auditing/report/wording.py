@@ -172,6 +172,28 @@ def not_searched_sentences(depth: int, possible: int, features: str) -> list[str
 
 
 def unjudged_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:
+    """Write who could not be judged, and which features say little; nothing if there are none."""
+    return [*_features_sentences(unjudged, words), *_combinations_sentences(unjudged, words)]
+
+
+def _features_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:
+    """Write by which features no group could be described, and whose bins are coarse."""
+    sentences = []
+    if unjudged.features:
+        sentences.append(
+            f"No group could be described by {series(unjudged.features)}: no value or range has "
+            f"{plural(unjudged.fewest, words.one, words.many)} inside and outside."
+        )
+    if unjudged.coarse_bins:
+        bins = series([f"{item.text} ({percent(item.share)})" for item in unjudged.coarse_bins])
+        sentences.append(
+            f"More than half of the {words.many} are in one bin of a number, within which nothing "
+            f"was looked for: {bins}. Other bins (--bins, or edges) look finer."
+        )
+    return sentences
+
+
+def _combinations_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:
     """Write how many people are only in combinations that could not be judged; nothing if none."""
     if not unjudged.unjudged:
         return []
