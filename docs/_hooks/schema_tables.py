@@ -55,6 +55,7 @@ RESULT = {
     "MovedFeature": "`moved[]`",
     "ExplainingRuleSummary": "`rules[]`",
     "UnjudgedSummary": "`unjudged`",
+    "CoarseBin": "`unjudged.coarse_bins`",
     "GuaranteeSummary": "`guarantee`",
     "Holdout": "`holdout`",
     "UndecidedGroup": "`undecided[]`",
