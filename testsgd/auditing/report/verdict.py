@@ -20,6 +20,7 @@ from testsgd.auditing.report.wording import (
     lower_bound_points,
     not_searched_sentences,
     unjudged_sentences,
+    within_others,
 )
 from testsgd.report.formatting import (
     count,
@@ -359,7 +360,8 @@ def _gate_sentence(
         largest = series([f"{item.largest:.3f} ({item.name})" for item in measures])
         judged = f"every group {_judged_size(summary)}".rstrip(",")
         passed = f"The gate passed for {judged}: the largest is {largest}, not above {gate:g}."
-        return f"{passed}{_silent_up_to(measures, gate)}{_rare_label(summary, gate)}"
+        silent = f"{_silent_up_to(measures, gate)}{_rare_label(summary, gate)}"
+        return f"{passed}{silent}{within_others(summary.data)}"
     of_kind = {
         "simultaneous": "the largest lower confidence bound",
         "fdr": "the largest difference of a discovery",

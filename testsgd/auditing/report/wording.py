@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from testsgd.auditing.explaining import CorrelatedFeature
 from testsgd.auditing.report.summary import (
     AuditSummary,
+    DataSummary,
     EstimandRates,
     GroupSummary,
     TermSummary,
@@ -31,6 +32,8 @@ from testsgd.report.formatting import (
 
 FINDINGS = 10
 MARGIN_NAMES = {"none": "none", "wald": "Wald", "wilson": "Wilson", "anytime": "anytime-valid"}
+# Other features that a sentence names.
+_NAMED = 3
 # How intervals are adjusted for the number of groups, by the method of a guarantee.
 ADJUSTMENTS = {
     "each": "no correction for multiple comparisons",
@@ -162,6 +165,20 @@ def described_by(depth: int, possible: int, features: str) -> str:
         return ""
     of_all = f"{depth} of {possible}" if depth < possible else f"{possible}"
     return f", described by up to {of_all} {features},"
+
+
+def within_others(data: DataSummary) -> str:
+    """Write that nothing was looked for within slices of the other features; empty without any.
+
+    It begins with a blank, as a sentence after another.
+    """
+    others = [feature.name for feature in data.features if not feature.sensitive]
+    if not others:
+        return ""
+    named = others[:_NAMED] if len(others) > _NAMED + 1 else others
+    more = len(others) - len(named)
+    listed = series([*named, f"{count(more)} more"] if more else named)
+    return f" It is over all values of the other features ({listed}), not within slices of them."
 
 
 def not_searched_sentences(depth: int, possible: int, features: str) -> list[str]:

@@ -9,6 +9,7 @@ from testsgd.auditing.report.wording import (
     described_by,
     not_searched_sentences,
     unjudged_sentences,
+    within_others,
 )
 from testsgd.metrics.report import wording
 from testsgd.metrics.report.summary import MetricsSummary, MetricSummary, MetricsVerdict
@@ -209,7 +210,7 @@ def _gate_sentence(outcome: Outcome, summary: MetricsSummary, limit: float) -> s
         return (
             f"The gate passed for every group {judged}, as far as a metric counts its rows: the "
             f"{extreme} {measure} is {series(sizes)}, {sides[1]} {gate}."
-            f"{_silent_up_to(summary, limit)}"
+            f"{_silent_up_to(summary, limit)}{within_others(summary.data)}"
         )
     unclear = [
         metric.title.lower()
