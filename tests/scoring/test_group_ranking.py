@@ -64,3 +64,11 @@ def test_no_groups_have_an_empty_ranking():
     nothing = np.zeros(0)
     order = rank_groups(nothing, nothing.astype(int), nothing.astype(int), nothing.astype(bool))
     assert order.tolist() == []
+
+
+def test_of_a_group_and_its_complement_the_harmed_one_comes_first() -> None:
+    score, rules = np.array([0.3, 0.3, 0.1]), np.array([1, 1, 1])
+    support, harmed = np.array([900, 100, 500]), np.array([False, True, True])
+    decided = np.ones(3, dtype=bool)
+    assert rank_groups(score, support, rules, decided, harmed=harmed).tolist() == [1, 0, 2]
+    assert rank_groups(score, support, rules, decided).tolist() == [0, 1, 2]

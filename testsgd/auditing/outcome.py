@@ -182,7 +182,12 @@ def order_groups(
 ) -> NDArray[np.intp]:
     """Rank the groups that have samples on both sides and a size; arrays of shape (groups,)."""
     ranking = rank_groups(
-        np.nan_to_num(size), estimates.rows_in, rule_counts, estimates.decided, first_by
+        np.nan_to_num(size),
+        estimates.rows_in,
+        rule_counts,
+        estimates.decided,
+        first_by,
+        harmed=estimates.difference < 0,
     )
     return ranking[(estimates.sampled & ~np.isnan(size))[ranking]]
 

@@ -224,6 +224,7 @@ def _found(
         rule_sets.rule_counts(),
         sides.judged,
         compared.lower_bound,
+        harmed=_harmed(cells.metrics[index], compared),
     )
     ranking = ranking[sides.judged[ranking]]
     return MetricFindings(
@@ -236,6 +237,14 @@ def _found(
         distinct=_distinct(cells, rule_sets, ranking, parameters),
         reference_cells=sides.references.cells,
     )
+
+
+def _harmed(metric: Metric, compared: Compared) -> NDArray[np.bool_] | None:
+    """Return the groups whose value is the worse one; None if neither is better."""
+    if metric.better == "neither":
+        return None
+    lower: NDArray[np.bool_] = compared.value < compared.reference
+    return lower if metric.better == "higher" else ~lower
 
 
 def _has_negatives(metric: Metric, inside: Sides) -> bool:

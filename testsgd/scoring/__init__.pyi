@@ -1,6 +1,6 @@
-from .effective_sample_size import Clusters as Clusters
-from .effective_sample_size import effective_sample_size as effective_sample_size
-from .effective_sample_size import independent_rows as independent_rows
+from .effective_sizes import Clusters as Clusters
+from .effective_sizes import effective_sample_size as effective_sample_size
+from .effective_sizes import independent_rows as independent_rows
 from .margins import WILSON_BELOW as WILSON_BELOW
 from .margins import Margins as Margins
 from .margins import enough as enough

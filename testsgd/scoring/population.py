@@ -139,7 +139,7 @@ class Side:
     """What is known of one side of some groups."""
 
     # Independent rows of the file on this side; see
-    # :func:`testsgd.scoring.effective_sample_size.independent_rows`; shape (groups,).
+    # :func:`testsgd.scoring.effective_sizes.independent_rows`; shape (groups,).
     rows: NDArray[np.int64] | Floats
     # Answers asked for, any number a row, and how many were favourable; shape (groups,).
     samples: NDArray[np.int64]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,17 @@ def rank_groups(
     rules: NDArray[np.int64],
     decided: NDArray[np.bool_],
     first_by: NDArray[np.float64] | None = None,
+    harmed: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.intp]:
-    """Order groups: decided ones first, by `first_by`, score, support, then by fewer rules."""
+    """Order groups: decided ones first, by `first_by`, score, support, then by fewer rules.
+
+    Of a group and its complement, which have the same score, the harmed one comes first.
+    """
     # Scores that are equal but for the rounding of their rates are ties.
-    keys = [rules, -support, -np.round(score, 12)]
+    keys: list[NDArray[Any]] = [rules, -support]
+    if harmed is not None:
+        keys.append(~harmed)
+    keys.append(-np.round(score, 12))
     if first_by is not None:
         keys.append(-np.round(first_by, 12))
     return np.lexsort((*keys, ~decided))

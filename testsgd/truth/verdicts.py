@@ -27,7 +27,7 @@ from testsgd.auditing.max_statistic import simultaneous
 from testsgd.auditing.parameters import MIN_ROWS
 from testsgd.data import Table
 from testsgd.models import Model
-from testsgd.rules import FrequentRuleSets, lay_out, mine, sensitive_axes
+from testsgd.rules import FrequentRuleSets, default_depth, lay_out, mine, sensitive_axes
 from testsgd.sampling import explore_neighbourhood
 from testsgd.scoring import rank_groups
 from testsgd.truth.catalogue import CLEARLY, LIMIT, NOTHING
@@ -57,7 +57,10 @@ class OneSided:
 
 def search_inside_only(model: Model, table: Table, parameters: AuditParameters) -> OneSided:
     """Search the paper's way: the neighbourhood's rates, and one row outside is enough."""
-    contingency = lay_out(table, sensitive_axes(table))
+    axes = sensitive_axes(table)
+    if parameters.max_features is None:
+        parameters = replace(parameters, max_features=default_depth(axes))
+    contingency = lay_out(table, axes)
     asked = explore_neighbourhood(model, table)
     rows, favourable = contingency.tally(), contingency.tally(asked.favourable.astype(np.int64))
     fewest = parameters.fewest_rows(len(table))
