@@ -63,7 +63,7 @@ def test_a_tiny_share_is_one_row() -> None:
         ("fail_above", [-0.01, 1.01, float("nan"), "0.2"]),
         ("min_samples", [0, -1, 1.5, None, "1000"]),
         ("max_queries", [1, 0, -5, 1e6, "10"]),
-        ("max_features", [0, 2.0, None]),
+        ("max_features", [0, 2.0]),
         ("bins", [1, 0, 201, 10.0, "10"]),
         ("top", [0, -1, 1.0, None]),
         ("seed", [-1, 0.5, None, "0"]),

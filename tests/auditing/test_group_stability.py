@@ -84,7 +84,7 @@ def stability(
     neighbourhood = explore_neighbourhood(model, found.table)
     given: dict[str, Any] = {
         "min_count": int(np.ceil(PARAMETERS.theta * len(found.table))),
-        "max_features": PARAMETERS.max_features,
+        "max_features": 3,
         "overlap": PARAMETERS.overlap,
         "critical": CRITICAL,
         "seed": 0,

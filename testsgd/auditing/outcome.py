@@ -179,15 +179,19 @@ def order_groups(
     rule_counts: Counts,
     *,
     first_by: NDArray[np.float64] | None = None,
+    harmed: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.intp]:
-    """Rank the groups that have samples on both sides and a size; arrays of shape (groups,)."""
+    """Rank the groups that have samples on both sides and a size; arrays of shape (groups,).
+
+    Of equal ones the harmed come first, if it is given which these are.
+    """
     ranking = rank_groups(
         np.nan_to_num(size),
         estimates.rows_in,
         rule_counts,
         estimates.decided,
         first_by,
-        harmed=estimates.difference < 0,
+        harmed=harmed,
     )
     return ranking[(estimates.sampled & ~np.isnan(size))[ranking]]
 

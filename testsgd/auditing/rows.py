@@ -68,12 +68,14 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         left = audit.allowed - probed - outcome.queries
         own_effects, own_effects_unknown = ask_own_effects(audit, rule_sets, left=left)
     with clock.phase("ranking"):
-        sizes = estimates.score
+        sizes, harmed = estimates.score, estimates.difference < 0
         first_by = guarantee.lower_bounds if parameters.ranked_by == "lower-bound" else None
         if parameters.ranked_by == "counterfactual" and own_effects is not None:
-            sizes = np.abs(own_effects.effects)
+            sizes, harmed = np.abs(own_effects.effects), own_effects.effects < 0
             first_by = own_effects.lower_bounds(guarantee.errors)
-        ranking = order_groups(estimates, sizes, rule_sets.rule_counts(), first_by=first_by)
+        ranking = order_groups(
+            estimates, sizes, rule_sets.rule_counts(), first_by=first_by, harmed=harmed
+        )
         small = small_groups(
             contingency, min_count=audit.min_count, max_features=combined_features(parameters.depth)
         )
