@@ -16,6 +16,7 @@ from testsgd.auditing.report.summary import (
     DataSummary,
     GuaranteeSummary,
     LabelSummary,
+    ModelSummary,
     UnjudgedSummary,
 )
 from testsgd.auditing.report.verdict import GateMeasure, gate_outcome, verdict
@@ -59,12 +60,17 @@ def group(difference: float, **changes: Any) -> GroupSummary:
 
 
 def verdict_of(
-    *, measures: Sequence[GateMeasure] = (), kind: str = "rows", **parts: Any
+    *,
+    measures: Sequence[GateMeasure] = (),
+    kind: str = "rows",
+    accuracy: float | None = None,
+    **parts: Any,
 ) -> Verdict:
     """The verdict on an audit of which no more is known than these parts."""
     label = LabelSummary(column="", favourable="yes", meaning="")
     data = DataSummary.model_construct(kind=kind, label=label, features=[])
-    known: dict[str, Any] = {"terms": None, "overall_rate": 0.5, **parts}
+    model = ModelSummary.model_construct(accuracy=accuracy)
+    known: dict[str, Any] = {"terms": None, "overall_rate": 0.5, "model": model, **parts}
     known["parameters"] = replace(known["parameters"], max_features=3)
     return verdict(AuditSummary.model_construct(data=data, **known), measures)
 

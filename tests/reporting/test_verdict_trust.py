@@ -331,3 +331,18 @@ def test_a_limit_that_a_rare_label_cannot_exceed_is_said(rate: float | None, is_
         measures=[GateMeasure("difference", 0.1, 0.0)],
     )
     assert ("four-fifths" in judged.sentences[0]) == is_said
+
+
+@pytest.mark.parametrize(("accuracy", "is_said"), [(0.02, True), (0.6, False), (None, False)])
+def test_a_model_that_says_the_opposite_of_the_labels_is_asked_about(
+    accuracy: float | None, is_said: bool
+) -> None:
+    judged = verdict_of(
+        groups=[group(-0.1)],
+        counts=COUNTS,
+        parameters=parameters(),
+        guarantee=guarantee(),
+        unjudged=UNJUDGED,
+        accuracy=accuracy,
+    )
+    assert ("2.0%" in told(judged)) == is_said

@@ -90,6 +90,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         "holdout": holdout,
         "stability_samples": findings.stability_samples,
         "overall_rate": _known(findings.overall_rate),
+        "model": model_summary(findings),
     }
     # The gate looks at both estimands, or at the counterfactual effects of terms.
     measures = [
@@ -109,7 +110,6 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         created=present_moment(),
         sampling=None if findings.mode == "exact" else parameters.sampling,
         versions=package_versions(packages(findings)),
-        model=model_summary(findings),
         model_queries=findings.queries,
         verdict=verdict(AuditSummary.model_construct(**parts), measures),
         undecided=_undecided(findings, words_for(data.kind)),

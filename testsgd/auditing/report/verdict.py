@@ -46,6 +46,8 @@ _EXIT_CODES: dict[Outcome, Literal[0, 1, 3]] = {
 
 # A group that comes back in fewer bootstrap samples is remarked on.
 _STABLE = 0.5
+# A model that agrees with fewer of the labels may mean the other class.
+_LEAST_AGREEMENT = 0.2
 # A sentence names as many rules as explain so much of the variation, at most three.
 _ENOUGH = 0.9
 _NUMBERS = ("One rule explains", "Two rules explain", "Three rules explain")
@@ -165,10 +167,22 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         few = f"{have} too few {words.many} as they are on one side"
         why = few if top.exact else "did not reach the error margin"
         sentences.append(f"{plural(undecided, 'group')} {why}: undecided, neither fair nor unfair.")
+    sentences += _agreement(summary)
     sentences += not_searched_sentences(
         summary.parameters.depth, _possible_features(summary), words.features
     )
     return headline, [*sentences, *unjudged_sentences(summary.unjudged, words)]
+
+
+def _agreement(summary: AuditSummary) -> list[str]:
+    """Ask whether the label is the one meant, if the model says the opposite of the file."""
+    accuracy = summary.model.accuracy
+    if accuracy is None or accuracy >= _LEAST_AGREEMENT:
+        return []
+    return [
+        f"The model agrees with {percent(accuracy)} of the labels in the file: check that "
+        f"“{summary.data.label.favourable}” is the class that it means."
+    ]
 
 
 def _headline(group: GroupSummary, summary: AuditSummary) -> str:
