@@ -29,7 +29,7 @@ from testsgd.metrics.stability import affordable, found_again
 from testsgd.rules import FrequentRuleSets, default_depth, lay_out, sensitive_axes
 from testsgd.rules.axes import Axis
 
-# Of so many distinct groups of each metric is said what makes up their differences.
+# Distinct groups of each metric of which it is said what makes up their differences.
 _EXPLAINED = 8
 
 

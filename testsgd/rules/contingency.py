@@ -163,7 +163,7 @@ def candidate_count(axes: Sequence[Axis], max_features: int) -> int:
     )
 
 
-# So many rule sets take a few seconds with intervals that hold at once.
+# This number of rule sets takes a few seconds with intervals that hold at once.
 _MOST_RULE_SETS = 250_000
 _LEAST_DEPTH = 3
 
