@@ -164,3 +164,13 @@ def test_held_out_and_like_with_like(testsgd: Run, folder: Path, people: str) ->
     first = document["metrics"][0]["groups"][0]
     assert first["explanation"]["alike"]["features"] == ["repaid"]
     assert first["in_search"]["rank"] >= 1
+
+
+def test_a_model_is_asked_about_a_sample_only(
+    testsgd: Run, folder: Path, people: str, pipe: str
+) -> None:
+    model = ("--model", pipe, "--trust-pickle", "--label", "repaid")
+    asked = ("--metrics", "selection_rate", "--sensitive", "sex", "--limit", "400", "--seed", "3")
+    assert testsgd("audit", people, *model, *asked).code == 0
+    found = saved(folder)
+    assert found["model"]["queries"] == found["data"]["rows"] == 400

@@ -123,12 +123,10 @@ def group_stability(
         return _Search(groups, present, steps)
 
     def overlaps(chosen: NDArray[np.intp]) -> Floats:
-        selected = mining.rule_sets.members(chosen, contingency)
-        return np.maximum(
-            _overlaps(wanted, selected, rows),
-            # A group and everybody else are one finding, if they are so on both sides.
-            np.minimum(_overlaps(~wanted, selected, rows), _overlaps(wanted, ~selected, rows)),
-        )
+        both = np.vstack([wanted, mining.rule_sets.members(chosen, contingency)])
+        measured = member_overlaps(both.__getitem__, rows, with_complements=True)
+        indices = np.arange(len(both))
+        return measured(indices[: len(wanted)], indices[len(wanted) :])
 
     def found() -> Iterator[Floats]:
         drawn = _bootstrap(contingency, row_favourable, samples, seed)
@@ -163,8 +161,7 @@ def _searched(searches: Sequence[_Search], mining: SampleMining) -> list[NDArray
         for index, answer in answers.items():
             search = searches[index]
             try:
-                # A generator is begun by sending it None.
-                quantities = search.steps.send(answer)  # type: ignore[arg-type]
+                quantities = search.steps.send(answer)  # type: ignore[arg-type]  # None begins it
             except StopIteration as ended:
                 rules = np.array([rule.group for rule in ended.value], dtype=np.intp)
                 chosen[index] = search.groups.places[rules]
@@ -188,13 +185,6 @@ def _shares_found(
     """Return in which share of samples each group overlaps enough with one found in it."""
     found = np.mean([np.any(shares >= least, axis=1) for shares in overlaps], axis=0)
     return dict(zip(looked_for.tolist(), found.tolist(), strict=True))
-
-
-def _overlaps(first: NDArray[np.bool_], second: NDArray[np.bool_], rows: Counts) -> Floats:
-    """Return Jaccard's index of all pairs of groups, shape (first, second)."""
-    both = np.vstack([first, second])
-    indices = np.arange(len(both))
-    return member_overlaps(both.__getitem__, rows)(indices[: len(first)], indices[len(first) :])
 
 
 def _bootstrap(

@@ -22,7 +22,7 @@ from testsgd.metrics.options import MetricOptions, PredictionOptions
 from testsgd.metrics.parameters import MetricParameters
 from testsgd.metrics.predictions import read_predictions
 from testsgd.metrics.result import MetricsResult
-from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of
+from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.parameters import show_parameters
 
 
@@ -247,7 +247,7 @@ def audit_metrics(
         table,
         predictions,
         settings,
-        metrics="selection_rate" if rule is not None and metrics is None else metrics,
+        metrics=with_rule(metrics, rule),
         label=_name_of_label(y_true, y_pred),
         started=started,
     )

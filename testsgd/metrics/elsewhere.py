@@ -15,7 +15,7 @@ from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, bins_of_count
 from testsgd.metrics.definitions import default_metrics, resolve_metrics
 from testsgd.metrics.predictions import read_predictions, read_weights
 from testsgd.metrics.result import MetricsResult
-from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of
+from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.metrics.summing import kind_of_rows, sum_rows
 
 
@@ -124,7 +124,7 @@ def audit_counts(
         ),
         read,
         settings,
-        metrics="selection_rate" if rule is not None and metrics is None else metrics,
+        metrics=with_rule(metrics, rule),
         label=label or predictions,
         started=started,
     )
@@ -188,7 +188,7 @@ def audit_rows_elsewhere(
     """
     started = time.perf_counter()
     settings = settings_of(parameters, rule=rule)
-    wanted = "selection_rate" if rule is not None and metrics is None else metrics
+    wanted = with_rule(metrics, rule)
     kind = kind_of_rows(rows, predictions=predictions, label=label)
     if kind != "decisions":
         if wanted is None:

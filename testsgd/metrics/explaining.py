@@ -69,7 +69,7 @@ def explain_groups(
 ) -> dict[int, GroupExplanation]:
     """Explain the differences of some groups in the metric `index`.
 
-    What rules add is for the difference from everybody else if groups are compared with these, and
+    What rules add is for the difference from the complement if groups are compared with that, and
     else for that from all rows.
 
     See Shapley, L. S. (1953), A value for n-person games; over the items of a subgroup: Pastor, de

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from testsgd.auditing import AuditResult, check_columns, model_and_rows
-from testsgd.data import read_frame
+from testsgd.data import check_count, read_frame
 from testsgd.errors import ParameterError
 from testsgd.metrics.call import audit_metrics, audit_predictions
 from testsgd.metrics.report.summary import AskedModel
@@ -78,6 +78,7 @@ def audit_model_by_metrics(
     favourable: Any = None,
     threshold: float = 0.5,
     trust_pickle: bool = False,
+    limit: int | None = None,
     **options: Any,
 ) -> MetricsResult:
     """Ask a model about the rows of a file, and compare metrics of its decisions.
@@ -98,6 +99,8 @@ def audit_model_by_metrics(
         A score above it counts as favourable.
     trust_pickle : bool
         As for :func:`testsgd.audit`.
+    limit : int, optional
+        Ask about a random sample of this size, chosen by ``seed``.
     **options
         Those of :func:`testsgd.audit_metrics`.
 
@@ -134,6 +137,10 @@ def audit_model_by_metrics(
         trust_pickle=trust_pickle,
         name=name,
     )
+    check_count("limit", limit, 1)
+    if limit is not None:
+        chosen = table.drawn(limit, options.get("seed", 0))
+        table, frame, rows = table.take(chosen), frame.iloc[chosen], rows.iloc[chosen]
     known = table.specification.label
     decisions = np.concatenate(
         [

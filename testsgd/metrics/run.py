@@ -218,7 +218,7 @@ def _explained(found: MetricsFindings, rows: MetricRows) -> MetricsFindings:
 def _compared_alike(
     found: MetricsFindings, index: int, groups: NDArray[np.intp], rows: MetricRows
 ) -> Sequence[AlikeComparison | None]:
-    """Compare groups with those of their reference, or of everybody else, who are like them."""
+    """Compare groups with the rows of their reference, or complement, that are like them."""
     metric, contingency = found.metrics[index], found.cells.contingency
     members = found.rule_sets.members(groups, contingency)
     others = ~members

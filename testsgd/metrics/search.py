@@ -346,7 +346,7 @@ def _distinct(
 
 
 def overlaps_of(cells: MetricCells, rule_sets: FrequentRuleSets, reference: str) -> Overlaps:
-    """Return how much groups overlap; compared with everybody else, these are the same finding."""
+    """Return how much groups overlap; compared with it, a complement is the same finding."""
     return member_overlaps(
         lambda groups: rule_sets.members(groups, cells.contingency),
         cells.rows,

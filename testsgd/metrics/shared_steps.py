@@ -31,6 +31,11 @@ FOUR_FIFTHS: Mapping[str, Any] = {"measure": "ratio", "reference": BEST, "fail_b
 """The parameters of the four-fifths rule: selection rates as ratios to that of the best group."""
 
 
+def with_rule(metrics: Wanted | None, rule: str | None) -> Wanted | None:
+    """Return the metrics that a user names, or that of a rule if only this is named."""
+    return "selection_rate" if rule is not None and metrics is None else metrics
+
+
 def settings_of(parameters: Mapping[str, Any], *, rule: str | None) -> MetricParameters:
     """Return the parameters that a user chose, with those of a rule by its name."""
     chosen = dict(parameters)

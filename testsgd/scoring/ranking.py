@@ -74,7 +74,7 @@ def member_overlaps(
 ) -> Overlaps:
     """Measure overlaps by Jaccard's index; `members` gives groups' cells, `weights` cells' rows.
 
-    With complements, a group and everybody else are one finding, if they are so on both sides: the
+    With complements, a group and its complement are one finding, if they are so on both sides: the
     larger of the index and of the smaller one of each with the other's complement.
     """
     total = float(weights.sum())

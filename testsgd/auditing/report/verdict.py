@@ -132,15 +132,15 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
     counts, words, label = summary.counts, vocabulary(summary), summary.data.label.favourable
     effect_first = by_terms(summary) and top.counterfactual is not None
     if effect_first:
-        headline, *told = words.by_terms(top, label, _interval_name(summary))
+        headline, *qualified = words.by_terms(top, label, _interval_name(summary))
     else:
         headline = _headline(top, summary)
-        told = [*_disagreement(top, summary), _interval_sentence(top, summary)]
+        qualified = [*_disagreement(top, summary), _interval_sentence(top, summary)]
         if summary.parameters.ranked_by == "counterfactual" and top.own_effect is not None:
-            told.insert(0, own_effect_sentence(top.own_effect))
+            qualified.insert(0, own_effect_sentence(top.own_effect))
     sentences = [
         *_held_out(top, summary),
-        *told,
+        *qualified,
         *_significance(top, summary, effect_first=effect_first),
         *_explaining(summary),
     ]

@@ -414,7 +414,7 @@ def _notes(summary: MetricsSummary) -> tuple[Note, ...]:
             "What a rule adds is its Shapley value: what it adds to the difference of the values, "
             "on average over all orders in which the rules may be put together. "
             + (
-                "It is for the difference from everybody else. "
+                "It is for the difference from the value of the complement. "
                 if parameters.reference == "rest"
                 else "It is for the difference from the value of all rows. "
             )

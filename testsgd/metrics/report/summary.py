@@ -60,8 +60,8 @@ class MetricExplanation(Part):
     """What makes up a group's difference in a metric, and what goes with it."""
 
     shapley_values: list[AddedByRule] = Field(
-        description="what each rule adds to the difference of the values: from that of everybody "
-        "else if the reference is rest, and else from that of all rows"
+        description="what each rule adds to the difference of the values: from that of the "
+        "complement if the reference is rest, and else from that of all rows"
     )
     simplest: SimplestRules = Field(description="the fewest rules that keep 90% of it")
     correlated_features: list[CorrelatedFeature] = Field(
