@@ -1,9 +1,9 @@
 """Audits of predictions by metrics: seconds, memory, and other packages on the same groups.
 
 ``python -m benchmarks.metric_cases`` measures everything and puts the tables into
-docs/benchmarks.md; ``--only counting,streaming,census,peers,command`` some of it. Census needs the
-real data (TESTSGD_DATA_HOME). Streaming writes a Parquet file of 100 million rows into a temporary
-folder.
+docs/benchmarks.md; ``--only counting,streaming,census,peers,command,depth`` some of it. Census
+needs the real data (TESTSGD_DATA_HOME). Streaming writes a Parquet file of 100 million rows into a
+temporary folder.
 """
 
 from __future__ import annotations
@@ -295,12 +295,34 @@ def command() -> list[list[str]]:
     ]
 
 
+def depth() -> list[list[str]]:
+    """Audit decisions by chance as deep as the default goes with four sensitive features."""
+    source, rows = np.random.default_rng(0), 30_000
+    sizes = {"sex": 2, "race": 5, "marital": 5}
+    people = pd.DataFrame(
+        {name: source.choice(list("ABCDE")[:size], rows) for name, size in sizes.items()}
+    ).assign(age=source.integers(18, 90, rows))
+    said = source.integers(0, 2, rows)
+
+    def audit(metrics: list[str] | None) -> Callable[[], Any]:
+        return lambda: testsgd.audit_predictions(said, sensitive_features=people, metrics=metrics)
+
+    times = side_by_side(3, one=audit(None), metrics=audit(METRICS[:1]))
+    summary = audit(None)().summary
+    sets = f"{summary.counts.candidates:,} rule sets of up to {summary.parameters.depth} features"
+    return [
+        [f"audit of one rate, 30,000 rows, {sets}", f"{times['one']}", ""],
+        ["audit of metrics, selection rate, the same", f"{times['metrics']}", ""],
+    ]
+
+
 CASES: dict[str, Callable[[], list[list[str]]]] = {
     "counting": counting,
     "streaming": streaming,
     "census": census,
     "peers": peers,
     "command": command,
+    "depth": depth,
 }
 
 
