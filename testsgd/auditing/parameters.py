@@ -154,7 +154,8 @@ class AuditParameters(Parameters):
     strict: bool = parameter(
         False,
         "Conclude nothing if too many people are only in combinations of sensitive values "
-        "that could not be judged; see `max_unjudged`.",
+        "that could not be judged (see `max_unjudged`), if no group could be described by one of "
+        "the sensitive features, or if an interval still allows a difference above `fail_above`.",
     )
     max_unjudged: float = parameter(
         0.01,

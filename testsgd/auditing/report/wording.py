@@ -178,7 +178,10 @@ def within_others(data: DataSummary) -> str:
     named = others[:_NAMED] if len(others) > _NAMED + 1 else others
     more = len(others) - len(named)
     listed = series([*named, f"{count(more)} more"] if more else named)
-    return f" It is over all values of the other features ({listed}), not within slices of them."
+    return (
+        f" The search was over all values of the other features ({listed}), not within slices of "
+        "them."
+    )
 
 
 def not_searched_sentences(depth: int, possible: int, features: str) -> list[str]:
