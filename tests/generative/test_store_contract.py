@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,6 +15,7 @@ from hypothesis import strategies as st
 from store_changes import assert_consistent, count
 
 from testsgd.errors import ParameterError, StateError
+from testsgd.generative import Enforcer
 from testsgd.generative.stores import Change, MemoryStore, SQLiteStore, Store, Written
 
 TENANT = "tenant\x1frequirement é 界"
@@ -153,3 +158,49 @@ def test_same_as_a_dictionary_that_is_copied(
         assert store.read() == {key: str(number) for key, number in expected.items()}
         assert list(store.journal()) == lines
     store.close()
+
+
+def test_with_fsync_only_durable_changes_wait_for_the_disc(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings_of_commits: list[str] = []
+    connect = sqlite3.connect
+
+    def traced(*given: Any, **named: Any) -> sqlite3.Connection:
+        connection = connect(*given, **named)
+        latest = [""]
+
+        def trace(statement: str) -> None:
+            if statement.startswith("PRAGMA synchronous"):
+                latest[0] = statement.rpartition(" ")[2]
+            elif statement == "COMMIT":
+                settings_of_commits.append(latest[0])
+
+        connection.set_trace_callback(trace)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", traced)
+    store = SQLiteStore(tmp_path / "state.db", fsync=True)
+    settings_of_commits.clear()
+    begun = replace(count("a"), durable=False)
+    for update in ([begun], [count("a")], [begun, count("a")], [begun]):
+        store.update(update)
+    store.close()
+    assert settings_of_commits == ["NORMAL", "FULL", "FULL", "NORMAL"]
+
+
+def test_what_an_enforcer_counts_is_durable(tmp_path: Path) -> None:
+    updates: list[list[bool]] = []
+
+    class Noting(SQLiteStore):
+        def update(self, changes: Sequence[Change]) -> list[Any]:
+            updates.append([change.durable for change in changes])
+            return super().update(changes)
+
+    groupings = {"g": {"values": ["female", "male"], "terms": {"female": ["she"]}}}
+    requirements = [{"grouping": "g", "beta": 3}]
+    specification = {"groupings": groupings, "requirements": requirements}
+    enforcer = Enforcer(specification, state=Noting(tmp_path / "state.db", fsync=True))
+    enforcer.finish(enforcer.begin("A nurse"), "She slept.")
+    enforcer.close()
+    assert updates == [[False], [True]]

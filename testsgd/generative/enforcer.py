@@ -347,6 +347,8 @@ class Enforcer:
                     schedule=self._schedules[sequence.required.name],
                     seed=self._random.randrange(2**31),
                 ),
+                # With the power the request is gone, too, and its slot would only be awaited.
+                durable=False,
             )
             for sequence in sequences
         ]
@@ -364,6 +366,7 @@ class Enforcer:
                     sequence=sequence,
                     change=partial(_with_asked, ticket=ticket, value=wanted),
                 ),
+                durable=False,
             )
             for sequence, (value, _) in zip(sequences, answers, strict=True)
             if value != (wanted := chosen.get(sequence.required.grouping, (0, None, 0))[2])

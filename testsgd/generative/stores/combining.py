@@ -14,6 +14,20 @@ from testsgd.generative.stores.protocol import Change, sorted_keys
 Commit = Callable[[list[list[Change]]], list[list[Any] | Exception]]
 
 
+class _Forks:
+    """Counts the forks that led to this process; to ask the system who one is takes longer."""
+
+    count = 0
+
+    @classmethod
+    def note(cls) -> None:
+        cls.count += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Forks.note)
+
+
 class Combiner:
     """Calls `commit` in one thread at a time, with the updates of all that wait.
 
@@ -35,7 +49,7 @@ class Combiner:
 
     def __init__(self, commit: Commit) -> None:
         self._commit = commit
-        self._process = os.getpid()
+        self._forks = _Forks.count
         self._lock = threading.Lock()
         self._queue: list[_Pending] = []
         self._led = False
@@ -43,7 +57,7 @@ class Combiner:
     @property
     def is_own(self) -> bool:
         """Whether this process made it; after a fork the connections are the parent's."""
-        return os.getpid() == self._process
+        return self._forks == _Forks.count
 
     def update(self, changes: Sequence[Change]) -> list[Any]:
         """Commit the changes, perhaps together with those of other threads."""

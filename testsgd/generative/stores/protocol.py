@@ -45,6 +45,9 @@ class Change:
         Takes the text, None if there is none yet, and returns what becomes of it. It must have no
         effects, because a store calls it again where others changed the text meanwhile; and it
         must not use the store.
+    durable : bool
+        Whether it has to outlive a loss of power. A store that waits for its disc need not do so
+        for an update without any such change; the next one that is durable makes it so, too.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class Change:
 
     key: str
     apply: Callable[[str | None], Written]
+    durable: bool = True
 
 
 @runtime_checkable

@@ -47,10 +47,10 @@ class SQLiteStore:
         more files are beside it while it is open, with ``-wal`` and ``-shm`` after the name; they
         belong to it.
     fsync : bool
-        Whether an update returns once it is on the disc, so that it survives a loss of power.
-        Otherwise it returns once the operating system has it, and is on the disc about a second
-        later: it survives a process that is killed, and with the power the updates of the last
-        second can be lost. In both cases the file stays whole.
+        Whether an update with a durable change returns once it is on the disc, so that it survives
+        a loss of power. Otherwise it returns once the operating system has it, and is on the disc
+        about a second later: it survives a process that is killed, and with the power the updates
+        of the last second can be lost. In both cases the file stays whole.
 
     Raises
     ------
@@ -136,6 +136,10 @@ class SQLiteStore:
         with self._failing("written"), self._writing:
             connection = self._usable(self._writer)
             self._check_in_place()
+            if self.waits:
+                durable = any(change.durable for update in updates for change in update)
+                # A commit that waits writes what earlier ones have left to the disc, too.
+                connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             with _transaction(connection):
                 # Another process may have brought the file to a newer version meanwhile.
                 self._check_version(_number(connection, "PRAGMA user_version"))
