@@ -85,8 +85,8 @@ def value_rules(feature: str, declared: list[Any], rows: list[Row]) -> list[Rule
     return rules
 
 
-def age_rules() -> list[Rule]:
-    """Every proper run of adjacent bins; a missing age is in none."""
+def age_rules(rows: list[Row]) -> list[Rule]:
+    """Every proper run of adjacent bins; a missing age is a group of its own."""
     rules = []
     for low, high in itertools.combinations(AGE_EDGES, 2):
         if (low, high) == (AGE_EDGES[0], AGE_EDGES[-1]):
@@ -103,6 +103,8 @@ def age_rules() -> list[Rule]:
             return age is not None and (low <= age < high or age == high == AGE_EDGES[-1])
 
         rules.append(Rule(text, holds))
+    if any(row["age"] is None for row in rows):
+        rules.append(Rule("age = missing", lambda row: row["age"] is None))
     return rules
 
 
@@ -125,7 +127,7 @@ def plain_audit(rows: list[Row], decide: Decide, fewest: int) -> dict[str, Group
     observed = [float(decide(row)) for row in rows]
     by_feature = [
         value_rules("gender", GENDERS, rows),
-        age_rules(),
+        age_rules(rows),
         value_rules("member", [False, True], rows),
     ]
     found = {}

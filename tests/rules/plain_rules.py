@@ -89,6 +89,8 @@ def _interval_rules(name, column, edges):
         low = None if start == 0 else edges[start]
         high = None if stop == bins else edges[stop]
         yield IntervalRule(name, low, high), rows.to_numpy()
+    if column.isna().any():
+        yield ValueRule(name, ("missing",)), column.isna().to_numpy()
 
 
 def plain_rule_sets(table, max_features):

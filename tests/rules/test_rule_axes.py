@@ -66,12 +66,15 @@ def test_proper_subsets_of_values(values):
 @given(st.integers(1, 30), st.booleans())
 def test_proper_runs_of_bins(bins, has_missing):
     axis = IntervalAxis("x", tuple(float(edge) for edge in range(bins + 1)), has_missing)
-    assert axis.rule_count == len(axis.matrix) == bins * (bins + 1) // 2 - 1
-    assert axis.widths.tolist() == axis.matrix.sum(axis=1).tolist()
-    assert not axis.value_counts.any()
+    runs = bins * (bins + 1) // 2 - 1
+    assert axis.rule_count == len(axis.matrix) == runs + has_missing
+    assert axis.widths[:runs].tolist() == axis.matrix[:runs].sum(axis=1).tolist()
+    assert not axis.value_counts[:runs].any()
     if has_missing:
         assert axis.labels[-1] == "missing"
-        assert not axis.matrix[:, -1].any()
+        assert axis.matrix[:, -1].tolist() == [0] * runs + [1]
+        assert axis.matrix[-1].tolist() == [0] * bins + [1]
+        assert (axis.widths[-1], axis.value_counts[-1]) == (0, 1)
 
 
 AXES = st.one_of(
@@ -126,15 +129,17 @@ def test_missing_category_is_a_value():
     assert [rule.text for rule in rules_of(axis)] == ["race = White", "race = missing"]
 
 
-def test_missing_number_is_in_no_rule():
+def test_missing_number_has_a_rule_of_its_own():
     table = make_table(
         {"age": {"type": "integer", "range": [0, 100], "bins": 2}}, {"age": [10.0, 50.0, np.nan]}
     )
     (axis,) = sensitive_axes(table)
-    assert [rule.text for rule in rules_of(axis)] == ["age < 50", "age >= 50"]
+    assert [rule.text for rule in rules_of(axis)] == ["age < 50", "age >= 50", "age = missing"]
     assert axis.labels == ("0 to 50", "50 to 100", "missing")
     assert axis.cells(table).tolist() == [0, 1, 2]
-    assert axis.cell_rule(2) is None
+    missing = axis.cell_rule(2)
+    assert missing == axis.rule(2)
+    assert missing.matches(table).tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize(

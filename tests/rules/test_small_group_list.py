@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from plain_rules import make_table, tables
@@ -39,6 +40,7 @@ def single_values(table, name):
         rows &= True if high is None else column < high
         if last > 0:  # a single bin says nothing about anybody
             yield IntervalRule(name, low, high), rows.to_numpy()
+    yield ValueRule(name, ("missing",)), column.isna().to_numpy()
 
 
 def small_by_definition(table, min_count, max_features):
@@ -90,7 +92,7 @@ def test_only_the_widest_combination_is_listed():
     ]
 
 
-def test_missing_values_are_a_group_for_categories_only():
+def test_missing_values_are_a_group_of_their_own():
     table = make_table(
         {
             "race": {"type": "categorical", "values": ["Black", "White"]},
@@ -101,54 +103,14 @@ def test_missing_values_are_a_group_for_categories_only():
     contingency = lay_out(table, sensitive_axes(table))
     found = small_groups(contingency, min_count=2, max_features=1)
     assert [group.rule_set.text for group in found] == [
+        "age = missing",
         "age >= 50",
         "race = White",
         "race = missing",
     ]
 
 
-def unjudged_by_definition(table, min_count, max_features):
-    """Take one row after another, and look at each of its combinations of single values."""
-    labels = {}
-    for name in table.specification.sensitive:
-        rules = [rows for _, rows in single_values(table, name) if rows.any()]
-        feature = table.specification.features[name]
-        # A value that everybody has, or the only bin there is, says nothing.
-        if feature.type == "categorical" and len(rules) == 1:
-            continue
-        if feature.type != "categorical" and len(feature.edges) == 2:
-            continue
-        labels[name] = [
-            next((number for number, rows in enumerate(rules) if rows[row]), "missing")
-            for row in range(len(table))
-        ]
-    combinations, unjudged, judged_rows = set(), set(), set()
-    size = min(max_features, len(labels))
-    for names in itertools.combinations(labels, size) if size else ():
-        for row in range(len(table)):
-            own = tuple(labels[name][row] for name in names)
-            like = sum(
-                own == tuple(labels[name][other] for name in names) for other in range(len(table))
-            )
-            combinations.add((names, own))
-            if "missing" in own or like < min_count or len(table) - like < min_count:
-                unjudged.add((names, own))
-            else:
-                judged_rows.add(row)
-    return len(combinations), len(unjudged), len(table) - len(judged_rows)
-
-
-@given(tables(most_features=4, most_rows=14), st.integers(1, 6), st.integers(1, 3))
-def test_unjudged_rows_are_those_of_the_definition(table, min_count, max_features):
-    contingency = lay_out(table, sensitive_axes(table))
-    found = unjudged_rows(contingency, min_count=min_count, max_features=max_features)
-    assert (found.combinations, found.unjudged, found.rows) == unjudged_by_definition(
-        table, min_count, max_features
-    )
-
-
-@given(tables(most_features=4, most_rows=14), st.integers(1, 6), st.integers(1, 3))
-def test_who_is_judged_is_in_a_judged_group_of_single_values(table, min_count, max_features):
+def searched(table, min_count, max_features):
     contingency = lay_out(table, sensitive_axes(table))
     groups = mine(
         contingency,
@@ -157,37 +119,107 @@ def test_who_is_judged_is_in_a_judged_group_of_single_values(table, min_count, m
         min_outside=min_count,
         max_features=max_features,
     )
-    judged = {
-        tuple(np.flatnonzero(groups.rule_set(group).matches(table))) for group in range(len(groups))
+    return contingency, groups
+
+
+def unjudged_by_definition(table, groups, min_count, max_features, max_dilution):
+    """Take one row after another, and look for the groups around those that are like it."""
+    labels = {}
+    for name in table.specification.sensitive:
+        rules = [rows for _, rows in single_values(table, name) if rows.any()]
+        labels[name] = [
+            next((number for number, rows in enumerate(rules) if rows[row]), "only bin")
+            for row in range(len(table))
+        ]
+    own = list(zip(*labels.values(), strict=True))
+    members = [groups.rule_set(group).matches(table) for group in range(len(groups))]
+    # A value that all rows have is no rule.
+    several = {name: labels[name] for name in labels if len(set(labels[name])) > 1}
+    several |= {
+        name: labels[name]
+        for name in labels
+        if table.specification.features[name].type != "categorical"
+        and len(table.specification.features[name].edges) > 2
     }
-    isolated = np.zeros(len(table), dtype=bool)
-    for size in range(1, max_features + 1):
-        for names in itertools.combinations(table.specification.sensitive, size):
-            for chosen in itertools.product(*(single_values(table, name) for name in names)):
-                rows = np.logical_and.reduce([rows for _, rows in chosen])
-                if tuple(np.flatnonzero(rows)) in judged:
-                    isolated |= rows
-    found = unjudged_rows(contingency, min_count=min_count, max_features=max_features)
-    # Everybody in no such group is counted; so are some whose longest combination is too small.
-    assert found.rows >= (~isolated).sum()
+    size = min(max_features, len(several))
+    unjudged = []
+    for row in range(len(table)):
+        within = any(
+            inside[row] and inside.sum() <= max_dilution * own.count(own[row]) for inside in members
+        )
+        judged_values = False
+        for names in itertools.combinations(several, size) if size else ():
+            values = list(zip(*(labels[name] for name in names), strict=True))
+            like = values.count(values[row])
+            enough = like >= min_count and len(table) - like >= min_count
+            judged_values |= enough and "only bin" not in values[row]
+        if not (within and judged_values):
+            unjudged.append(row)
+    return len(set(own)), len({own[row] for row in unjudged}), len(unjudged)
 
 
-def test_people_in_a_common_combination_are_judged_though_others_of_theirs_are_rare():
-    table = make_table(
-        {
-            "gender": {"type": "categorical", "values": ["f", "m"]},
-            "race": {"type": "categorical", "values": ["a", "b", "c"]},
-            "land": {"type": "categorical", "values": ["x", "y"]},
-        },
-        {
-            "gender": ["f"] * 6 + ["m"] * 6,
-            "race": ["a"] * 5 + ["c"] + ["b"] * 6,
-            "land": ["x", "y"] * 6,
-        },
+@given(
+    tables(most_features=4, most_rows=14),
+    st.integers(1, 6),
+    st.integers(1, 3),
+    st.sampled_from([1, 1.5, 3, 10]),
+)
+def test_unjudged_rows_are_those_of_the_definition(table, min_count, max_features, max_dilution):
+    contingency, groups = searched(table, min_count, max_features)
+    found = unjudged_rows(
+        contingency,
+        groups,
+        min_count=min_count,
+        max_features=max_features,
+        max_dilution=max_dilution,
     )
-    contingency = lay_out(table, sensitive_axes(table))
-    pairs = unjudged_rows(contingency, min_count=4, max_features=2)
-    # f a and m b are common, f c is one person; gender or race with land are three at most.
-    assert (pairs.combinations, pairs.unjudged, pairs.rows) == (12, 10, 1)
-    triples = unjudged_rows(contingency, min_count=4, max_features=3)
-    assert triples.rows == len(table)
+    assert (found.combinations, found.unjudged, found.rows) == unjudged_by_definition(
+        table, groups, min_count, max_features, max_dilution
+    )
+
+
+def people_of_a_rare_race(features):
+    """Race B are 40 of 30,000 people; the other features have nothing to do with it."""
+    source = np.random.default_rng(features)
+    columns = {"race": np.where(np.arange(30_000) < 40, "B", "A")}
+    columns |= {f"f{place}": source.choice(["x", "y", "z"], 30_000) for place in range(features)}
+    kinds = {
+        name: {"type": "categorical", "values": sorted(set(column))}
+        for name, column in columns.items()
+    }
+    return make_table(kinds, columns)
+
+
+@pytest.mark.parametrize("features", [0, 1, 3, 4])
+def test_more_features_do_not_hide_a_rare_value(features):
+    table = people_of_a_rare_race(features)
+    contingency, groups = searched(table, 50, features + 1)
+    found = unjudged_rows(
+        contingency, groups, min_count=50, max_features=features + 1, max_dilution=10
+    )
+    # With race alone its complement is too small to be compared with.
+    assert found.rows == (40 if features else 30_000)
+
+
+def test_a_larger_dilution_judges_more():
+    # Two bits and a third feature that tells people apart: the combinations are of a few people.
+    source = np.random.default_rng(0)
+    numbers = [str(number) for number in range(10)]
+    columns = {
+        "a": source.choice(["x", "y"], 1000),
+        "b": source.choice(["x", "y"], 1000),
+        "c": source.choice(["x", "y"], 1000),
+        "d": source.choice(numbers, 1000),
+    }
+    kinds = {
+        name: {"type": "categorical", "values": sorted(set(column))}
+        for name, column in columns.items()
+    }
+    contingency, groups = searched(make_table(kinds, columns), 50, 3)
+    rows = [
+        unjudged_rows(contingency, groups, min_count=50, max_features=3, max_dilution=dilution).rows
+        for dilution in (1, 5, 10, 1000)
+    ]
+    assert rows == sorted(rows, reverse=True)
+    assert rows[0] == 1000
+    assert rows[-1] == 0

@@ -67,3 +67,19 @@ def test_bins_from_the_data_find_it() -> None:
 def test_a_feature_with_a_rare_value_only_is_named() -> None:
     result = audit(people(), ["sex", "country"])
     assert result.summary.unjudged.features == ["country"]
+
+
+@pytest.mark.parametrize("share", [0.05, 0.15])
+@pytest.mark.parametrize("metrics", [None, "selection_rate"])
+def test_missing_numbers_are_a_group_of_their_own(share: float, metrics: Any) -> None:
+    source = np.random.default_rng(1)
+    age = source.integers(18, 90, ROWS).astype(float)
+    missing = source.random(ROWS) < share
+    said = ((source.random(ROWS) < 0.5) & ~missing).astype(int)
+    frame = pd.DataFrame(
+        {"age": np.where(missing, np.nan, age), "sex": source.choice(["f", "m"], ROWS)}
+    )
+    result = testsgd.audit_predictions(said, sensitive_features=frame, metrics=metrics, **QUICK)
+    assert result.verdict.exit_code == 1
+    first = result.summary.groups[0] if metrics is None else result.summary.metrics[0].groups[0]
+    assert first.text == "age = missing"

@@ -50,6 +50,7 @@ class AuditOptions(TypedDict, total=False):
     fail_above: float | None
     strict: bool
     max_unjudged: float
+    max_dilution: float
     guarantee: GuaranteeKind
     interval: IntervalKind
     replicates: int

@@ -153,9 +153,10 @@ class AuditParameters(Parameters):
     )
     strict: bool = parameter(
         False,
-        "Conclude nothing if too many people are only in combinations of sensitive values "
-        "that could not be judged (see `max_unjudged`), if no group could be described by one of "
-        "the sensitive features, or if an interval still allows a difference above `fail_above`.",
+        "Conclude nothing if too many people have combinations of sensitive values that no "
+        "judged group isolates (see `max_unjudged` and `max_dilution`), if no group could be "
+        "described by one of the sensitive features, or if an interval still allows a difference "
+        "above `fail_above`.",
     )
     max_unjudged: float = parameter(
         0.01,
@@ -163,6 +164,13 @@ class AuditParameters(Parameters):
         at_least=0,
         at_most=1,
         example="a share such as 0.01",
+    )
+    max_dilution: float = parameter(
+        10.0,
+        "How many times as many rows as a combination of all sensitive values has a group may have "
+        "that judges it; people whose combination is in larger groups only count as not judged.",
+        at_least=1,
+        example="a number such as 10",
     )
     guarantee: GuaranteeKind = parameter(
         "simultaneous",

@@ -28,7 +28,7 @@ from testsgd.models import PROBE_ROWS, Repetition, ask_again
 from testsgd.rules import (
     Contingency,
     FrequentRuleSets,
-    combined_features,
+    mine,
     small_groups,
     unjudged_rows,
 )
@@ -76,11 +76,13 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         ranking = order_groups(
             estimates, sizes, rule_sets.rule_counts(), first_by=first_by, harmed=harmed
         )
-        small = small_groups(
-            contingency, min_count=audit.min_count, max_features=combined_features(parameters.depth)
-        )
+        small = small_groups(contingency, min_count=audit.min_count, max_features=parameters.depth)
         unjudged = unjudged_rows(
-            contingency, min_count=audit.min_count, max_features=combined_features(parameters.depth)
+            contingency,
+            _judged_groups(audit, rule_sets),
+            min_count=audit.min_count,
+            max_features=parameters.depth,
+            max_dilution=parameters.max_dilution,
         )
     with clock.phase("rule selection"):
         rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
@@ -125,6 +127,19 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         stability, samples = _stability(audit, findings)
     return replace(
         findings, explanations=explanations, stability=stability, stability_samples=samples
+    )
+
+
+def _judged_groups(audit: RowAudit, rule_sets: FrequentRuleSets) -> FrequentRuleSets:
+    """Return the groups of a search, also where only given groups are looked at."""
+    if audit.given is None:
+        return rule_sets
+    return mine(
+        audit.contingency,
+        audit.contingency.tally()[None],
+        min_count=audit.min_count,
+        min_outside=audit.min_count,
+        max_features=audit.parameters.depth,
     )
 
 

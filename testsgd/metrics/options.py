@@ -26,6 +26,7 @@ class MetricOptions(TypedDict, total=False):
     measure: Measure
     min_rows: int
     max_features: int | None
+    max_dilution: float
     bins: int | None
     confidence: float
     guarantee: MetricGuarantee

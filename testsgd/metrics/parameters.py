@@ -44,6 +44,13 @@ class MetricParameters(Parameters):
         "more than 250,000 rule sets are possible, and at least 3.",
         at_least=1,
     )
+    max_dilution: float = parameter(
+        10.0,
+        "How many times as many rows as a combination of all sensitive values has a group may have "
+        "that judges it; people whose combination is in larger groups only count as not judged.",
+        at_least=1,
+        example="a number such as 10",
+    )
     bins: int | None = parameter(
         None,
         "Equal intervals of each continuous sensitive feature, in place of those by quantiles.",

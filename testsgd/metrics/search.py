@@ -17,7 +17,7 @@ from testsgd.metrics.definitions import Floats, Metric
 from testsgd.metrics.explaining import GroupExplanation
 from testsgd.metrics.parameters import BEST, OVERALL, REST, MetricParameters
 from testsgd.metrics.sides import Sides, sides_of
-from testsgd.rules import FrequentRuleSets, Unjudged, combined_features, mine, unjudged_rows
+from testsgd.rules import FrequentRuleSets, Unjudged, mine, unjudged_rows
 from testsgd.scoring import Overlaps, block_of, distinct_groups, member_overlaps, rank_groups
 
 # Of groups that other rows were searched for, fewest rows on each side.
@@ -96,20 +96,22 @@ def audit_cells(
         ratios.
     """
     contingency = cells.contingency
-    if given is None:
-        rule_sets = mine(
-            contingency,
-            cells.rows[None],
-            min_count=parameters.min_rows,
-            min_outside=0 if parameters.reference in (OVERALL, BEST) else 1,
-            max_features=parameters.depth,
-        )
-    else:
+    searched = mine(
+        contingency,
+        cells.rows[None],
+        min_count=parameters.min_rows,
+        min_outside=0 if parameters.reference in (OVERALL, BEST) else 1,
+        max_features=parameters.depth,
+    )
+    rule_sets = searched
+    if given is not None:
         rule_sets = given.rule_sets.over(contingency, cells.rows[None])
     unjudged = unjudged_rows(
         contingency,
+        _with_reference(searched, int(cells.rows.sum()), parameters),
         min_count=parameters.min_rows,
-        max_features=combined_features(parameters.depth),
+        max_features=parameters.depth,
+        max_dilution=parameters.max_dilution,
         rows=cells.rows,
     )
     metrics = range(len(cells.metrics))
@@ -137,6 +139,15 @@ def audit_cells(
         ),
         replicates=replicates,
     )
+
+
+def _with_reference(
+    rule_sets: FrequentRuleSets, rows: int, parameters: MetricParameters
+) -> FrequentRuleSets:
+    """Return the groups whose complement has enough rows, if it is what they are compared with."""
+    if parameters.reference != REST:
+        return rule_sets
+    return rule_sets.take(np.flatnonzero(rows - rule_sets.sums[0] >= parameters.min_rows))
 
 
 @dataclass(frozen=True, kw_only=True)

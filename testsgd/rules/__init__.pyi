@@ -16,7 +16,6 @@ from .mining import mine as mine
 from .rare_groups import CoarseBin as CoarseBin
 from .rare_groups import SmallGroup as SmallGroup
 from .rare_groups import Unjudged as Unjudged
-from .rare_groups import combined_features as combined_features
 from .rare_groups import small_groups as small_groups
 from .rare_groups import unjudged_rows as unjudged_rows
 from .rule import IntervalRule as IntervalRule

@@ -59,7 +59,7 @@ class Axis(Protocol):
         """Return one rule."""
 
     def cell_rule(self, cell: int) -> Rule | None:
-        """Return the rule that selects one cell, None for missing continuous values."""
+        """Return the rule that selects one cell; None for the only bin that there is."""
 
     def cells(self, table: Table, rows: slice = slice(None)) -> NDArray[np.intp]:
         """Return each row's cell."""
@@ -132,12 +132,15 @@ class CategoryAxis:
 
 @dataclass(frozen=True)
 class IntervalAxis:
-    """The bins of a continuous feature; every proper run of adjacent bins is a rule."""
+    """The bins of a continuous feature; every proper run of adjacent bins is a rule.
+
+    If values are missing, that they are is one more rule.
+    """
 
     feature: str  # The feature's name.
     edges: tuple[float, ...]  # The bins' limits, ascending; the last bin has its upper limit in it.
-    # True: there is one more cell, last, for rows in which the feature is missing. It belongs to no
-    # rule.
+    # True: there is one more cell, last, for rows in which the feature is missing. It has a rule of
+    # its own, the last.
     has_missing: bool = False
 
     @property
@@ -163,36 +166,45 @@ class IntervalAxis:
 
     @property
     def rule_count(self) -> int:
-        """Every run but the whole range."""
-        return len(self._runs[0])
+        """Every run but the whole range, and missing values."""
+        return len(self._runs[0]) + self.has_missing
 
     @cached_property
     def matrix(self) -> NDArray[np.int64]:
-        """The 0/1 matrix; the cell of missing values is in no rule."""
+        """The 0/1 matrix; the cell of missing values is in the last rule alone."""
         starts, stops = self._runs
         cells = np.arange(len(self.labels))
         inside = (cells >= starts[:, None]) & (cells < stops[:, None])
+        if self.has_missing:
+            inside = np.vstack([inside, cells == self.bins])
         return inside.astype(np.int64)
 
     @property
     def value_counts(self) -> NDArray[np.int64]:
-        """Zeros: an interval names no values."""
-        return np.zeros(self.rule_count, dtype=np.int64)
+        """Zeros, as an interval names no values; 1 for missing values."""
+        counts = np.zeros(self.rule_count, dtype=np.int64)
+        if self.has_missing:
+            counts[-1] = 1
+        return counts
 
     @property
     def widths(self) -> NDArray[np.int64]:
-        """How many bins each rule spans."""
+        """How many bins each rule spans; 0 for missing values."""
         starts, stops = self._runs
-        return (stops - starts).astype(np.int64)
+        return np.append(stops - starts, [0] * self.has_missing).astype(np.int64)
 
-    def rule(self, index: int) -> IntervalRule:
+    def rule(self, index: int) -> Rule:
         """Return one rule, open at the ends of the range."""
+        if index == len(self._runs[0]):
+            return ValueRule(self.feature, (MISSING,))
         start, stop = int(self._runs[0][index]), int(self._runs[1][index])
         return self._interval(start, stop)
 
     def cell_rule(self, cell: int) -> Rule | None:
-        """Return the rule that selects one bin."""
-        return self._interval(cell, cell + 1) if cell < self.bins and self.bins > 1 else None
+        """Return the rule that selects one bin, or missing values."""
+        if cell == self.bins:
+            return ValueRule(self.feature, (MISSING,))
+        return self._interval(cell, cell + 1) if self.bins > 1 else None
 
     def _interval(self, start: int, stop: int) -> IntervalRule:
         return IntervalRule(
@@ -209,12 +221,15 @@ class IntervalAxis:
         return np.where(np.isnan(numbers), self.bins, bins)
 
     def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
-        """Replace bins along an axis by sums over each run of them."""
-        moved: NDArray[Number] = np.moveaxis(counts, axis, 0)[: self.bins]
+        """Replace bins along an axis by sums over each run of them, and over missing values."""
+        moved: NDArray[Number] = np.moveaxis(counts, axis, 0)
         running = np.zeros((self.bins + 1, *moved.shape[1:]), dtype=counts.dtype)
-        np.cumsum(moved, axis=0, out=running[1:])
+        np.cumsum(moved[: self.bins], axis=0, out=running[1:])
         starts, stops = self._runs
-        return np.moveaxis(running[stops] - running[starts], 0, axis)
+        sums = running[stops] - running[starts]
+        if self.has_missing:
+            sums = np.concatenate([sums, moved[self.bins :]])
+        return np.moveaxis(sums, 0, axis)
 
 
 def sensitive_axes(table: Table, *, bins: int | None = None) -> tuple[Axis, ...]:

@@ -56,6 +56,10 @@ class Contingency:
         """How many combinations occur."""
         return len(self.coordinates)
 
+    def of_cells(self, cells: NDArray[np.intp]) -> Contingency:
+        """Return some of the combinations, without rows."""
+        return Contingency(self.axes, self.coordinates[cells], np.zeros(0, dtype=np.int32))
+
     def tally(self, weights: Counts | None = None) -> Counts:
         """Sum whole-number weights of rows over each cell; count the rows if none are given."""
         # Sums of whole numbers below 2**53 are exact in a float.

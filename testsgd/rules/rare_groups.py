@@ -10,26 +10,19 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testsgd.rules.axes import IntervalAxis
 from testsgd.rules.contingency import Contingency, Counts, feature_subsets
+from testsgd.rules.mining import FrequentRuleSets
 from testsgd.rules.rule import RuleSet
 
 # A bin with a larger share of the rows is coarse.
 _MOST_IN_A_BIN = 0.5
-# Of more features most combinations are of a few people, and say little of who is not judged.
-_MOST_COMBINED = 3
-
-
-def combined_features(depth: int) -> int:
-    """Return how many features make the combinations by which it is said who is not judged.
-
-    Examples
-    --------
-    >>> combined_features(2), combined_features(5)
-    (2, 3)
-    """
-    return min(depth, _MOST_COMBINED)
+# Groups whose members are looked up together: with some thousand combinations a few megabytes.
+_GROUPS_AT_ONCE = 512
+# Combinations of single values of more features are of a few people each, and there are very many.
+_MOST_VALUES = 3
 
 
 @dataclass(frozen=True)
@@ -52,10 +45,10 @@ class CoarseBin:
 class Unjudged:
     """Whom no judged group isolates."""
 
-    # Combinations of single values of as many features as a rule set may have that occur.
+    # Combinations of values of all sensitive features that occur; of texts, of categories.
     combinations: int
-    unjudged: int  # Those that too few rows have, or too few do not have, or that no rule set says.
-    rows: int  # Rows all of whose combinations are unjudged.
+    unjudged: int  # Those that no judged group isolates.
+    rows: int  # Rows in these.
     # Sensitive features that no group could be described by.
     features: tuple[str, ...] = ()
     coarse_bins: tuple[CoarseBin, ...] = ()
@@ -63,48 +56,104 @@ class Unjudged:
 
 def unjudged_rows(
     contingency: Contingency,
+    rule_sets: FrequentRuleSets,
     *,
     min_count: int,
     max_features: int,
+    max_dilution: float,
     rows: Counts | None = None,
 ) -> Unjudged:
-    """Count the rows all of whose combinations of single values cannot be judged.
+    """Count the rows whose combination of sensitive values no judged group isolates.
 
-    A row has one combination for every choice of `max_features` of the sensitive features that have
-    rules (of all of them, if there are fewer). It cannot be judged if fewer than `min_count` rows
-    have it, or do not have it, or if no rule says it: a missing number is in no interval. `rows` is
-    how many there are in each cell (cells,), if not those of the contingency table.
+    A combination is isolated if
+
+    - `min_count` rows share the values of `max_features` of its features, or of three if that is
+      less, and as many rows do not: so these values are a judged group;
+    - there is a judged group with all of its rows, and at most `max_dilution` times as many: in a
+      larger one what happens to these rows would hardly show. More features make combinations
+      smaller, and more of them unjudged.
+
+    Parameters
+    ----------
+    contingency : Contingency
+        The combinations.
+    rule_sets : FrequentRuleSets
+        The judged groups, the first of whose quantities is the number of rows.
+    min_count : int
+        Fewest rows on each side of a judged group.
+    max_features : int
+        Most rules in a rule set.
+    max_dilution : float
+        How many times the rows of a combination a group may have that judges it.
+    rows : numpy.ndarray of int64, shape (cells,), optional
+        How many there are of each combination, if not those of the contingency table.
+
+    Returns
+    -------
+    Unjudged
     """
     rows = contingency.tally() if rows is None else rows
+    depth = min(max_features, _MOST_VALUES)
+    judged = _with_judged_values(contingency, rows, min_count=min_count, max_features=depth)
+    judged &= _within_groups(contingency, rule_sets, rows, max_dilution)
+    unjudged = (rows > 0) & ~judged
+    return Unjudged(
+        int((rows > 0).sum()),
+        int(unjudged.sum()),
+        int(rows[unjudged].sum()),
+        features=_undescribed_features(contingency, rows, min_count),
+        coarse_bins=_coarse_bins(contingency, rows),
+    )
+
+
+def _with_judged_values(
+    contingency: Contingency, rows: Counts, *, min_count: int, max_features: int
+) -> NDArray[np.bool_]:
+    """Return the combinations some of whose values are a judged group, shape (cells,).
+
+    The values are those of `max_features` of the features that have rules, or of all of these.
+    """
     total = int(rows.sum())
-    # A feature of one value, or of one bin, says nothing.
     axes = [index for index, axis in enumerate(contingency.axes) if axis.rule_count]
-    longest = min(max_features, len(axes))
     judged = np.zeros(contingency.cells, dtype=bool)
-    said = [
+    described = [
         np.array([axis.cell_rule(cell) is not None for cell in range(len(axis.labels))])
         for axis in contingency.axes
     ]
-    combinations = unjudged = 0
+    longest = min(max_features, len(axes))
     for subset in itertools.combinations(axes, longest) if axes else ():
         joint, sums = contingency.marginal(subset, rows[None])
         enough = (sums[0] >= min_count) & (total - sums[0] >= min_count)
         cells = np.unravel_index(joint, contingency.shape(subset))
         for axis, cell in zip(subset, cells, strict=True):
-            enough &= said[axis][cell]
-        combinations += len(joint)
-        unjudged += int((~enough).sum())
+            enough &= described[axis][cell]
         codes = np.ravel_multi_index(
             tuple(contingency.coordinates[:, axis] for axis in subset), contingency.shape(subset)
         )
         judged |= enough[np.searchsorted(joint, codes)]
-    return Unjudged(
-        combinations,
-        unjudged,
-        int(rows[~judged].sum()),
-        features=_undescribed_features(contingency, rows, min_count),
-        coarse_bins=_coarse_bins(contingency, rows),
-    )
+    return judged
+
+
+def _within_groups(
+    contingency: Contingency, rule_sets: FrequentRuleSets, rows: Counts, max_dilution: float
+) -> NDArray[np.bool_]:
+    """Return the combinations within a group that is not too large for them, shape (cells,)."""
+    found = np.zeros(contingency.cells, dtype=bool)
+    by_size = np.argsort(rule_sets.sums[0], kind="stable")
+    sizes = rule_sets.sums[0][by_size]
+    left = np.flatnonzero(rows)
+    # Small groups first: they isolate most, and what is left then is too small for larger ones.
+    for start in range(0, len(by_size), _GROUPS_AT_ONCE):
+        some = slice(start, start + _GROUPS_AT_ONCE)
+        left = left[max_dilution * rows[left] >= sizes[start]]
+        if len(left) == 0:
+            break
+        inside = rule_sets.members(by_size[some], contingency.of_cells(left))
+        near = sizes[some, None] <= max_dilution * rows[left]
+        of_left = (inside & near).any(axis=0)
+        found[left[of_left]] = True
+        left = left[~of_left]
+    return found
 
 
 def _undescribed_features(
@@ -139,12 +188,13 @@ def small_groups(
 ) -> list[SmallGroup]:
     """List the widest combinations of single values that occur in fewer than `min_count` rows.
 
+    They are of at most `max_features` features, and of at most three.
     Those of one feature first, then of two and so on; of equally many the largest first.
     """
     rows = contingency.tally()[None, :]
     small: set[tuple[tuple[int, int], ...]] = set()
     groups: list[SmallGroup] = []
-    for subset in feature_subsets(contingency.axes, max_features):
+    for subset in feature_subsets(contingency.axes, min(max_features, _MOST_VALUES)):
         joint, sums = contingency.marginal(subset, rows)
         few = np.flatnonzero(sums[0] < min_count)
         coordinates = np.column_stack(np.unravel_index(joint[few], contingency.shape(subset)))

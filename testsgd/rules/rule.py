@@ -38,7 +38,11 @@ class ValueRule:
 
     def matches(self, table: Table) -> NDArray[np.bool_]:
         """Return for each row whether it satisfies the rule, shape (n,)."""
-        declared = table.specification.features[self.feature].values or []
+        feature = table.specification.features[self.feature]
+        if feature.continuous:
+            # Of a number only that it is missing is a value.
+            return np.isnan(table.numbers(self.feature))
+        declared = feature.values or []
         wanted = [declared.index(value) for value in self.values if value != MISSING]
         if MISSING in self.values:
             wanted.append(-1)
@@ -53,7 +57,7 @@ class ValueRule:
 class IntervalRule:
     """A feature lies in an interval: ``low`` included, ``high`` excluded, None where open.
 
-    A row in which the feature is missing satisfies no such rule.
+    A row in which the feature is missing satisfies no such rule; it is in a group of its own.
 
     Examples
     --------

@@ -115,7 +115,7 @@ def _steps(summary: AuditSummary) -> Facts:
             ("Frequent groups not decided", count(counts.undecided_frequent)),
             ("Groups too small to be judged", count(counts.undecided_small)),
             (f"{words.combinations.capitalize()} not judged", not_judged),
-            (f"{words.many.capitalize()} only in such combinations", only),
+            (f"{words.many.capitalize()} in such combinations", only),
             ("Own effects of the sensitive features are not known", summary.own_effects_unknown),
         ),
     )

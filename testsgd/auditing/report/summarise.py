@@ -85,6 +85,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
             findings.unjudged,
             fewest=parameters.fewest_rows(searched),
             share=findings.unjudged.rows / max(1, searched),
+            max_dilution=None if isinstance(findings, TextFindings) else parameters.max_dilution,
         ),
         "guarantee": _guarantee(findings, ranks),
         "holdout": holdout,

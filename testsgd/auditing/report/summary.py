@@ -116,13 +116,25 @@ class CoarseBin(Part):
 
 
 class UnjudgedSummary(Part):
-    """Who is in combinations of single values that could not be judged."""
+    """Who is in combinations of sensitive values, or of categories, that could not be judged."""
 
     fewest: Positive = Field(description="rows on each side of a judged group, at least")
-    combinations: Count = Field(description="combinations of single values that occur")
-    unjudged: Count = Field(description="those with too few rows inside or outside")
-    rows: Count = Field(description="rows that are in no other combination")
+    combinations: Count = Field(
+        description="combinations of values of all sensitive features that occur; of texts, of "
+        "categories of terms"
+    )
+    unjudged: Count = Field(
+        description="those whose values, of at most three features, too few rows have or do not "
+        "have, or that are only in judged groups of more than `max_dilution` times their size; of "
+        "texts, those that too few have or do not have"
+    )
+    rows: Count = Field(description="rows that have such a combination; of texts, no other one")
     share: Share = Field(description="the same as a share of all rows")
+    max_dilution: float | None = Field(
+        None,
+        description="how many times as many rows as a combination has a group may have that "
+        "judges it; null for texts",
+    )
     features: list[str] = Field(
         default_factory=list,
         description="sensitive features that no group could be described by: none of their values "

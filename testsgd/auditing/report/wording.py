@@ -21,6 +21,7 @@ from testsgd.report.formatting import (
     how_often,
     interval,
     is_nothing,
+    number,
     percent,
     plural,
     points,
@@ -218,20 +219,29 @@ def _combinations_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str
     if not unjudged.unjudged:
         return []
     of_all = plural(unjudged.combinations, words.combination, words.combinations)
-    missing = ", or a missing value," if words.kind == "rows" else ""
+    people = (
+        f"{plural(unjudged.rows, words.one, words.many)} ({percent(unjudged.share)})"
+        if unjudged.rows
+        else ""
+    )
+    unfair = f"which does not make {words.judged} fair to them"
+    if unjudged.max_dilution is not None:
+        return [
+            f"Of {of_all}, {count(unjudged.unjudged)} could not be judged, as their values are no "
+            f"group of at least {plural(unjudged.fewest, words.one, words.many)}, or are only in "
+            f"groups of more than {number(unjudged.max_dilution)} times their size: {people}, "
+            f"{unfair}."
+        ]
     have = "has" if unjudged.unjudged == 1 else "have"
     few = (
         f"Of {of_all}, {count(unjudged.unjudged)} {have} fewer than "
-        f"{plural(unjudged.fewest, words.one, words.many)} inside or outside{missing} and could "
-        "not be judged"
+        f"{plural(unjudged.fewest, words.one, words.many)} inside or outside and could not be "
+        "judged"
     )
     if not unjudged.rows:
-        return [f"{few}; everybody in them is in another that could."]
-    return [
-        f"{few}; {plural(unjudged.rows, words.one, words.many)} ({percent(unjudged.share)}) "
-        f"{'is' if unjudged.rows == 1 else 'are'} only in such combinations, which does not make "
-        f"{words.judged} fair to them."
-    ]
+        return [f"{few}; all that are in them are in another that could."]
+    are = "is" if unjudged.rows == 1 else "are"
+    return [f"{few}; {people} {are} only in such combinations, {unfair}."]
 
 
 def disagree(group: GroupSummary) -> bool:

@@ -57,6 +57,7 @@ def summarise_metrics(
             findings.unjudged,
             fewest=parameters.min_rows,
             share=findings.unjudged.rows / max(1, rows),
+            max_dilution=parameters.max_dilution,
         ),
     }
     verdict = metrics_verdict(document.MetricsSummary.model_construct(**parts))
