@@ -56,6 +56,8 @@ RESULT = {
     "ExplainingRuleSummary": "`rules[]`",
     "UnjudgedSummary": "`unjudged`",
     "CoarseBin": "`unjudged.coarse_bins`",
+    "WithinSummary": "`within`",
+    "WithinGroup": "`within.groups[]`",
     "GuaranteeSummary": "`guarantee`",
     "Holdout": "`holdout`",
     "UndecidedGroup": "`undecided[]`",

@@ -12,7 +12,7 @@ from scipy import stats
 
 from testsgd.auditing.explaining import (
     ConditionalScore,
-    check_condition,
+    check_other_features,
     conditional_scores,
     strata_of,
 )
@@ -202,10 +202,10 @@ def test_strata_are_the_combinations_with_missing_values_as_one() -> None:
 )
 def test_names_are_checked(names: list[str], message: str) -> None:
     with pytest.raises(ParameterError, match=message) as caught:
-        check_condition(names, SPECIFICATION)
+        check_other_features(names, SPECIFICATION)
     assert caught.value.where == "condition_on"
-    check_condition(["school", "hours"], SPECIFICATION)
-    check_condition([], SPECIFICATION)
+    check_other_features(["school", "hours"], SPECIFICATION)
+    check_other_features([], SPECIFICATION)
 
 
 def test_where_all_features_are_sensitive_there_is_none_to_choose() -> None:
@@ -215,5 +215,5 @@ def test_where_all_features_are_sensitive_there_is_none_to_choose() -> None:
     }
     everything = SPECIFICATION.model_copy(update={"features": features})
     with pytest.raises(ParameterError) as caught:
-        check_condition(["hours"], everything)
+        check_other_features(["hours"], everything)
     assert caught.value.remedy == "leave it out: all features are sensitive"

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from testsgd.auditing.explaining import check_condition
+from testsgd.auditing.explaining import check_other_features
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.max_statistic import upper_quantile
 from testsgd.auditing.stability import affordable, affordable_of_texts
@@ -45,4 +45,4 @@ def test_bootstrap_samples_that_would_take_too_long_are_not_drawn() -> None:
 
 def test_a_sensitive_feature_is_no_condition() -> None:
     with pytest.raises(ParameterError, match="'gender' is sensitive, and groups are made of"):
-        check_condition(["gender"], load_specification("demo"))
+        check_other_features(["gender"], load_specification("demo"))

@@ -44,8 +44,10 @@ class ConditionalScore(Part):
     strata: int = Field(ge=0, description="combinations of the features' values compared")
 
 
-def check_condition(names: Sequence[str], specification: DatasetSpecification) -> None:
-    """Check the features that a conditional score is to hold equal."""
+def check_other_features(
+    names: Sequence[str], specification: DatasetSpecification, *, where: str = "condition_on"
+) -> None:
+    """Check features that are to be held equal, or to be looked within: none may be sensitive."""
     known = ", ".join(specification.insensitive)
     choose = f"choose among {known}" if known else "leave it out: all features are sensitive"
     for index, name in enumerate(names):
@@ -60,7 +62,7 @@ def check_condition(names: Sequence[str], specification: DatasetSpecification) -
             what, remedy = f"{name!r} is given twice", "give it once"
         else:
             continue
-        raise ParameterError(what, where="condition_on", remedy=remedy, name=name)
+        raise ParameterError(what, where=where, remedy=remedy, name=name)
 
 
 def strata_of(table: Table, names: Sequence[str]) -> NDArray[np.intp]:

@@ -18,6 +18,7 @@ from testsgd.auditing.guarantee import Guarantee
 from testsgd.auditing.own_effect import OwnEffects
 from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.rule_selection import ExplainingRule
+from testsgd.auditing.slices import SliceSearch
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
 from testsgd.report.summaries import Part
@@ -196,6 +197,8 @@ class TableFindings(Findings):
     own_effects_unknown: str = ""
     # If they are not known: those of groups that reports look at first, estimated from draws.
     drawn_effects: Mapping[int, DrawnEffect] = field(default_factory=dict)
+    # What was found within slices of other features; None if nothing was looked for.
+    slices: SliceSearch | None = None
 
     @property
     def rows(self) -> int:

@@ -58,15 +58,16 @@ def audit_parameters(
         del chosen["estimand"]
     if isinstance(chosen.get("nondeterministic"), bool):
         chosen["nondeterministic"] = DRAWS if chosen["nondeterministic"] else None
-    chosen["condition_on"] = _condition(chosen.get("condition_on"), specification)
+    for name in ("condition_on", "within"):
+        chosen[name] = _features(chosen.get(name), specification, where=name)
     return parameters_of(AuditParameters, chosen, where="audit")
 
 
-def _condition(names: Any, specification: Specification) -> tuple[str, ...]:
-    chosen = listed_features(names, where="condition_on")
+def _features(names: Any, specification: Specification, *, where: str) -> tuple[str, ...]:
+    chosen = listed_features(names, where=where)
     if chosen and isinstance(specification, TextSpecification):
-        what = f"{specification.name!r} has texts, and no features to be alike in"
-        raise _refused("condition_on", what, "leave it out")
+        what = f"{specification.name!r} has texts, and no features besides their terms"
+        raise _refused(where, what, "leave it out")
     return chosen
 
 

@@ -57,4 +57,5 @@ class AuditOptions(TypedDict, total=False):
     holdout: float | None
     stability: int | None
     condition_on: str | Sequence[str]
+    within: str | Sequence[str]
     nondeterministic: bool | int | None

@@ -209,6 +209,14 @@ class AuditParameters(Parameters):
         call_type=str | Sequence[str],
         call_help="Names one by one, or one text with commas.",
     )
+    within: tuple[str, ...] = parameter(
+        (),
+        "For rows: features that are not sensitive, or auto for all of them. Each group is also "
+        "compared within every value or bin of these, and within pairs of them; headline and gate "
+        "look at what is found there.",
+        call_type=str | Sequence[str],
+        call_help="Names one by one, or one text with commas.",
+    )
     nondeterministic: int | None = parameter(
         None,
         "For a model that answers differently when asked twice: how many answers to ask "

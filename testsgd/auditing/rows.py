@@ -22,6 +22,7 @@ from testsgd.auditing.outcome import Answers, Outcome, RowAudit, accuracy_of, or
 from testsgd.auditing.own_effect import ask_own_effects
 from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.pooled import sample_pooled
+from testsgd.auditing.slices import SliceSearch, search_slices
 from testsgd.auditing.stability import affordable, group_stability
 from testsgd.data import Table
 from testsgd.models import PROBE_ROWS, Repetition, ask_again
@@ -86,6 +87,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         )
     with clock.phase("rule selection"):
         rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
+    slices = _within_slices(audit, outcome.observed, rule_sets)
     favourable, accuracy = outcome.observed.row_favourable, None
     if favourable is not None and table.labels is not None and not table.labels.isna().any():
         labels = table.labels.to_numpy() == table.specification.label.favourable
@@ -110,6 +112,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         by_feature=outcome.by_feature,
         own_effects=own_effects,
         own_effects_unknown=own_effects_unknown,
+        slices=slices,
         neighbourhood=neighbourhood_size(table) * len(table) if audit.has_neighbours else 0,
         queries=outcome.queries + probed + (0 if own_effects is None else own_effects.queries),
         changing=again.differing,
@@ -128,6 +131,25 @@ def audit_rows(audit: RowAudit) -> TableFindings:
     return replace(
         findings, explanations=explanations, stability=stability, stability_samples=samples
     )
+
+
+def _within_slices(
+    audit: RowAudit, observed: Answers, rule_sets: FrequentRuleSets
+) -> SliceSearch | None:
+    """Look within slices of other features, if that is asked for."""
+    parameters = audit.parameters
+    if not parameters.within or observed.row_favourable is None:
+        return None
+    with audit.clock.phase("slices"):
+        return search_slices(
+            audit.table,
+            audit.contingency,
+            rule_sets,
+            observed.row_favourable / observed.row_samples,
+            features=parameters.within,
+            min_rows=audit.min_count,
+            confidence=parameters.confidence,
+        )
 
 
 def _judged_groups(audit: RowAudit, rule_sets: FrequentRuleSets) -> FrequentRuleSets:

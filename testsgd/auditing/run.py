@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.explaining import check_condition
+from testsgd.auditing.explaining import check_other_features
 from testsgd.auditing.findings import Findings, Holdout, InSearch, TableFindings
 from testsgd.auditing.metrics import by_metric
 from testsgd.auditing.outcome import Clock, RowAudit
@@ -17,6 +17,7 @@ from testsgd.auditing.outcome import Progress as PhaseProgress
 from testsgd.auditing.own_effect import check_ranking
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters, Mode
 from testsgd.auditing.rows import audit_rows, exact_queries
+from testsgd.auditing.slices import features_within
 from testsgd.data import Table
 from testsgd.data.text import Texts
 from testsgd.errors import ParameterError
@@ -48,7 +49,7 @@ def run_audit(
 
     See Zhang et al., TestSGD, section 4.
     """
-    check_condition(parameters.condition_on, table.specification)
+    check_other_features(parameters.condition_on, table.specification)
     model, table = by_metric(parameters.metric, model, table)
     clock = Clock()
     allowed = parameters.budget(ROW_QUERIES)
@@ -59,18 +60,8 @@ def run_audit(
         needed = exact_queries(table, parameters) + min(PROBE_ROWS, len(table))
         needed += again_queries(model, table)
         exact = fits_exactly(needed, parameters.mode, allowed)
-    if parameters.condition_on and not exact:
-        raise ParameterError(
-            "a conditional score needs an answer for every row, and this audit draws samples",
-            where="condition_on",
-            remedy="use --mode exact, allow more queries, or audit fewer rows with --limit",
-        )
-    if parameters.condition_on and table.clusters is not None:
-        raise ParameterError(
-            "a conditional score takes rows for independent, and here rows repeat one person",
-            where="condition_on",
-            remedy="leave it out, or bring one row a person",
-        )
+    parameters = replace(parameters, within=features_within(parameters.within, table.specification))
+    _check_answers_of_rows(parameters, table, exact=exact)
     with clock.phase("rows"):
         axes = sensitive_axes(table, bins=parameters.bins)
     if parameters.max_features is None:
@@ -90,6 +81,27 @@ def run_audit(
     if parameters.holdout is None:
         return audit_rows(audit)
     return audit_held_out(audit, parameters.holdout)
+
+
+def _check_answers_of_rows(parameters: AuditParameters, table: Table, *, exact: bool) -> None:
+    """Refuse what takes an answer for each of independent rows, where there are none."""
+    asked = {
+        "condition_on": (parameters.condition_on, "a conditional score"),
+        "within": (parameters.within, "a search within slices"),
+    }
+    for name, (features, what) in asked.items():
+        if features and not exact:
+            raise ParameterError(
+                f"{what} needs an answer for every row, and this audit draws samples",
+                where=name,
+                remedy="use --mode exact, allow more queries, or audit fewer rows with --limit",
+            )
+        if features and table.clusters is not None:
+            raise ParameterError(
+                f"{what} takes rows for independent, and here rows repeat one person",
+                where=name,
+                remedy="leave it out, or bring one row a person",
+            )
 
 
 def _check_predictions(parameters: AuditParameters) -> None:
@@ -139,7 +151,7 @@ def named(phase: str, progress: Progress | None) -> PhaseProgress | None:
 def audit_held_out(audit: RowAudit, share: float) -> TableFindings:
     """Find groups on one part of the rows and estimate them on the other."""
     searched, kept = split_rows(audit.table, share, audit.parameters.seed)
-    search_parameters = replace(audit.parameters, guarantee="per-group", condition_on=())
+    search_parameters = replace(audit.parameters, guarantee="per-group", condition_on=(), within=())
     found = audit_rows(_of_part(replace(audit, parameters=search_parameters), searched))
     chosen = np.array(found.highlights, dtype=np.intp)
     estimated = audit_rows(_of_part(replace(audit, given=found.rule_sets.take(chosen)), kept))

@@ -385,7 +385,9 @@ def ordered_values(present: pd.Series[Any]) -> list[str]:
     return sorted(_counted_texts(present))
 
 
-def quantile_edges(numbers: NDArray[np.float64], *, whole: bool) -> list[float]:
+def quantile_edges(
+    numbers: NDArray[np.float64], *, whole: bool, bins: int = _QUANTILE_BINS
+) -> list[float]:
     """Return limits between which about as many numbers are, from the least to the greatest.
 
     Limits of whole numbers are whole. Others have as few decimals as tell the limits apart.
@@ -399,9 +401,9 @@ def quantile_edges(numbers: NDArray[np.float64], *, whole: bool) -> list[float]:
     """
     low, high = float(numbers.min()), float(numbers.max())
     distinct = np.unique(numbers)
-    if whole and len(distinct) <= _QUANTILE_BINS:
+    if whole and len(distinct) <= bins:
         return [*distinct.tolist(), float(high + 1)]
-    inner = np.quantile(numbers, np.arange(1, _QUANTILE_BINS) / _QUANTILE_BINS)
+    inner = np.quantile(numbers, np.arange(1, bins) / bins)
     rounded = np.ceil(inner) if whole else _rounded(inner, span=high - low)
     limits = {float(limit) for limit in rounded if low < limit < high}
     # A value that many rows share at either end is a bin of its own, or nothing would be compared.

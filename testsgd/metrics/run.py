@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.explaining import check_condition
+from testsgd.auditing.explaining import check_other_features
 from testsgd.auditing.findings import Holdout
 from testsgd.auditing.run import part_of_rows, two_parts
 from testsgd.data import Table
@@ -73,7 +73,7 @@ def run_metrics(rows: MetricRows, parameters: MetricParameters) -> MetricsFindin
     ParameterError
         If a metric counts no row, the reference is no group, or what is asked for needs other rows.
     """
-    check_condition(parameters.condition_on, rows.table.specification)
+    check_other_features(parameters.condition_on, rows.table.specification)
     if parameters.max_features is None:
         parameters = replace(parameters, max_features=default_depth(rows.axes))
     if parameters.holdout is None:

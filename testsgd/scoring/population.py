@@ -142,8 +142,8 @@ class Side:
     # :func:`testsgd.scoring.effective_sizes.independent_rows`; shape (groups,).
     rows: NDArray[np.int64] | Floats
     # Answers asked for, any number a row, and how many were favourable; shape (groups,).
-    samples: NDArray[np.int64]
-    favourable: NDArray[np.int64]
+    samples: NDArray[np.int64] | Floats
+    favourable: NDArray[np.int64] | Floats
 
     @property
     def rate(self) -> Floats:

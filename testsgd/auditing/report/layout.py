@@ -17,6 +17,7 @@ from testsgd.auditing.report.summary import (
     TermSummary,
 )
 from testsgd.auditing.report.vocabulary import Words, vocabulary
+from testsgd.auditing.report.within import within_blocks
 from testsgd.report.blocks import (
     GATE_STANDINGS,
     Article,
@@ -67,6 +68,7 @@ def audit_layout(summary: AuditSummary) -> Document:
     subject = f"{summary.model.name} on {data.title or data.name}"
     plane = (charts.all_groups(summary, top, words),) if summary.charts.scatter or top else ()
     unknown = _unknown(summary, words)
+    within = () if summary.within is None else within_blocks(summary.within)
     terms = () if summary.terms is None else _terms(summary, summary.terms)
     settings = _particulars(summary, words)
     return Document(
@@ -83,6 +85,7 @@ def audit_layout(summary: AuditSummary) -> Document:
             Section(
                 "all-groups", "All groups by size and score", plane, "Size and score", "blocks"
             ),
+            Section("within", "Within slices of other features", within, "Within slices"),
             Section("unknown", "Groups that could not be judged", unknown, "Not judged"),
             Section("groups", "Group by group", _groups(summary, top, words), markdown="folded"),
             Section("rates", f"Rates by {words.feature}", _rates(summary, words), "", "folded"),

@@ -152,6 +152,7 @@ def _settings(summary: AuditSummary) -> Facts:
             ("Overlap from which groups are near-duplicates", percent(chosen.overlap)),
             ("Held out", "" if chosen.holdout is None else share(chosen.holdout)),
             ("Conditional on", series(chosen.condition_on)),
+            ("Within slices of", series(chosen.within)),
             ("Answers to each question, of which means are taken", answers),
             ("Fail above", "no gate" if gate is None else size_points(gate)),
             ("Strict", f"at most {share(chosen.max_unjudged)} not judged" if chosen.strict else ""),

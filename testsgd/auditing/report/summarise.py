@@ -24,10 +24,11 @@ from testsgd.auditing.report.summary import AuditSummary, GroupSummary
 from testsgd.auditing.report.terms import describe_terms
 from testsgd.auditing.report.verdict import GateMeasure, verdict
 from testsgd.auditing.report.vocabulary import Words, words_for
+from testsgd.auditing.report.within import WithinSummary, within_summary
 from testsgd.auditing.report.wording import DISAGREEMENT, disagree
 from testsgd.auditing.text import TextFindings
 from testsgd.models import CheckedFunction
-from testsgd.report.formatting import count
+from testsgd.report.formatting import count, series
 from testsgd.report.summaries import RuleSummary, package_versions, present_moment
 from testsgd.rules import Rule
 
@@ -89,6 +90,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         ),
         "guarantee": _guarantee(findings, ranks),
         "holdout": holdout,
+        "within": within_summary(findings) if isinstance(findings, TableFindings) else None,
         "stability_samples": findings.stability_samples,
         "overall_rate": _known(findings.overall_rate),
         "model": model_summary(findings),
@@ -106,6 +108,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     if parameters.ranked_by == "counterfactual" and isinstance(findings, TableFindings):
         # Beside the differences: those that come through other features would pass unseen.
         measures.append(_own_effect_measure(findings))
+    measures += _beside_the_search(parts["within"], groups)
     return AuditSummary.of(
         findings,
         created=present_moment(),
@@ -121,6 +124,38 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         estimands=estimands,
         **parts,
     )
+
+
+def _beside_the_search(
+    within: WithinSummary | None, groups: Sequence[GroupSummary]
+) -> list[GateMeasure]:
+    """Return what the gate looks at besides the groups over all rows, if it was asked for."""
+    measures = []
+    if within is not None:
+        measures.append(
+            GateMeasure(
+                "observed difference within slices",
+                within.largest,
+                within.largest_bound,
+                within.largest_allowed,
+            )
+        )
+    alike = [
+        group.explanation.conditional
+        for group in groups
+        if group.explanation is not None and group.explanation.conditional is not None
+    ]
+    if alike:
+        ends = [item.confidence_interval for item in alike]
+        measures.append(
+            GateMeasure(
+                f"difference of the first groups at equal {series(alike[0].features)}",
+                max(abs(item.difference) for item in alike),
+                max(max(low, -high, 0.0) for low, high in ends),
+                max(abs(end) for pair in ends for end in pair),
+            )
+        )
+    return measures
 
 
 def _own_effect_measure(findings: TableFindings) -> GateMeasure:

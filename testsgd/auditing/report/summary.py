@@ -11,6 +11,7 @@ from testsgd.auditing.findings import Holdout, InSearch
 from testsgd.auditing.guarantee import Method
 from testsgd.auditing.parameters import AuditParameters, Estimand, GuaranteeKind, SamplingScheme
 from testsgd.auditing.report.own_effects import OwnEffectSummary
+from testsgd.auditing.report.within import WithinSummary
 from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.audit/2"
@@ -517,6 +518,9 @@ class AuditSummary(Part):
     unjudged: UnjudgedSummary = Field(description="who could not be judged")
     guarantee: GuaranteeSummary = Field(description="what the confidence intervals hold for")
     holdout: Holdout | None = Field(None, description="how the rows were split; null if not")
+    within: WithinSummary | None = Field(
+        None, description="groups within slices of other features; null if not asked for"
+    )
     own_effects_unknown: str = Field(
         "",
         description="why no own effects of the sensitive features are known, or only those of the "

@@ -11,10 +11,12 @@ from testsgd.auditing.guarantee import Method
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
 from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
+from testsgd.auditing.report.within import within_headline, within_sentences
 from testsgd.auditing.report.wording import (
     ADJUSTMENTS,
     TEXT_LIMIT,
     by_terms,
+    conditional_sentence,
     described_by,
     disagree,
     lower_bound_points,
@@ -78,6 +80,7 @@ def verdict(summary: AuditSummary, measures: Sequence[GateMeasure]) -> Verdict:
     outcome: Outcome = "reported" if decided else "not_enough_evidence"
     if decided:
         headline, sentences = _of_group(decided[0], summary)
+        headline, sentences = _with_slices(headline, sentences, decided[0], summary)
     else:
         headline, sentences = "Not enough evidence to judge any group.", _why_nothing(summary)
     parameters = summary.parameters
@@ -93,6 +96,25 @@ def verdict(summary: AuditSummary, measures: Sequence[GateMeasure]) -> Verdict:
     code = _EXIT_CODES[outcome]
     sentences = [*first, *sentences]
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
+
+
+def _with_slices(
+    headline: str, sentences: list[str], top: GroupSummary, summary: AuditSummary
+) -> tuple[str, list[str]]:
+    """Add what was found within slices; it is the headline where it is the larger finding."""
+    if summary.within is None:
+        return headline, [*sentences, *within_others(summary.data)]
+    found = summary.within.first
+    over_all = top.lower_confidence_bound or 0.0
+    if found is None or found.lower_confidence_bound <= over_all:
+        return headline, [*within_sentences(summary.within, is_headline=False), *sentences]
+    words, label = vocabulary(summary), summary.data.label.favourable
+    first = within_headline(summary.within, words.observed(label), words.says(label))
+    return f"{first}.", [
+        *within_sentences(summary.within, is_headline=True),
+        headline,
+        *sentences,
+    ]
 
 
 def _lacking(summary: AuditSummary) -> list[str]:
@@ -144,6 +166,8 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         *_significance(top, summary, effect_first=effect_first),
         *_explaining(summary),
     ]
+    if alike := conditional_sentence(top):
+        sentences.append(alike)
     if top.stability is not None and top.stability < _STABLE:
         samples = summary.stability_samples
         sentences.append(
@@ -351,6 +375,9 @@ def _disagreement(top: GroupSummary, summary: AuditSummary) -> list[str]:
 def _explaining(summary: AuditSummary) -> list[str]:
     """Write how much of the differences the fewest rules explain; nothing if it is not known."""
     rules = summary.rules
+    if summary.guarantee.kind != "per-group" and not summary.guarantee.significant:
+        # Rules explain chance as well; that is nothing to conclude from.
+        return []
     explained = list(accumulate(rule.share or 0.0 for rule in rules))
     enough = next((index for index, part in enumerate(explained) if part >= _ENOUGH), len(rules))
     named = rules[: min(enough + 1, len(_NUMBERS))]
@@ -374,8 +401,7 @@ def _gate_sentence(
         largest = series([f"{item.largest:.3f} ({item.name})" for item in measures])
         judged = f"every group {_judged_size(summary)}".rstrip(",")
         passed = f"The gate passed for {judged}: the largest is {largest}, not above {gate:g}."
-        silent = f"{_silent_up_to(measures, gate)}{_rare_label(summary, gate)}"
-        return f"{passed}{silent}{within_others(summary.data)}"
+        return f"{passed}{_silent_up_to(measures, gate)}{_rare_label(summary, gate)}"
     of_kind = {
         "simultaneous": "the largest lower confidence bound",
         "fdr": "the largest difference of a discovery",

@@ -168,21 +168,18 @@ def described_by(depth: int, possible: int, features: str) -> str:
     return f", described by up to {of_all} {features},"
 
 
-def within_others(data: DataSummary) -> str:
-    """Write that nothing was looked for within slices of the other features; empty without any.
-
-    It begins with a blank, as a sentence after another.
-    """
+def within_others(data: DataSummary) -> list[str]:
+    """Write that nothing was looked for within slices of other features, if there are any."""
     others = [feature.name for feature in data.features if not feature.sensitive]
     if not others:
-        return ""
+        return []
     named = others[:_NAMED] if len(others) > _NAMED + 1 else others
     more = len(others) - len(named)
     listed = series([*named, f"{count(more)} more"] if more else named)
-    return (
-        f" The search was over all values of the other features ({listed}), not within slices of "
+    return [
+        f"The search was over all values of the other features ({listed}), not within slices of "
         "them."
-    )
+    ]
 
 
 def not_searched_sentences(depth: int, possible: int, features: str) -> list[str]:

@@ -58,6 +58,7 @@ def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
     sentences += not_searched_sentences(
         summary.parameters.depth, _sensitive_features(summary), "features"
     )
+    sentences += within_others(summary.data)
     sentences += unjudged_sentences(summary.unjudged, PredictionWords("selection_rate"))
     return MetricsVerdict(
         status=outcome, exit_code=_EXIT_CODES[outcome], headline=headline, sentences=sentences
@@ -210,7 +211,7 @@ def _gate_sentence(outcome: Outcome, summary: MetricsSummary, limit: float) -> s
         return (
             f"The gate passed for every group {judged}, as far as a metric counts its rows: the "
             f"{extreme} {measure} is {series(sizes)}, {sides[1]} {gate}."
-            f"{_silent_up_to(summary, limit)}{within_others(summary.data)}"
+            f"{_silent_up_to(summary, limit)}"
         )
     unclear = [
         metric.title.lower()

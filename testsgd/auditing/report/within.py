@@ -1,0 +1,201 @@
+"""How groups within slices of other features stand in the document, and in words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from testsgd.auditing.findings import TableFindings
+from testsgd.auditing.slices import WithinSlice
+from testsgd.report.blocks import Block, Paragraph
+from testsgd.report.formatting import (
+    count,
+    how_often,
+    interval,
+    percent,
+    plural,
+    points,
+    series,
+    shorten,
+)
+from testsgd.report.listing import Listed, listing
+from testsgd.report.summaries import Part
+from testsgd.scoring import distinct_groups
+
+Count = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Difference = Annotated[float, Field(ge=-1, le=1)]
+
+# Groups that the document has within their slices, and of how many they are chosen.
+_SHOWN = 10
+_CANDIDATES = 200
+_TEXT_LIMIT = 160
+
+
+class WithinGroup(Part):
+    """A group within the slice of other features in which it differs most."""
+
+    text: str = Field(description="the group's rules as people write them")
+    slice: str = Field(description="the slice as people write it")
+    n_in: Count = Field(description="rows of the slice in the group")
+    n_out: Count = Field(description="rows of the slice in its complement")
+    rate_in: Share = Field(description="selection rate of the former")
+    rate_out: Share = Field(description="selection rate of the latter")
+    difference: Difference = Field(description="the former rate minus the latter")
+    confidence_interval: tuple[Difference, Difference] = Field(
+        description="confidence interval of that difference"
+    )
+    lower_confidence_bound: Share = Field(description="of the size of the difference")
+    overall_difference: Difference = Field(description="the group's difference over all rows")
+
+
+class WithinSummary(Part):
+    """What a search within slices of other features found."""
+
+    features: list[str] = Field(description="features that slices are of")
+    slices: Count = Field(description="slices in which groups were compared")
+    depth: Count = Field(description="features that a slice is of, at most")
+    compared: Count = Field(description="groups compared within slices; all intervals hold at once")
+    largest: float | None = Field(description="largest size of a difference; null if none")
+    largest_bound: Share = Field(description="largest lower confidence bound")
+    largest_allowed: Share = Field(description="largest difference that an interval allows")
+    groups: list[WithinGroup] = Field(
+        description="groups, each within its own slice, those with the largest bounds first, near "
+        "copies left out"
+    )
+
+    @property
+    def first(self) -> WithinGroup | None:
+        """The group with the largest lower confidence bound, if one is above zero."""
+        found = self.groups[0] if self.groups else None
+        return found if found is not None and found.lower_confidence_bound > 0 else None
+
+
+def within_summary(findings: TableFindings) -> WithinSummary | None:
+    """Write down a search within slices; None if there was none."""
+    search = findings.slices
+    if search is None:
+        return None
+    observed = findings.estimates
+    for other in findings.others:
+        if other.estimand == "observed":
+            observed = other.estimates
+    shown = []
+    for index in _distinct(findings, search.found[:_CANDIDATES]):
+        item = search.found[index]
+        shown.append(
+            WithinGroup(
+                text=findings.rule_set(item.group).text,
+                slice=item.slice.text,
+                n_in=item.rows_in,
+                n_out=item.rows_out,
+                rate_in=item.rate_in,
+                rate_out=item.rate_out,
+                difference=item.difference,
+                confidence_interval=item.interval,
+                lower_confidence_bound=item.lower_bound,
+                overall_difference=float(observed.difference[item.group]),
+            )
+        )
+    ends = [abs(end) for item in search.found for end in item.interval]
+    return WithinSummary(
+        features=list(search.features),
+        slices=search.slices,
+        depth=search.depth,
+        compared=search.compared,
+        largest=search.largest,
+        largest_bound=search.largest_bound,
+        largest_allowed=max(ends, default=0.0),
+        groups=shown,
+    )
+
+
+def _distinct(findings: TableFindings, found: tuple[WithinSlice, ...]) -> list[int]:
+    """Return the first of some groups within slices that are no near copies of one before."""
+    if not found:
+        return []
+    cell_of_row = findings.contingency.cell_of_row
+    groups = np.array([item.group for item in found], dtype=np.intp)
+    members = findings.rule_sets.members(groups, findings.contingency)
+    in_slice = {item.slice: item.slice.matches(findings.table) for item in found}
+
+    def rows(index: int) -> NDArray[np.bool_]:
+        return np.asarray(members[index][cell_of_row] & in_slice[found[index].slice])
+
+    def overlaps(some: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float64]:
+        shares = np.zeros((len(some), len(others)))
+        for column, other in enumerate(others):
+            rows_other = rows(int(other))
+            for row, one in enumerate(some):
+                rows_one = rows(int(one))
+                either = (rows_one | rows_other).sum()
+                shares[row, column] = (rows_one & rows_other).sum() / max(1, either)
+        return shares
+
+    return distinct_groups(
+        np.arange(len(found)),
+        overlaps,
+        overlap=findings.parameters.overlap,
+        limit=_SHOWN,
+        block=16,
+    )
+
+
+def within_headline(within: WithinSummary, subject: str, says: str) -> str:
+    """Write of the first group within its slice, without a full stop.
+
+    `subject` begins the sentence, such as "Among the rows as they are"; `says` is what the model
+    does, such as "the model predicts yes".
+    """
+    group = within.groups[0]
+    return (
+        f"{subject}, within {shorten(group.slice, _TEXT_LIMIT)}, {says} "
+        f"{how_often(group.difference)} for {shorten(group.text, _TEXT_LIMIT)} "
+        f"({percent(group.rate_in)}) than for all others there ({percent(group.rate_out)})"
+    )
+
+
+def within_sentences(within: WithinSummary, *, is_headline: bool) -> list[str]:
+    """Write what a search within slices found, and what its intervals hold for."""
+    searched = (
+        f"Within {plural(within.slices, 'slice')} of {series(within.features)}"
+        f"{', of up to two of them,' if within.depth > 1 else ''}"
+    )
+    if not within.compared:
+        return [f"{searched} no group has enough rows on both sides to be compared."]
+    held = f"{plural(within.compared, 'comparison')}, whose intervals hold at once (Bonferroni)"
+    group = within.first
+    if group is None:
+        return [f"{searched} no group differs significantly ({held})."]
+    if is_headline:
+        return [
+            f"The confidence interval of that difference is {interval(group.confidence_interval)} "
+            f"points ({count(group.n_in)} and {count(group.n_out)} rows; one of {held}). Over all "
+            f"rows the difference of this group is {points(group.overall_difference)}."
+        ]
+    return [
+        f"{searched} the largest lower confidence bound is that for "
+        f"{shorten(group.text, _TEXT_LIMIT)} within {shorten(group.slice, _TEXT_LIMIT)}: "
+        f"{how_often(group.difference)}, interval {interval(group.confidence_interval)} ({held})."
+    ]
+
+
+def within_blocks(within: WithinSummary) -> tuple[Block, ...]:
+    """Lay a search within slices out for the report."""
+    columns: list[Listed[WithinGroup]] = [
+        Listed("Group", lambda item: item.text, "name"),
+        Listed("Within", lambda item: item.slice, "text"),
+        Listed("Rows in the group", lambda item: count(item.n_in)),
+        Listed("Other rows", lambda item: count(item.n_out)),
+        Listed("Selection rate", lambda item: percent(item.rate_in)),
+        Listed("Of the others", lambda item: percent(item.rate_out)),
+        Listed("Difference", lambda item: points(item.difference), "strong"),
+        Listed("Confidence interval", lambda item: interval(item.confidence_interval)),
+        Listed("Over all rows", lambda item: points(item.overall_difference)),
+    ]
+    table = listing("Groups within the slices in which they differ most", within.groups, columns)
+    sentences = [Paragraph(text) for text in within_sentences(within, is_headline=False)]
+    return (*sentences, table)

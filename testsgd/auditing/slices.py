@@ -1,0 +1,330 @@
+"""Groups within slices of other features: what happens to women, but only of high incomes.
+
+Over all rows a difference within a slice is thinned by the rows outside of it, and differences of
+opposite signs in two slices cancel. So each group is compared with its complement within every
+value or bin of features that are not sensitive, and within pairs of these. The intervals of all
+these comparisons hold at once, by Bonferroni's correction for their number.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.estimates import Counts, Floats
+from testsgd.auditing.explaining import check_other_features
+from testsgd.data import MISSING, DatasetSpecification, Table, quantile_edges
+from testsgd.rules import Contingency, FrequentRuleSets, IntervalAxis, Rule, RuleSet, ValueRule
+from testsgd.scoring import Side, normal_quantile, population_interval
+
+AUTO = "auto"
+"""Stands for all features that are not sensitive."""
+
+# A number is cut at its quintiles.
+_BINS = 5
+# A categorical feature is cut into its most frequent values.
+_MOST_VALUES = 20
+# Comparisons of groups within slices; more take longer than the audit itself.
+_MOST_COMPARED = 20_000_000
+# Sums held at once, 16 megabytes.
+_SUMS_AT_ONCE = 1 << 21
+# Groups whose intervals are computed: those whose differences are largest by a normal margin.
+_MOST_EXACT = 2000
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithinSlice:
+    """A group within the slice in which it differs most from its complement."""
+
+    group: int
+    slice: RuleSet
+    rows_in: int
+    rows_out: int
+    rate_in: float
+    rate_out: float
+    interval: tuple[float, float]  # Of the difference.
+
+    @property
+    def difference(self) -> float:
+        """The rate in the group minus that of its complement, both within the slice."""
+        return self.rate_in - self.rate_out
+
+    @property
+    def lower_bound(self) -> float:
+        """The lower confidence bound of the size of the difference; 0 if it may be none."""
+        low, high = self.interval
+        return max(low, -high, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SliceSearch:
+    """What a search within slices found."""
+
+    features: tuple[str, ...]
+    slices: int  # Slices in which some group was compared.
+    depth: int  # Features that a slice is of, at most.
+    compared: int  # Groups and slices with enough rows on both sides.
+    error: float  # Two-sided error rate of each interval.
+    # Each group within its own slice, those with the largest lower confidence bounds first.
+    found: tuple[WithinSlice, ...]
+    largest: float | None  # The largest difference of all; None if there was nothing to compare.
+
+    @property
+    def largest_bound(self) -> float:
+        """The largest lower confidence bound."""
+        return max((item.lower_bound for item in self.found), default=0.0)
+
+
+def features_within(names: Sequence[str], specification: DatasetSpecification) -> tuple[str, ...]:
+    """Return the features to look within; of `auto` all that are not sensitive.
+
+    Raises
+    ------
+    ParameterError
+        If a feature is not there, or is sensitive.
+    """
+    if tuple(names) == (AUTO,) and AUTO not in specification.features:
+        return tuple(specification.insensitive)
+    check_other_features(names, specification, where="within")
+    return tuple(names)
+
+
+def search_slices(
+    table: Table,
+    contingency: Contingency,
+    rule_sets: FrequentRuleSets,
+    favourable: Floats,
+    *,
+    features: Sequence[str],
+    min_rows: int,
+    confidence: float,
+) -> SliceSearch:
+    """Find for each group the slice in which it differs most from its complement.
+
+    Slices are single values of categorical features, the most frequent 20, and fifths of numbers;
+    then pairs of these from two features, while no more than 20 million comparisons come of it.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+    contingency : Contingency
+        Their sensitive cells.
+    rule_sets : FrequentRuleSets
+        The groups.
+    favourable : numpy.ndarray of float64, shape (rows,)
+        The share of favourable answers about each row.
+    features : sequence of str
+        Features that are not sensitive.
+    min_rows : int
+        Fewest rows of a slice on each side of a group.
+    confidence : float
+        With which all intervals hold at once.
+
+    Returns
+    -------
+    SliceSearch
+    """
+    cuts = [_cut(table, name) for name in features]
+    slices, depth = _slices(cuts, groups=len(rule_sets), min_rows=min_rows)
+    # The number of comparisons is known at the end; until then the margin is that of all.
+    error = (1 - confidence) / max(1, len(slices) * len(rule_sets))
+    best = _Best.start(len(rule_sets), margin=normal_quantile(1 - error))
+    step = max(1, _SUMS_AT_ONCE // max(1, 2 * len(rule_sets)))
+    for first in range(0, len(slices), step):
+        some = slices[first : first + step]
+        sums = rule_sets.sums_of(contingency, _by_slice(cuts, some, contingency, favourable))
+        everything = _everything(cuts, some, favourable)
+        best.look_at(first, sums.reshape(2, len(some), -1), everything, min_rows=min_rows)
+    error = (1 - confidence) / max(1, best.compared)
+    found = sorted(
+        best.findings(slices, error=error),
+        # Of a group and its complement the one that is selected less often.
+        key=lambda item: (-round(item.lower_bound, 12), item.difference, item.group),
+    )
+    return SliceSearch(
+        features=tuple(features),
+        slices=best.slices,
+        depth=depth,
+        compared=best.compared,
+        error=error,
+        found=tuple(found),
+        largest=best.largest if best.compared else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A feature cut into parts: the rule of each, and the part that each row is in."""
+
+    rules: tuple[Rule, ...]
+    part_of_row: NDArray[np.intp]  # -1 for rows in none.
+
+    @property
+    def rows(self) -> Counts:
+        """How many rows each part has."""
+        part = self.part_of_row[self.part_of_row >= 0]
+        return np.bincount(part, minlength=len(self.rules)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _Slice:
+    """One part of one feature, or one part of each of two."""
+
+    parts: tuple[tuple[int, int], ...]  # Which cut, and which of its parts.
+    rule_set: RuleSet
+
+
+def _cut(table: Table, name: str) -> _Cut:
+    """Cut a feature into fifths, or into its most frequent values."""
+    feature = table.specification.features[name]
+    if not feature.continuous:
+        codes = table.codes(name).astype(np.int64)
+        values = [*(feature.values or ()), MISSING]  # The code of missing values is -1.
+        counts = np.bincount(codes + 1, minlength=len(values))
+        most = [code for code in np.argsort(-counts, kind="stable")[:_MOST_VALUES] if counts[code]]
+        part_of_code = np.full(len(values), -1, dtype=np.intp)
+        part_of_code[most] = np.arange(len(most))
+        rules = tuple(ValueRule(name, (values[int(code) - 1],)) for code in most)
+        return _Cut(rules, part_of_code[codes + 1])
+    numbers = table.numbers(name)
+    known = numbers[~np.isnan(numbers)]
+    if len(known) == 0:
+        return _Cut((), np.full(len(table), -1, dtype=np.intp))
+    edges: tuple[float, ...] = (float(known.min()),) * 2
+    if known.min() < known.max():
+        whole = feature.type == "integer"
+        edges = tuple(quantile_edges(known, whole=whole, bins=_BINS))
+    axis = IntervalAxis(name, edges, has_missing=bool(len(known) < len(numbers)))
+    cells = axis.cells(table)
+    described = [axis.cell_rule(cell) for cell in range(len(axis.labels))]
+    part_of_cell = np.full(len(described), -1, dtype=np.intp)
+    kept = [cell for cell, rule in enumerate(described) if rule is not None]
+    part_of_cell[kept] = np.arange(len(kept))
+    return _Cut(tuple(rule for rule in described if rule is not None), part_of_cell[cells])
+
+
+def _slices(cuts: Sequence[_Cut], *, groups: int, min_rows: int) -> tuple[list[_Slice], int]:
+    """Return the slices with enough rows for two sides, and of how many features they are."""
+    single = [
+        _Slice(((index, part),), RuleSet((cut.rules[part],)))
+        for index, cut in enumerate(cuts)
+        for part in np.flatnonzero(cut.rows >= 2 * min_rows).tolist()
+        if len(cut.rules) > 1
+    ]
+    pairs: list[_Slice] = []
+    for first, second in itertools.combinations(single, 2):
+        (cut, part), (other, other_part) = first.parts[0], second.parts[0]
+        if cut == other:
+            continue
+        if (len(single) + len(pairs)) * groups > _MOST_COMPARED:
+            return single, 1
+        both = (cuts[cut].part_of_row == part) & (cuts[other].part_of_row == other_part)
+        if both.sum() >= 2 * min_rows:
+            rules = (*first.rule_set.rules, *second.rule_set.rules)
+            pairs.append(_Slice((*first.parts, *second.parts), RuleSet(rules)))
+    return [*single, *pairs], min(2, len({parts.parts[0][0] for parts in single}))
+
+
+def _rows_of(cuts: Sequence[_Cut], item: _Slice) -> NDArray[np.bool_]:
+    """Return which rows are in a slice."""
+    inside = np.ones(len(cuts[0].part_of_row), dtype=bool)
+    for cut, part in item.parts:
+        inside &= cuts[cut].part_of_row == part
+    return inside
+
+
+def _by_slice(
+    cuts: Sequence[_Cut],
+    slices: Sequence[_Slice],
+    contingency: Contingency,
+    favourable: Floats,
+) -> Floats:
+    """Sum rows, and favourable answers, of each slice by sensitive cell: (2 * slices, cells)."""
+    sums = np.zeros((2, len(slices), contingency.cells))
+    for index, item in enumerate(slices):
+        rows = np.flatnonzero(_rows_of(cuts, item))
+        cells = contingency.cell_of_row[rows]
+        sums[0, index] = np.bincount(cells, minlength=contingency.cells)
+        sums[1, index] = np.bincount(cells, favourable[rows], minlength=contingency.cells)
+    return sums.reshape(2 * len(slices), -1)
+
+
+def _everything(cuts: Sequence[_Cut], slices: Sequence[_Slice], favourable: Floats) -> Floats:
+    """Count the rows, and sum the favourable answers, of whole slices: (2, slices)."""
+    inside = [_rows_of(cuts, item) for item in slices]
+    return np.array([[rows.sum() for rows in inside], [favourable[rows].sum() for rows in inside]])
+
+
+@dataclass
+class _Best:
+    """The slice of each group in which its difference is surest, as far as was looked."""
+
+    margin: float  # Standard errors that are taken away.
+    bound: Floats  # The difference less these; shape (groups,).
+    slice_of_group: NDArray[np.intp]
+    sums: Floats  # Rows and favourable answers inside, then outside; shape (4, groups).
+    compared: int = 0
+    slices: int = 0
+    largest: float = 0.0
+
+    @classmethod
+    def start(cls, groups: int, *, margin: float) -> _Best:
+        """Return what is known before the first slice."""
+        return cls(
+            margin=margin,
+            bound=np.full(groups, -np.inf),
+            slice_of_group=np.full(groups, -1, dtype=np.intp),
+            sums=np.zeros((4, groups)),
+        )
+
+    def look_at(self, first: int, inside: Floats, everything: Floats, *, min_rows: int) -> None:
+        """Look at some slices; `inside` has shape (2, slices, groups)."""
+        for index, (rows_in, yes_in) in enumerate(zip(*inside, strict=True)):
+            rows_out = everything[0, index] - rows_in
+            yes_out = np.maximum(everything[1, index] - yes_in, 0.0)
+            enough = (rows_in >= min_rows) & (rows_out >= min_rows)
+            if not enough.any():
+                continue
+            self.slices += 1
+            self.compared += int(enough.sum())
+            self._note(first + index, np.array([rows_in, yes_in, rows_out, yes_out]), enough)
+
+    def _note(self, index: int, sums: Floats, enough: NDArray[np.bool_]) -> None:
+        """Keep a slice for the groups whose differences are surer in it than in those before."""
+        rows_in, yes_in, rows_out, yes_out = sums[:, enough]
+        size = np.abs(yes_in / rows_in - yes_out / rows_out)
+        self.largest = max(self.largest, float(size.max()))
+        # With a row of each kind more, or a slice of equal answers would not vary at all.
+        share_in, share_out = (yes_in + 1) / (rows_in + 2), (yes_out + 1) / (rows_out + 2)
+        variance = share_in * (1 - share_in) / rows_in + share_out * (1 - share_out) / rows_out
+        bound = size - self.margin * np.sqrt(variance)
+        groups = np.flatnonzero(enough)
+        better = bound > self.bound[groups]
+        chosen = groups[better]
+        self.bound[chosen] = bound[better]
+        self.slice_of_group[chosen] = index
+        self.sums[:, chosen] = sums[:, chosen]
+
+    def findings(self, slices: Sequence[_Slice], *, error: float) -> Iterator[WithinSlice]:
+        """Yield the groups whose differences are surest, with exact intervals."""
+        order = np.argsort(-self.bound, kind="stable")[:_MOST_EXACT]
+        groups = order[self.slice_of_group[order] >= 0]
+        rows_in, yes_in, rows_out, yes_out = self.sums[:, groups]
+        # Answers that are shares of a row vary no more than if rows answered yes or no.
+        inside, outside = Side(rows_in, rows_in, yes_in), Side(rows_out, rows_out, yes_out)
+        low, high = population_interval(inside, outside, error, margin_kind="none")
+        for index, group in enumerate(groups.tolist()):
+            yield WithinSlice(
+                group=group,
+                slice=slices[int(self.slice_of_group[group])].rule_set,
+                rows_in=int(rows_in[index]),
+                rows_out=int(rows_out[index]),
+                rate_in=float(inside.rate[index]),
+                rate_out=float(outside.rate[index]),
+                interval=(float(low[index]), float(high[index])),
+            )
