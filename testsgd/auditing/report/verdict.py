@@ -107,7 +107,7 @@ def _with_slices(
     found = summary.within.first
     over_all = top.lower_confidence_bound or 0.0
     if found is None or found.lower_confidence_bound <= over_all:
-        return headline, [*within_sentences(summary.within, is_headline=False), *sentences]
+        return headline, [*sentences, *within_sentences(summary.within, is_headline=False)]
     words, label = vocabulary(summary), summary.data.label.favourable
     first = within_headline(summary.within, words.observed(label), words.says(label))
     return f"{first}.", [

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from testsgd.auditing.findings import TableFindings
 from testsgd.auditing.slices import WithinSlice
-from testsgd.report.blocks import Block, Paragraph
+from testsgd.report.blocks import Block, Cell, Only, Paragraph
 from testsgd.report.formatting import (
     count,
     how_often,
@@ -185,17 +185,32 @@ def within_sentences(within: WithinSummary, *, is_headline: bool) -> list[str]:
 
 def within_blocks(within: WithinSummary) -> tuple[Block, ...]:
     """Lay a search within slices out for the report."""
-    columns: list[Listed[WithinGroup]] = [
-        Listed("Group", lambda item: item.text, "name"),
-        Listed("Within", lambda item: item.slice, "text"),
-        Listed("Rows in the group", lambda item: count(item.n_in)),
-        Listed("Other rows", lambda item: count(item.n_out)),
-        Listed("Selection rate", lambda item: percent(item.rate_in)),
-        Listed("Of the others", lambda item: percent(item.rate_out)),
-        Listed("Difference", lambda item: points(item.difference), "strong"),
-        Listed("Confidence interval", lambda item: interval(item.confidence_interval)),
+    name = "Groups within the slices in which they differ most"
+    on_page: list[Listed[WithinGroup]] = [
+        Listed("Group, slice", lambda item: Cell(item.text, (f"within {item.slice}",)), "name"),
+        Listed("Rows, others", lambda item: Cell(count(item.n_in), (count(item.n_out),))),
+        Listed("Rate, others", lambda item: Cell(percent(item.rate_in), (percent(item.rate_out),))),
+        Listed(
+            "Difference, interval",
+            lambda item: Cell(points(item.difference), (interval(item.confidence_interval),)),
+            "strong",
+        ),
         Listed("Over all rows", lambda item: points(item.overall_difference)),
     ]
-    table = listing("Groups within the slices in which they differ most", within.groups, columns)
+    in_markdown: list[Listed[WithinGroup]] = [
+        Listed("Group", lambda item: item.text, "name"),
+        Listed("Within", lambda item: item.slice, "text"),
+        Listed("Rows", lambda item: count(item.n_in)),
+        Listed("Others", lambda item: count(item.n_out)),
+        Listed("Rate", lambda item: percent(item.rate_in)),
+        Listed("Of the others", lambda item: percent(item.rate_out)),
+        Listed("Difference", lambda item: points(item.difference), "strong"),
+        Listed("Interval", lambda item: interval(item.confidence_interval)),
+        Listed("Over all rows", lambda item: points(item.overall_difference)),
+    ]
     sentences = [Paragraph(text) for text in within_sentences(within, is_headline=False)]
-    return (*sentences, table)
+    return (
+        *sentences,
+        Only("html", (listing(name, within.groups, on_page),)),
+        Only("markdown", (listing(name, within.groups, in_markdown),)),
+    )
