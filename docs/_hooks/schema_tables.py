@@ -58,6 +58,7 @@ RESULT = {
     "CoarseBin": "`unjudged.coarse_bins`",
     "WithinSummary": "`within`",
     "WithinGroup": "`within.groups[]`",
+    "ConditionalSummary": "`conditional`",
     "GuaranteeSummary": "`guarantee`",
     "Holdout": "`holdout`",
     "UndecidedGroup": "`undecided[]`",

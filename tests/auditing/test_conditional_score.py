@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from testsgd.auditing.explaining import (
+from testsgd.auditing.conditional import (
     ConditionalScore,
     check_other_features,
     conditional_scores,

@@ -12,6 +12,7 @@ from scipy.stats import binom
 
 import testsgd
 from testsgd.auditing import AuditResult
+from testsgd.auditing.conditional import conditional_scores, strata_of
 from testsgd.auditing.findings import TableFindings
 from testsgd.errors import ParameterError
 
@@ -156,3 +157,61 @@ def test_features_that_cannot_be_looked_within(names: str) -> None:
     with pytest.raises(ParameterError) as caught:
         audit(frame, np.arange(400) % 2, within=names)
     assert caught.value.where == "within"
+
+
+def test_the_conditional_comparison_is_in_verdict_and_gate() -> None:
+    # Of equal jobs the sexes differ by 40 points, and by nothing over all: men have better jobs.
+    frame = people()
+    source = np.random.default_rng(2)
+    male = (frame["sex"] == "m").to_numpy()
+    frame["job"] = np.where(source.random(ROWS) < np.where(male, 0.8, 0.2), "office", "field")
+    rate = np.where(frame["job"] == "office", 0.5, 0.17) + np.where(male, 0.0, 0.2)
+    said = (source.random(ROWS) < rate).astype(int)
+    over_all = audit(frame, said)
+    assert over_all.verdict.exit_code == 0
+    alike = audit(frame, said, condition_on="job")
+    assert alike.verdict.exit_code == 1
+    assert any("job" in sentence for sentence in alike.verdict.sentences[1:])
+    found = alike.summary.conditional
+    assert found is not None
+    assert found.text in ("sex = f", "sex = m")
+    assert abs(found.difference) == pytest.approx(0.2, abs=0.05)
+
+
+def test_all_conditional_differences_are_those_of_each_group_alone() -> None:
+    frame = people(1500, seed=3)
+    result = audit(frame, rich_women(frame), condition_on="income, job", min_rows=20)
+    findings = result.findings
+    assert isinstance(findings, TableFindings)
+    together = findings.conditional
+    assert together is not None
+    groups = together.compared
+    assert len(groups) > 10
+    assert findings.row_favourable is not None
+    alone = conditional_scores(
+        strata_of(findings.table, ["income", "job"]),
+        findings.contingency,
+        findings.rule_sets.members(groups, findings.contingency),
+        findings.row_favourable,
+        1,
+        features=["income", "job"],
+        error=0.05 / len(groups),
+    )
+    for group, score in zip(groups.tolist(), alone, strict=True):
+        assert score is not None
+        assert together.difference[group] == pytest.approx(score.difference)
+        assert together.interval(group) == pytest.approx(score.confidence_interval)
+        assert together.covered[group] == pytest.approx(score.covered)
+
+
+def test_conditional_comparisons_of_chance_are_rarely_significant() -> None:
+    seeds = 60
+    alarms = 0
+    for seed in range(seeds):
+        frame = people(1500, seed=seed)
+        said = np.random.default_rng(1000 + seed).random(1500) < 0.15
+        result = audit(frame, said.astype(int), condition_on="income, job", replicates=19)
+        found = result.summary.conditional
+        assert found is not None
+        alarms += found.largest_bound > 0
+    assert alarms <= binom.ppf(0.999, seeds, 0.05)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from testsgd.auditing.explaining import check_other_features
+from testsgd.auditing.conditional import check_other_features
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.max_statistic import upper_quantile
 from testsgd.auditing.stability import affordable, affordable_of_texts

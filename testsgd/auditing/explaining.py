@@ -1,9 +1,6 @@
 """What makes up a group's difference, which features go with it, and what remains like with like.
 
-None of this says why a model treats a group differently. A conditional score compares a group with
-others that are alike in features such as hours worked, which may rightly count: it weighs strata of
-these features as the group has them. What remains is not explained by the features; what went away
-may still be unfair, if the features themselves are.
+None of this says why a model treats a group differently.
 """
 
 from __future__ import annotations
@@ -13,157 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from pydantic import Field
 
+from testsgd.auditing.conditional import ConditionalScore, conditional_scores, strata_of
 from testsgd.auditing.estimates import Counts, Estimates, Floats
-from testsgd.data import DatasetSpecification, Table
-from testsgd.errors import ParameterError
+from testsgd.data import Table
 from testsgd.report.summaries import Part, RuleSummary
 from testsgd.rules import Contingency, Rule, RuleSet, TermRuleSets
-from testsgd.scoring import effective_sample_size, normal_quantile
 
 Members = NDArray[np.bool_]
-
-# A continuous feature is cut at its quintiles.
-_QUANTILE_BINS = 5
-
-
-class ConditionalScore(Part):
-    """A group compared with others of the same mix of chosen features."""
-
-    features: list[str] = Field(description="the features whose mix is made the same")
-    difference: float = Field(ge=-1, le=1, description="rate in the group minus that of the others")
-    confidence_interval: tuple[float, float] = Field(
-        description="confidence interval of that difference, with the audit's guarantee"
-    )
-    covered: float = Field(
-        ge=0, le=1, description="share of the group's rows that somebody outside is like"
-    )
-    strata: int = Field(ge=0, description="combinations of the features' values compared")
-
-
-def check_other_features(
-    names: Sequence[str], specification: DatasetSpecification, *, where: str = "condition_on"
-) -> None:
-    """Check features that are to be held equal, or to be looked within: none may be sensitive."""
-    known = ", ".join(specification.insensitive)
-    choose = f"choose among {known}" if known else "leave it out: all features are sensitive"
-    for index, name in enumerate(names):
-        if name == specification.label.column:
-            what, remedy = f"{name!r} is the label", choose
-        elif name not in specification.features:
-            what, remedy = f"there is no feature {name!r}", choose
-        elif name in specification.sensitive:
-            what = f"{name!r} is sensitive, and groups are made of sensitive features"
-            remedy = choose
-        elif name in names[:index]:
-            what, remedy = f"{name!r} is given twice", "give it once"
-        else:
-            continue
-        raise ParameterError(what, where=where, remedy=remedy, name=name)
-
-
-def strata_of(table: Table, names: Sequence[str]) -> NDArray[np.intp]:
-    """Return each row's stratum, its combination of the features' values: 0, 1, ..., shape (n,).
-
-    A continuous feature has five bins that hold about equally many rows; equal numbers are always
-    in the same bin. Missing values are a value of their own.
-    """
-    strata = np.zeros(len(table), dtype=np.int64)
-    for name in names:
-        if table.specification.features[name].continuous:
-            cells = _quantile_bins(table.numbers(name))
-        else:
-            cells = table.codes(name).astype(np.int64) + 1
-        # Numbered anew each time, so that many features cannot run out of numbers.
-        codes, _ = pd.factorize(strata * (int(cells.max()) + 1) + cells, sort=True)
-        strata = codes.astype(np.int64)
-    return strata.astype(np.intp)
-
-
-def conditional_scores(
-    strata: NDArray[np.intp],
-    contingency: Contingency,
-    members: Members,
-    row_favourable: NDArray[np.integer],
-    answers: int,
-    *,
-    features: Sequence[str],
-    error: float,
-) -> list[ConditionalScore | None]:
-    """Compute the conditional score of each group; None where no stratum has rows on both sides.
-
-    Shapes: `strata`, `row_favourable` (n,); `members` (groups, cells).
-
-    Direct standardisation: see Fleiss, Levin and Paik (2003), Statistical Methods for Rates and
-    Proportions, chapter 19; the weights are those of the effect on the treated of Imbens (2004),
-    The Review of Economics and Statistics 86.
-    """
-    # The rows of a cell and a stratum always go together.
-    cells = contingency.cell_of_row.astype(np.int64)
-    pair_of_row, pairs = pd.factorize(cells * (int(strata.max()) + 1) + strata)
-    pair_cell, pair_stratum = np.divmod(np.asarray(pairs), int(strata.max()) + 1)
-    favourable = row_favourable.astype(np.float64)
-    sums = [np.bincount(pair_of_row, item) for item in (None, favourable, favourable**2)]
-    quantities = np.vstack(sums, dtype=np.float64)
-
-    def by_stratum(pairs: Members) -> Floats:
-        rows = [np.bincount(pair_stratum, weights=row) for row in quantities * pairs]
-        return np.vstack(rows, dtype=np.float64)
-
-    scores: list[ConditionalScore | None] = []
-    for inside in members[:, pair_cell]:
-        sums_in, sums_out = by_stratum(inside), by_stratum(~inside)
-        both = (sums_in[0] > 0) & (sums_out[0] > 0)
-        if not both.any():
-            scores.append(None)
-            continue
-        rows_in = sums_in[0, both]
-        rate_in, variance_in = _rates(sums_in[:, both], answers)
-        rate_out, variance_out = _rates(sums_out[:, both], answers)
-        weights = rows_in / rows_in.sum()
-        gaps = rate_in - rate_out
-        difference = float(weights @ gaps)
-        # The strata's rates vary, and so does the mix in which the group comes.
-        variance = weights**2 @ (variance_in + variance_out)
-        variance += weights @ (gaps - difference) ** 2 / rows_in.sum()
-        margin = normal_quantile(1 - error) * float(np.sqrt(variance))
-        scores.append(
-            ConditionalScore(
-                features=list(features),
-                difference=difference,
-                confidence_interval=(max(-1.0, difference - margin), min(1.0, difference + margin)),
-                covered=float(rows_in.sum() / sums_in[0].sum()),
-                strata=int(both.sum()),
-            )
-        )
-    return scores
-
-
-def _rates(sums: Floats, answers: int) -> tuple[Floats, Floats]:
-    """Return each stratum's rate and the variance of it."""
-    rows, favourable, squares = sums
-    rate = favourable / (rows * answers)
-    size = effective_sample_size(rate, squares / (rows * answers**2), rows, answers)
-    # With a row of nothing but favourable answers and one of none, as in the effective size: a
-    # stratum of one row varies not at all by itself.
-    guarded = (rows * rate + 1) / (rows + 2)
-    return rate, guarded * (1 - guarded) / size
-
-
-def _quantile_bins(numbers: Floats) -> Counts:
-    """Return each number's bin, that of the middle of its ties; the bin 0 where missing."""
-    known = ~np.isnan(numbers)
-    bins = np.zeros(len(numbers), dtype=np.int64)
-    if known.any():
-        _, index, count = np.unique(numbers[known], return_inverse=True, return_counts=True)
-        twice_middle = 2 * np.cumsum(count) - count
-        bin_of_value = 1 + _QUANTILE_BINS * twice_middle // (2 * count.sum())
-        bins[known] = bin_of_value[index]
-    return bins
-
 
 # A report shows so many of the features in which a group differs from the rest.
 MOST_CORRELATED = 5

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from testsgd.auditing.conditional import ConditionalSearch
 from testsgd.auditing.drawn_own_effect import DrawnEffect
 from testsgd.auditing.estimates import Counts, Estimates, Floats
 from testsgd.auditing.explaining import Explanation
@@ -199,6 +200,8 @@ class TableFindings(Findings):
     drawn_effects: Mapping[int, DrawnEffect] = field(default_factory=dict)
     # What was found within slices of other features; None if nothing was looked for.
     slices: SliceSearch | None = None
+    # What was found among rows that are alike in chosen features; None if none were chosen.
+    conditional: ConditionalSearch | None = None
 
     @property
     def rows(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import rule_selection
+from testsgd.auditing.conditional import ConditionalSearch, search_conditional, strata_of
 from testsgd.auditing.drawn_own_effect import draw_own_effects
 from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.exact import audit_exactly, audit_predictions_exactly
@@ -88,6 +89,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
     with clock.phase("rule selection"):
         rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
     slices = _within_slices(audit, outcome.observed, rule_sets)
+    conditional = _among_alike(audit, outcome.observed, rule_sets)
     favourable, accuracy = outcome.observed.row_favourable, None
     if favourable is not None and table.labels is not None and not table.labels.isna().any():
         labels = table.labels.to_numpy() == table.specification.label.favourable
@@ -113,6 +115,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         own_effects=own_effects,
         own_effects_unknown=own_effects_unknown,
         slices=slices,
+        conditional=conditional,
         neighbourhood=neighbourhood_size(table) * len(table) if audit.has_neighbours else 0,
         queries=outcome.queries + probed + (0 if own_effects is None else own_effects.queries),
         changing=again.differing,
@@ -147,6 +150,26 @@ def _within_slices(
             rule_sets,
             observed.row_favourable / observed.row_samples,
             features=parameters.within,
+            min_rows=audit.min_count,
+            confidence=parameters.confidence,
+        )
+
+
+def _among_alike(
+    audit: RowAudit, observed: Answers, rule_sets: FrequentRuleSets
+) -> ConditionalSearch | None:
+    """Compare groups with others that are alike in chosen features, if there are any."""
+    parameters = audit.parameters
+    if not parameters.condition_on or observed.row_favourable is None:
+        return None
+    with audit.clock.phase("conditional"):
+        return search_conditional(
+            strata_of(audit.table, parameters.condition_on),
+            audit.contingency,
+            rule_sets,
+            observed.row_favourable,
+            observed.row_samples,
+            features=parameters.condition_on,
             min_rows=audit.min_count,
             confidence=parameters.confidence,
         )

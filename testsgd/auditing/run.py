@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.explaining import check_other_features
+from testsgd.auditing.conditional import check_other_features
 from testsgd.auditing.findings import Findings, Holdout, InSearch, TableFindings
 from testsgd.auditing.metrics import by_metric
 from testsgd.auditing.outcome import Clock, RowAudit

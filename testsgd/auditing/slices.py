@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.auditing.conditional import check_other_features
 from testsgd.auditing.estimates import Counts, Floats
-from testsgd.auditing.explaining import check_other_features
 from testsgd.data import MISSING, DatasetSpecification, Table, quantile_edges
 from testsgd.rules import Contingency, FrequentRuleSets, IntervalAxis, Rule, RuleSet, ValueRule
 from testsgd.scoring import Side, normal_quantile, population_interval

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd.auditing.conditional import strata_of
 from testsgd.auditing.explaining import (
     CorrelatedFeature,
     correlated_features,
     shapley_values,
     simplest_subset,
-    strata_of,
 )
 from testsgd.data import Table
 from testsgd.metrics.cells import MetricCells, row_sums

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.explaining import check_other_features
+from testsgd.auditing.conditional import check_other_features
 from testsgd.auditing.findings import Holdout
 from testsgd.auditing.run import part_of_rows, two_parts
 from testsgd.data import Table

@@ -24,7 +24,12 @@ from testsgd.auditing.report.summary import AuditSummary, GroupSummary
 from testsgd.auditing.report.terms import describe_terms
 from testsgd.auditing.report.verdict import GateMeasure, verdict
 from testsgd.auditing.report.vocabulary import Words, words_for
-from testsgd.auditing.report.within import WithinSummary, within_summary
+from testsgd.auditing.report.within import (
+    ConditionalSummary,
+    WithinSummary,
+    conditional_summary,
+    within_summary,
+)
 from testsgd.auditing.report.wording import DISAGREEMENT, disagree
 from testsgd.auditing.text import TextFindings
 from testsgd.models import CheckedFunction
@@ -91,6 +96,9 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         "guarantee": _guarantee(findings, ranks),
         "holdout": holdout,
         "within": within_summary(findings) if isinstance(findings, TableFindings) else None,
+        "conditional": (
+            conditional_summary(findings) if isinstance(findings, TableFindings) else None
+        ),
         "stability_samples": findings.stability_samples,
         "overall_rate": _known(findings.overall_rate),
         "model": model_summary(findings),
@@ -108,7 +116,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     if parameters.ranked_by == "counterfactual" and isinstance(findings, TableFindings):
         # Beside the differences: those that come through other features would pass unseen.
         measures.append(_own_effect_measure(findings))
-    measures += _beside_the_search(parts["within"], groups)
+    measures += _beside_the_search(parts["within"], parts["conditional"])
     return AuditSummary.of(
         findings,
         created=present_moment(),
@@ -127,7 +135,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
 
 
 def _beside_the_search(
-    within: WithinSummary | None, groups: Sequence[GroupSummary]
+    within: WithinSummary | None, conditional: ConditionalSummary | None
 ) -> list[GateMeasure]:
     """Return what the gate looks at besides the groups over all rows, if it was asked for."""
     measures = []
@@ -140,19 +148,13 @@ def _beside_the_search(
                 within.largest_allowed,
             )
         )
-    alike = [
-        group.explanation.conditional
-        for group in groups
-        if group.explanation is not None and group.explanation.conditional is not None
-    ]
-    if alike:
-        ends = [item.confidence_interval for item in alike]
+    if conditional is not None:
         measures.append(
             GateMeasure(
-                f"difference of the first groups at equal {series(alike[0].features)}",
-                max(abs(item.difference) for item in alike),
-                max(max(low, -high, 0.0) for low, high in ends),
-                max(abs(end) for pair in ends for end in pair),
+                f"difference at equal {series(conditional.features)}",
+                conditional.largest,
+                conditional.largest_bound,
+                conditional.largest_allowed,
             )
         )
     return measures

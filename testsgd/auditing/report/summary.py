@@ -11,7 +11,7 @@ from testsgd.auditing.findings import Holdout, InSearch
 from testsgd.auditing.guarantee import Method
 from testsgd.auditing.parameters import AuditParameters, Estimand, GuaranteeKind, SamplingScheme
 from testsgd.auditing.report.own_effects import OwnEffectSummary
-from testsgd.auditing.report.within import WithinSummary
+from testsgd.auditing.report.within import ConditionalSummary, WithinSummary
 from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.audit/2"
@@ -520,6 +520,9 @@ class AuditSummary(Part):
     holdout: Holdout | None = Field(None, description="how the rows were split; null if not")
     within: WithinSummary | None = Field(
         None, description="groups within slices of other features; null if not asked for"
+    )
+    conditional: ConditionalSummary | None = Field(
+        None, description="groups among others that are alike; null if not asked for"
     )
     own_effects_unknown: str = Field(
         "",

@@ -11,12 +11,15 @@ from testsgd.auditing.guarantee import Method
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
 from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
-from testsgd.auditing.report.within import within_headline, within_sentences
+from testsgd.auditing.report.within import (
+    conditional_sentences,
+    within_headline,
+    within_sentences,
+)
 from testsgd.auditing.report.wording import (
     ADJUSTMENTS,
     TEXT_LIMIT,
     by_terms,
-    conditional_sentence,
     described_by,
     disagree,
     lower_bound_points,
@@ -166,8 +169,7 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         *_significance(top, summary, effect_first=effect_first),
         *_explaining(summary),
     ]
-    if alike := conditional_sentence(top):
-        sentences.append(alike)
+    sentences += conditional_sentences(summary.conditional)
     if top.stability is not None and top.stability < _STABLE:
         samples = summary.stability_samples
         sentences.append(

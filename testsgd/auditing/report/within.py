@@ -1,4 +1,4 @@
-"""How groups within slices of other features stand in the document, and in words."""
+"""How groups within slices of other features, or among people alike, stand in the document."""
 
 from __future__ import annotations
 
@@ -72,6 +72,58 @@ class WithinSummary(Part):
         """The group with the largest lower confidence bound, if one is above zero."""
         found = self.groups[0] if self.groups else None
         return found if found is not None and found.lower_confidence_bound > 0 else None
+
+
+class ConditionalSummary(Part):
+    """All groups compared with others that are alike in chosen features."""
+
+    features: list[str] = Field(description="the features whose mix is made the same")
+    compared: Count = Field(description="groups compared; all intervals hold at once")
+    text: str = Field(description="the group with the largest lower confidence bound")
+    difference: Difference = Field(description="its rate less that of others alike")
+    confidence_interval: tuple[Difference, Difference] = Field(
+        description="confidence interval of that difference"
+    )
+    covered: Share = Field(description="share of its rows that somebody outside is like")
+    largest: Share = Field(description="largest size of a difference of all groups")
+    largest_bound: Share = Field(description="largest lower confidence bound")
+    largest_allowed: float = Field(description="largest difference that an interval allows")
+
+
+def conditional_summary(findings: TableFindings) -> ConditionalSummary | None:
+    """Write down the comparison with others alike; None if there was none."""
+    search = findings.conditional
+    if search is None or not len(search.compared):
+        return None
+    bounds, sizes = search.lower_bounds, np.abs(search.difference[search.compared])
+    # If no bound is above zero, the largest difference.
+    first = int(search.compared[np.lexsort((-sizes, -bounds[search.compared]))[0]])
+    return ConditionalSummary(
+        features=list(search.features),
+        compared=len(search.compared),
+        text=findings.rule_set(first).text,
+        difference=float(search.difference[first]),
+        confidence_interval=search.interval(first),
+        covered=float(search.covered[first]),
+        largest=float(sizes.max()),
+        largest_bound=float(bounds.max()),
+        largest_allowed=float(np.max(sizes + search.margin[search.compared])),
+    )
+
+
+def conditional_sentences(found: ConditionalSummary | None) -> list[str]:
+    """Write which group differs most from others that are alike; nothing if it is not known."""
+    if found is None:
+        return []
+    alike = f"Compared with others of the same mix of {series(found.features)}"
+    held = f"{plural(found.compared, 'group')} compared, whose intervals hold at once (Bonferroni)"
+    if not found.largest_bound:
+        return [f"{alike}, no group differs significantly ({held})."]
+    return [
+        f"{alike}, the largest lower confidence bound is that for "
+        f"{shorten(found.text, _TEXT_LIMIT)}: {how_often(found.difference)}, interval "
+        f"{interval(found.confidence_interval)} ({held})."
+    ]
 
 
 def within_summary(findings: TableFindings) -> WithinSummary | None:
