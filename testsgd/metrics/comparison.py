@@ -12,13 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.metrics.definitions import Floats
+from testsgd.metrics.largest_sum import Differences, least_of_positive, most_below
 from testsgd.metrics.parameters import BEST, OVERALL, Measure
 from testsgd.metrics.sides import Interval, LogarithmicInterval, Sides
-from testsgd.scoring.population import ANGLES, BETWEEN, errors_at
-
-_ANGLES = [(np.cos(angle), np.sin(angle)) for angle in np.linspace(0, np.pi / 2, ANGLES)]
-# At this angle alone most of what is not significant shows that it is not.
-_MIDDLE = _ANGLES[ANGLES // 2 : ANGLES // 2 + 1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,14 +169,25 @@ def _nearest_to_none(
     # Turned so that the first value is the larger one: then it is the lower end that is nearest.
     larger, smaller = Sides.where(above, first, second), Sides.where(above, second, first)
     if measure == "difference":
-        least = _least_excess(larger.value, larger, smaller.value, smaller, error, measure)
+        differences = Differences(
+            first=larger.value,
+            ends_first=larger.interval(),
+            second=smaller.value,
+            ends_second=smaller.interval(),
+        )
+        least = least_of_positive(differences, error)
         return np.where(above, least, -least)
     some = smaller.value > 0
     groups = np.flatnonzero(some)
     if len(groups):
         larger, smaller = larger.take(groups), smaller.take(groups)
-        logs = np.log(larger.value), np.log(smaller.value)
-        least = _least_excess(logs[0], larger, logs[1], smaller, error, measure)
+        differences = Differences(
+            first=np.log(larger.value),
+            ends_first=LogarithmicInterval(larger.interval()),
+            second=np.log(smaller.value),
+            ends_second=LogarithmicInterval(smaller.interval()),
+        )
+        least = least_of_positive(differences, error)
         nearest[groups] = np.exp(np.where(above[groups], least, -least))
     # Of a value of 0 there is no logarithm; there are few of these.
     groups = np.flatnonzero(~some)
@@ -190,52 +197,6 @@ def _nearest_to_none(
         )
         nearest[groups] = np.clip(none, low, high)
     return nearest
-
-
-def _least_excess(
-    larger: Floats,
-    larger_sides: Sides,
-    smaller: Floats,
-    smaller_sides: Sides,
-    error: float,
-    measure: Measure,
-) -> Floats:
-    """Return the lower ends of the differences of larger values from smaller ones, at least 0."""
-    excess: Floats = larger - smaller
-    # What one angle alone takes away the largest sum over all angles takes away too.
-    first, second = _interval(larger_sides, measure), _interval(smaller_sides, measure)
-    least = excess - _most_below(larger, first, smaller, second, error, _MIDDLE)
-    left = np.flatnonzero(least > 0)
-    if len(left):
-        first = _interval(larger_sides.take(left), measure)
-        second = _interval(smaller_sides.take(left), measure)
-        below = _most_below(larger[left], first, smaller[left], second, error, _ANGLES)
-        least[left] = excess[left] - below
-    return np.maximum(np.nan_to_num(least), 0.0)
-
-
-def _interval(sides: Sides, measure: Measure) -> Interval:
-    interval = sides.interval()
-    return interval if measure == "difference" else LogarithmicInterval(interval)
-
-
-def _most_below(
-    first: Floats,
-    ends_first: Interval,
-    second: Floats,
-    ends_second: Interval,
-    error: float,
-    angles: list[tuple[float, float]],
-) -> Floats:
-    """Return how far below its value a difference may be, at most over some angles.
-
-    See :func:`testsgd.scoring.population.exact_difference`.
-    """
-    below = np.zeros(len(first))
-    for error_first, error_second in errors_at(angles, error):
-        low, high = ends_first.low(error_first), ends_second.high(error_second)
-        below = np.maximum(below, (first - low) + (high - second))
-    return BETWEEN * below
 
 
 def compare_independent(
@@ -279,9 +240,14 @@ def compare_independent(
 def _combined(
     first: Floats, ends_first: Interval, second: Floats, ends_second: Interval, error: float
 ) -> tuple[Floats, Floats]:
+    differences = Differences(
+        first=first, ends_first=ends_first, second=second, ends_second=ends_second
+    )
+    reverse = Differences(
+        first=second, ends_first=ends_second, second=first, ends_second=ends_first
+    )
     with np.errstate(invalid="ignore"):
-        below = _most_below(first, ends_first, second, ends_second, error, _ANGLES)
-        above = _most_below(second, ends_second, first, ends_first, error, _ANGLES)
+        below, above = most_below(differences, error), most_below(reverse, error)
         return first - second - below, first - second + above
 
 

@@ -30,6 +30,18 @@ class Interval(Protocol):
         """Return the upper ends."""
         ...
 
+    def take(self, groups: NDArray[np.intp]) -> Interval:
+        """Return the intervals of some of the values."""
+        ...
+
+    @property
+    def slowing(self) -> NDArray[np.bool_]:
+        """Where both ends move ever slower as the logarithm of the error falls, as is proven.
+
+        Their distances from the value are then concave functions of that logarithm.
+        """
+        ...
+
 
 @dataclass(frozen=True)
 class ShareInterval:
@@ -45,6 +57,31 @@ class ShareInterval:
     def high(self, error: Any) -> Floats:
         """Return the upper ends."""
         return 1 - lower_end(self.failures, self.successes, error)
+
+    def take(self, groups: NDArray[np.intp]) -> ShareInterval:
+        """Return the intervals of some of the values."""
+        return ShareInterval(self.successes[groups], self.failures[groups])
+
+    @property
+    def slowing(self) -> NDArray[np.bool_]:
+        """Everywhere: the ends are quantiles of beta distributions with log-concave functions.
+
+        A beta density whose second parameter is 1 or more is log-concave or falls, and with either
+        the logarithm of the distribution function is concave; so a quantile is a convex function of
+        the logarithm of its level. See Bagnoli and Bergstrom (2005), Log-concave probability and
+        its applications. Economic Theory 26.
+        """
+        return np.ones(len(self.successes), dtype=bool)
+
+    @property
+    def logarithms_slowing(self) -> NDArray[np.bool_]:
+        """Where the same is so of the logarithms of the ends.
+
+        The logarithm of a beta variable has a log-concave density if the second parameter is 1 or
+        more. For the lower end it is the failures and 1; for the upper end it is the failures.
+        """
+        enough: NDArray[np.bool_] = self.failures >= 1
+        return enough
 
 
 @dataclass(frozen=True)
@@ -62,6 +99,15 @@ class NumberInterval:
     def high(self, error: Any) -> Floats:
         """Return the upper ends."""
         return self.value + self._half(error)
+
+    def take(self, groups: NDArray[np.intp]) -> NumberInterval:
+        """Return the intervals of some of the values."""
+        return NumberInterval(self.value[groups], self.spread[groups], self.freedom[groups])
+
+    @property
+    def slowing(self) -> NDArray[np.bool_]:
+        """Nowhere: the tails of Student's t are too heavy for it."""
+        return np.zeros(len(self.value), dtype=bool)
 
     def _half(self, error: Any) -> Floats:
         # Imported here: a tenth of a second.
@@ -84,6 +130,17 @@ class LogarithmicInterval:
     def high(self, error: Any) -> Floats:
         """Return the upper ends."""
         return self._logarithms(self.values.high(error))
+
+    def take(self, groups: NDArray[np.intp]) -> LogarithmicInterval:
+        """Return the intervals of some of the values."""
+        return LogarithmicInterval(self.values.take(groups))
+
+    @property
+    def slowing(self) -> NDArray[np.bool_]:
+        """Where it is so of the logarithms."""
+        if isinstance(self.values, ShareInterval):
+            return self.values.logarithms_slowing
+        return np.zeros_like(self.values.slowing)
 
     @staticmethod
     def _logarithms(values: Floats) -> Floats:
