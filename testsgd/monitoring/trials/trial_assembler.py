@@ -330,6 +330,10 @@ class TrialAssembler:
                 steps.append(self._end(record))
         return steps
 
+    def set_time(self, time: float) -> None:
+        """Go on at another moment; what was ended until then stays so."""
+        self.time = time
+
     def _end(self, record: Record) -> Step:
         """End a trial at its deadline."""
         self._close(record)
