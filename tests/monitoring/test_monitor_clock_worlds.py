@@ -174,6 +174,21 @@ def test_a_moment_that_was_said_is_not_taken_back() -> None:
     assert (status.time, status.dead_letters_late, status.clock_set) == (TODAY, 20, 0)
 
 
+@pytest.mark.parametrize("wrong", [3, MOST + 1])
+def test_windows_in_time_are_judged_after_a_wrong_beginning(wrong: int) -> None:
+    parity = {"property": "demographic_parity", "bound": 0.1, "rule": "estimate"}
+    monitor = monitor_of({"window": {"kind": "tumbling", "length": "1 h"}, "properties": [parity]})
+    monitor.observe_all(events_at([*replay(wrong, begin=TODAY), *replay()]))
+    (one,) = monitor.status().comparisons
+    # Of 400 minutes six hours are over; the first may have lost what came before the clock.
+    trials = [window.trials for window in one.windows]
+    assert 60 - MOST < trials[0] <= 60
+    assert trials[1:6] == [60] * 5
+    first = monitor.status().first_time
+    assert first is not None
+    assert JANUARY - HOUR < first <= JANUARY + MOST * MINUTE
+
+
 def wrong_here_and_there(times: list[Any]) -> list[Any]:
     return [*times[:50], *replay(MOST + 1, begin=TODAY), *times[50:], TODAY, TODAY * 1000]
 

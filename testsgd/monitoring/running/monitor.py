@@ -165,7 +165,9 @@ class Monitor:
             return self._believe_what_agrees(always=fate == "confirm")
         if (fate == "late" or fate == "unit") and line.set_again(arrival.event, fate):
             assert line.time is not None
-            self._book.set_time(line.time)
+            earlier = self._book.set_time(line.time, self.specification.window.seconds)
+            for judge in self._in_time:
+                judge.go_back(self._book.watermark, self._book.first_time, earlier)
             return self._arrived(arrival, line.fate(arrival.event))
         self._bury([arrival], fate)
         return []
