@@ -196,7 +196,8 @@ def test_dead_letters_are_answered_counted_and_added_to_a_file(
     arguments = ["spec.toml", "--dead-letters", "dead.jsonl", "--out", "r", "--state", "s.json"]
     code, out, err = command(*arguments, given="\n" + dated(*times))
     answers = [json.loads(line) for line in out.splitlines()]
-    wanted = [("unit", 2), ("ahead", 6), ("late", 8)]
+    # The first one is refuted by the fourth that is after it, and not before.
+    wanted = [("ahead", 6), ("unit", 2), ("late", 8)]
     assert [(one["dead_letter"], one["line"]) for one in answers] == wanted
     assert [f"{name}: 1; dead letters" in err for name in DEAD] == [True, True, True]
     kept = json.loads((tmp_path / "r" / "result.json").read_text(encoding="utf-8"))["stream"]
@@ -211,12 +212,37 @@ def test_dead_letters_are_answered_counted_and_added_to_a_file(
     more = ("2062-01-01", START + 9)
     codes = [code, *(command(*arguments, "--quiet", given=dated(time))[0] for time in more)]
     letters = [json.loads(line) for line in (tmp_path / "dead.jsonl").read_text().splitlines()]
-    assert [one["event"]["time"] for one in letters] == [times[0], times[4], times[6], "2062-01-01"]
+    assert [one["event"]["time"] for one in letters] == [times[4], times[0], times[6], "2062-01-01"]
     assert codes == [2, 2, 3]
 
 
+def test_the_reports_say_that_the_clock_was_set_again(command: Run, tmp_path: Path) -> None:
+    (tmp_path / "spec.toml").write_text(DEADLINE, encoding="utf-8")
+    live, old = range(START + 200 * 86_400, START + 200 * 86_400 + 30), range(START, START + 30)
+    arguments = ["spec.toml", "--out", "r", "--state", "s.json"]
+    code, out, err = command(*arguments, given=dated(*live, *old))
+    kept = json.loads((tmp_path / "r" / "result.json").read_text(encoding="utf-8"))
+    stream = kept["stream"]
+    assert (stream["clock_set"], stream["clock_dropped"], stream["decided"]) == (1, 10, 50)
+    assert (stream["clock_before"], stream["time"]) == (live[-1], old[-1])
+    assert START <= stream["clock_to"] <= START + 10
+    # Events were lost, so that this is no all-clear; and each view says why.
+    assert (code, len(out.splitlines())) == (2, 10)
+    (said,) = (line for line in kept["verdict"]["sentences"] if "2024-06-01" in line)
+    assert "2023-11-14" in said
+    assert "10 events" in said
+    assert said in err
+    for name in ("report.md", "report.html"):
+        assert "Clock set again" in (tmp_path / "r" / name).read_text(encoding="utf-8")
+    # The next run knows of it.
+    more = dated(*old, old[-1] + 1).splitlines()[-1]
+    command(*arguments, given=more)
+    kept = json.loads((tmp_path / "r" / "result.json").read_text(encoding="utf-8"))["stream"]
+    assert (kept["clock_set"], kept["dead_letters_this_run"]) == (1, 0)
+
+
 def test_the_reports_say_in_which_unit_time_is(command: Run, tmp_path: Path) -> None:
-    for unit, words in (("", "milliseconds, as the first events show"), ("ms", "as declared")):
+    for unit, words in (("", "milliseconds, as most events show"), ("ms", "as declared")):
         declared = f'[time]\nunit = "{unit}"\n' if unit else ""
         (tmp_path / "spec.toml").write_text(DEADLINE + declared, encoding="utf-8")
         times = [1000 * (START + second) for second in range(4)]

@@ -199,6 +199,10 @@ def strata(number: int = 20) -> MonitoringSummary:
         "dead_letters_late": 11,
         "dead_letters_wrong": 12,
         "waiting": 13,
+        "clock_set": 14,
+        "clock_before": 1_721_347_200.0,
+        "clock_to": 1_704_067_200.0,
+        "clock_dropped": 15,
     }
     counted = times | {
         "unknown": 3,

@@ -75,6 +75,11 @@ class PropertyJudge:
                 alerts += self._close(window, end)
         return alerts
 
+    def go_back(self, time: float | None, origin: float | None, earlier: int) -> None:
+        """Take note that time goes on at another moment; see :class:`TumblingWindows`."""
+        if self._tumbling is not None and time is not None and origin is not None:
+            self._tumbling.go_back(time - origin, earlier)
+
     def _count(self, step: Step, window: TumblingWindow | None, now: float | None) -> list[Alert]:
         trial, time = step.trial, step.time
         added = self._added[trial.decision][trial.label or 0]

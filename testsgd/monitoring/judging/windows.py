@@ -144,6 +144,13 @@ class TumblingWindows:
             for window, end in zip(over, ends, strict=True)
         ]
 
+    def go_back(self, elapsed: float, earlier: int) -> None:
+        """Go on at another moment of a stream that began so many windows earlier than it seemed."""
+        for window in self._open.values():
+            window.number += earlier
+        self._open = {window.number: window for window in self._open.values()}
+        self._now = self._at(elapsed)
+
     def take_if_over(self, window: TumblingWindow) -> bool:
         """Return whether a window is over and all its results are known; it is forgotten then."""
         if window.complete < window.decided:

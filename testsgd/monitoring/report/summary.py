@@ -63,6 +63,12 @@ class StreamSummary(Part):
     dead_letters_wrong: int = Field(0, description="dead letters: wrong when confirmed in time")
     dead_letters_this_run: int = Field(0, description="those dead letters that came in this run")
     waiting: int = Field(0, description="events that wait for others to confirm their time")
+    clock_set: int = Field(
+        0, description="how often the clock was set again, for most recent events were dropped"
+    )
+    clock_before: float | None = Field(None, description="time before that, the last time; seconds")
+    clock_to: float | None = Field(None, description="time that the clock was set to; seconds")
+    clock_dropped: int = Field(0, description="dead letters that led to that, of all times")
     unit: Unit | None = Field(None, description="unit of time; own: of the stream's own clock")
     first_time: float | None = Field(description="time of the first event, in seconds")
     time: float | None = Field(description="time of the last event, in seconds")

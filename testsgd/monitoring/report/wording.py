@@ -143,10 +143,24 @@ def what_happened(stream: documents.StreamSummary) -> list[tuple[str, int, str]]
         ("Events that did not fit", stream.dead_letters_wrong, "dead letters: they waited, and "
          "were wrong when others had confirmed their time; not counted"),
         ("Events that wait", stream.waiting, "until others confirm their time; not counted"),
+        ("Clock set again", stream.clock_set, _clock_text(stream)),
         ("Dropped trials", stream.dropped, "their deadline passed before all was known; not "
          "counted"),
     )  # fmt: skip
     return [line for line in told if line[1]]
+
+
+def _clock_text(stream: documents.StreamSummary) -> str:
+    """Say from when to when the clock was set, and what was lost before."""
+    if stream.clock_before is None or stream.clock_to is None:
+        return ""
+    before, to = time_text(stream.clock_before), time_text(stream.clock_to)
+    return (
+        "most of the recent events were too late or in another unit of time; the last time the "
+        f"clock was set from {before} to {to}; "
+        f"{plural(stream.clock_dropped, 'event')} had been dropped before that and stay dead "
+        "letters; deadlines and windows that had ended stay so"
+    )
 
 
 def unit_text(summary: MonitoringSummary) -> str:
@@ -154,7 +168,7 @@ def unit_text(summary: MonitoringSummary) -> str:
     unit, declared = summary.stream.unit, summary.settings.unit_declared
     if unit is None:
         return ""
-    return f"{UNIT_NAMES[unit]}, {'as declared' if declared else 'as the first events show'}"
+    return f"{UNIT_NAMES[unit]}, {'as declared' if declared else 'as most events show'}"
 
 
 def window_text(settings: documents.MonitorSettings) -> str:

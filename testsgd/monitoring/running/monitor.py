@@ -159,10 +159,16 @@ class Monitor:
         line = self._timeline
         if fate == "take":
             alerts = self._believe(arrival)
-            return [*alerts, *self._look_again()] if line.waiting and line.settled else alerts
+            return [*alerts, *self._look_again()] if line.waiting else alerts
         if fate == "wait" or fate == "confirm":
             self._bury(line.wait(arrival))
             return self._believe_what_agrees(always=fate == "confirm")
+        if (fate == "late" or fate == "unit") and line.set_again(arrival.event, fate):
+            assert line.time is not None
+            earlier = self._book.set_time(line.time, self.specification.window.seconds)
+            for judge in self._in_time:
+                judge.go_back(self._book.watermark, self._book.first_time, earlier)
+            return self._arrived(arrival, line.fate(arrival.event))
         self._bury([arrival], fate)
         return []
 
@@ -177,6 +183,9 @@ class Monitor:
         """Take events that waited; those that do not fit by now are dead letters."""
         alerts: list[Alert] = []
         for arrival in arrivals:
+            if self._timeline.is_late(arrival.event):
+                self._bury([arrival], "late")
+                continue
             try:
                 alerts += self._believe(arrival)
             except EventError as error:
@@ -184,29 +193,45 @@ class Monitor:
         return alerts
 
     def _believe_what_agrees(self, *, always: bool) -> list[Alert]:
-        """Take the events that wait if enough of them agree, or the last of them proves them."""
+        """Take the events that wait if most agree, or the last of them proves them."""
         line = self._timeline
-        chain = line.agreed(1) if always else line.agreed()
+        chain = line.led_up_to_last() if always else line.agreed()
         if not chain:
             return []
-        others = line.waiting[: len(line.waiting) - len(chain)]
-        line.waiting, buried = [], []
-        if line.contradicts(chain):
-            before = line.start_again()
+        contradicted = line.contradicts(chain)
+        others = [arrival for arrival in line.decide() if arrival not in chain]
+        if contradicted:
+            before = line.start_again(chain)
             self._begin()
-            self._believe_what_waited(arrival for arrival in before if arrival.event.time is None)
-            buried = [arrival for arrival in before if arrival.event.time is not None]
+            kept = [arrival for arrival in before if trials.leads_up(arrival, chain[0])]
+            # They may be right after all, if those that took their place were the wrong ones.
+            others = [arrival for arrival in before if arrival not in kept] + others
+            self._believe_what_waited(kept)
         alerts = self._believe_what_waited(chain)
-        self._bury(buried + others)
-        return alerts
+        return alerts + self._see_again(others)
 
     def _look_again(self) -> list[Alert]:
-        """Take what waited and is believed by now; the rest is refuted."""
+        """Take what waited and is believed by now; bury the rest if it is refuted."""
         line, alerts = self._timeline, list[Alert]()
         waiting, line.waiting = line.waiting, []
         for arrival in waiting:
             if line.fate(arrival.event) == "take":
                 alerts += self._believe_what_waited([arrival])
+            else:
+                line.waiting.append(arrival)
+        if line.refuted:
+            self._bury(line.forget_waiting())
+        return alerts
+
+    def _see_again(self, arrivals: Iterable[trials.Arrival]) -> list[Alert]:
+        """Decide anew what becomes of events that waited while time was another."""
+        line, alerts = self._timeline, list[Alert]()
+        for arrival in arrivals:
+            fate = line.fate(arrival.event)
+            if fate == "take":
+                alerts += self._believe_what_waited([arrival])
+            elif fate == "wait" or fate == "confirm":
+                self._bury(line.wait(arrival))
             else:
                 self._bury([arrival])
         return alerts
@@ -272,6 +297,10 @@ class Monitor:
             open=book.open,
             uncompared=sum(judge.uncompared for judge in self._judges),
             waiting=len(line.waiting),
+            clock_set=line.settings.number,
+            clock_before=line.settings.before,
+            clock_to=line.settings.to,
+            clock_dropped=line.settings.dropped,
             unit=(self.specification.time.unit or line.unit) if self._watches_time else None,
             first_time=book.first_time,
             time=book.time,
@@ -298,7 +327,7 @@ class Monitor:
         if "timeline" in state:
             made._timeline.restore(state["timeline"])
         elif made._book.time is not None:  # of a former version
-            made._timeline.move(made._book.time)
+            made._timeline.go_on(made._book.time)
         for judge, kept in zip(made._judges, state["judges"], strict=True):
             judge.restore(kept)
         return made

@@ -86,6 +86,12 @@ class MonitorStatus:
     dead_letters_late: int = 0
     dead_letters_wrong: int = 0
     waiting: int = 0
+    # How often the clock was set again, because most of the recent events were dead letters by it;
+    # how far it had come and where it went on, the last time; and how many events were lost so.
+    clock_set: int = 0
+    clock_before: float | None = None
+    clock_to: float | None = None
+    clock_dropped: int = 0
     unit: Unit | None = None
 
     @property

@@ -10,6 +10,7 @@ from .timeline import DeadLetter as DeadLetter
 from .timeline import Fate as Fate
 from .timeline import Reason as Reason
 from .timeline import Timeline as Timeline
+from .timeline import leads_up as leads_up
 from .trial_assembler import Step as Step
 from .trial_assembler import Trial as Trial
 from .trial_assembler import TrialAssembler as TrialAssembler

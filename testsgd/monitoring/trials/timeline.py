@@ -1,7 +1,8 @@
 """Which times are believed: how far a stream has come, in which unit, and what is a dead letter.
 
-Time ends deadlines, so one wrong time could end them all. What does not fit the clock and the
-events around it waits until others decide, or is a dead letter: it is counted, and nothing else.
+Time ends deadlines, so a few wrong times could end them all. What does not fit the clock and the
+events around it waits until most of the recent ones agree with it, or is a dead letter: it is
+counted, and nothing else. If most of the recent events are dead letters, the clock was wrong.
 """
 
 from __future__ import annotations
@@ -10,15 +11,20 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from statistics import median_low
 from typing import Any, Literal, NamedTuple
 
 from testsgd.monitoring.specification import TimePart, duration_text
 from testsgd.monitoring.trials.event import ONE_MOMENT, UNIT_NAMES, Event, Unit, iso_text, shown
+from testsgd.monitoring.trials.recent_times import (
+    ENOUGH,
+    MAJORITY,
+    WINDOW,
+    ClockSettings,
+    Dropped,
+    RecentTimes,
+)
 
-# So many events in a row that agree are believed, against fewer before them.
-ENOUGH = 3
-# So many may wait. More cannot agree with each other, or three of them would have.
-_MOST_WAITING = 3 * ENOUGH
 # Until time is settled all events are kept, in case the first times were wrong; but not for ever.
 _MOST_KEPT = 100
 Reason = Literal["unit", "ahead", "late", "wrong"]
@@ -55,23 +61,29 @@ class Timeline:
 
     `time`: the latest that is believed, never ahead of the clock; `unit`: of events that are
     believed. `waiting`: events whose time is not believed so far, in their order. `dead`: how many
-    dead letters there were, by reason.
+    dead letters there were, by reason. `settings`: how often the time was set again.
 
     A time is believed if it is not farther ahead of the latest one than `max_skew`; or, while the
     stream's events are, if it is as close to the clock. A time beyond the clock is never believed.
-    A time that jumps waits: three such events in a row, none of them late by the one before, are
-    believed, and refuted by an event that goes on where time was before.
+    A time that jumps waits. What waits is believed if it is most of the recent events, and refuted
+    if as many as wait go on where time was before.
 
-    Until three events are believed nothing is settled: three that wait and agree with each other
-    take the place of the ones before, if these are in another unit or later.
+    Until most of a window is believed nothing is settled: those that wait take the place of the
+    ones before, if these are in another unit or later. Afterwards nothing is taken back, but if
+    most of the recent events are late or in another unit, time goes on where these are.
     """
 
     def __init__(self, part: TimePart, clock: Callable[[], float]) -> None:
         self.lateness, self._skew, self._clock = part.late, part.skew, clock
+        self._declared = part.unit is not None
         self.time: float | None = None
         self.unit: Unit | None = None
         self.waiting: list[Arrival] = []
         self.dead: dict[Reason, int] = {"unit": 0, "ahead": 0, "late": 0, "wrong": 0}
+        self.settings = ClockSettings()
+        self._recent = RecentTimes()
+        self._against = 0  # events that went on where time was, since the first one waits
+        self._said: float | None = None  # the moment that was said to be beyond doubt
         self._now = -math.inf  # the present moment, when an event came
         self._live = False
         # What was believed so far, with all that had no time; None once that is settled.
@@ -91,7 +103,7 @@ class Timeline:
             return "ahead"
         if self.time is None:
             return "take"
-        late = time < self.time - self.lateness - ONE_MOMENT
+        late = self.is_late(event)
         near = not late and time <= self.time + self._skew
         if near and unit == self.unit:
             return "take"
@@ -104,6 +116,12 @@ class Timeline:
         if self.settled and not same:
             return "unit"
         return "confirm" if same and self._live and now - time <= self._skew else "wait"
+
+    def is_late(self, event: Event) -> bool:
+        """Return whether an event is farther before the latest one than it may be."""
+        if event.time is None or self.time is None:
+            return False
+        return event.time < self.time - self.lateness - ONE_MOMENT
 
     def reached(self, event: Event) -> float | None:
         """Return how far the stream has come with an event: not beyond the clock, nor back."""
@@ -118,33 +136,90 @@ class Timeline:
             self.time = self.reached(event)
             self.unit = self.unit or event.unit
             self._live = abs(self._now - event.time) <= self._skew
+            self._recent.note()
+            self._against += bool(self.waiting)
 
     def keep(self, arrival: Arrival) -> None:
         """Keep an event that was taken, until it is settled that the first times were right."""
         if self._first is not None:
             self._first.append(arrival._replace(given=plain(arrival.given)))
             timed = sum(item.event.time is not None for item in self._first)
-            if timed >= ENOUGH or len(self._first) > _MOST_KEPT:
+            if timed >= MAJORITY or len(self._first) > _MOST_KEPT:
                 self._first = None
 
     def wait(self, arrival: Arrival) -> list[Arrival]:
         """Let an event wait; return what waits in vain, for too many do."""
         self.waiting.append(arrival._replace(given=plain(arrival.given)))
-        surplus, self.waiting = self.waiting[:-_MOST_WAITING], self.waiting[-_MOST_WAITING:]
+        self._recent.note()
+        surplus, self.waiting = self.waiting[:-WINDOW], self.waiting[-WINDOW:]
         return surplus
 
-    def agreed(self, least: int = ENOUGH) -> list[Arrival]:
-        """Return the last events that wait and agree with each other, if there are so many."""
-        chain: list[Arrival] = []
-        for arrival in reversed(self.waiting):
-            if chain:
-                before, after = arrival.event, chain[0].event
-                assert before.time is not None
-                assert after.time is not None
-                if before.unit != after.unit or after.time < before.time - self.lateness:
-                    break
+    def agreed(self) -> list[Arrival]:
+        """Return the events that wait and agree with the last one, if most recent events do."""
+        alike = [one for one in self.waiting if self._agree(one.event, self.waiting[-1].event)]
+        if not self._recent.are_mostly(len(alike)):
+            return []
+        # A few of them may be far ahead of the rest, and these are to wait for others again.
+        latest = median_low(map(_time_of, alike)) + self._skew
+        return [one for one in alike if _time_of(one) <= latest]
+
+    def _agree(self, one: Event, other: Event) -> bool:
+        assert self.time is not None
+        assert one.time is not None
+        assert other.time is not None
+        same_side = one.unit != self.unit or (one.time < self.time) == (other.time < self.time)
+        return one.unit == other.unit and same_side
+
+    def led_up_to_last(self) -> list[Arrival]:
+        """Return the last event that waits, and those right before it that lead up to it."""
+        chain = self.waiting[-1:]
+        for arrival in reversed(self.waiting[:-1]):
+            after = chain[0]
+            if arrival.event.unit != after.event.unit:
+                break
+            if _time_of(after) < _time_of(arrival) - self.lateness:
+                break
             chain.insert(0, arrival)
-        return chain if len(chain) >= least else []
+        return chain
+
+    def decide(self) -> list[Arrival]:
+        """Begin a new window, for time was decided; return what waits, for it to be seen again."""
+        waiting, self.waiting = self.waiting, []
+        self._recent, self._against = RecentTimes(), 0
+        return waiting
+
+    def forget_waiting(self) -> list[Arrival]:
+        """Let nothing wait any more; return what did."""
+        waiting, self.waiting, self._against = self.waiting, [], 0
+        return waiting
+
+    @property
+    def refuted(self) -> bool:
+        """Whether as many events as wait have gone on where time was before.
+
+        Until time is settled more are needed: the ones before may have been the wrong ones.
+        """
+        if self.settled:
+            return self._against >= len(self.waiting)
+        return self._against > ENOUGH * len(self.waiting)
+
+    def set_again(self, event: Event, reason: Literal["late", "unit"]) -> bool:
+        """Note that an event is to be dropped; return whether time was set to where most are."""
+        assert event.time is not None
+        dropped = Dropped(reason, event.time, event.unit)
+        self._recent.note(dropped)
+        times = self._recent.dropped_alike(dropped)
+        if not times or (reason == "unit" and self._declared):
+            return False
+        moment = median_low(times)
+        if self._said is not None and moment < self._said:
+            return False
+        before = self.time
+        self.settings = self.settings.and_again(before=before, to=moment, dropped=len(times) - 1)
+        self.time, self.unit = moment, event.unit
+        self._first, self._live = None, False
+        self._recent, self._against = RecentTimes(), 0
+        return True
 
     def contradicts(self, chain: list[Arrival]) -> bool:
         """Return whether events that agree show that those before them had the wrong time."""
@@ -153,15 +228,19 @@ class Timeline:
         assert self.time is not None
         return not self.settled and (first.unit != self.unit or first.time < self.time)
 
-    def start_again(self) -> list[Arrival]:
-        """Forget what was believed; return the events of which it was made."""
+    def start_again(self, chain: list[Arrival]) -> list[Arrival]:
+        """Forget what was believed, for a chain refutes it; return the events it was made of."""
         kept, self._first = self._first or [], []
         self.time = self.unit = None
-        self._live = False
+        self._live, self._against = False, len(chain)
         return kept
 
     def move(self, time: float) -> None:
-        """Move on to a moment that is beyond doubt."""
+        """Move on to a moment that is beyond doubt; time does not go back before it."""
+        self.time, self._first, self._said = time, None, time
+
+    def go_on(self, time: float) -> None:
+        """Go on from how far the stream had come, where nothing else is known."""
         self.time, self._first = time, None
 
     def bury(self, arrival: Arrival, reason: Reason | None = None, said: str = "") -> DeadLetter:
@@ -195,14 +274,31 @@ class Timeline:
         """Return all that is kept, as JSON has it."""
         first = None if self._first is None else _written(self._first)
         believed = {"time": self.time, "unit": self.unit, "live": self._live, "first": first}
-        return believed | {"waiting": _written(self.waiting), "dead": dict(self.dead)}
+        decided = {"recent": self._recent.to_state(), "against": self._against, "said": self._said}
+        counted = {"dead": dict(self.dead), "set": self.settings.to_state()}
+        return believed | {"waiting": _written(self.waiting)} | decided | counted
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take up what :meth:`to_state` returned."""
+        """Take up what :meth:`to_state` returned; former versions kept less."""
         self.time, self.unit, self._live = state["time"], state["unit"], state["live"]
         self._first = None if state["first"] is None else _read(state["first"])
         self.waiting = _read(state["waiting"])
         self.dead = {reason: state["dead"][reason] for reason in self.dead}
+        self._recent = RecentTimes.from_state(state.get("recent", [None] * len(self.waiting)))
+        self._against, self._said = state.get("against", 0), state.get("said")
+        self.settings = ClockSettings(*state.get("set", ()))
+
+
+def _time_of(arrival: Arrival) -> float:
+    assert arrival.event.time is not None
+    return arrival.event.time
+
+
+def leads_up(one: Arrival, other: Arrival) -> bool:
+    """Return whether an event from before another may stay: in the same unit, and not later."""
+    if one.event.time is None:
+        return True
+    return one.event.unit == other.event.unit and one.event.time <= _time_of(other)
 
 
 def plain(event: Mapping[str, Any]) -> dict[str, Any]:

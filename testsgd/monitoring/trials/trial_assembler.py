@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from heapq import heapify, heappop, heappush
+from math import ceil
 from typing import Any, Literal, NamedTuple
 
 from testsgd.errors import EventError
@@ -328,6 +329,22 @@ class TrialAssembler:
             *_, record = heappop(self._due)
             if record.state == "open":
                 steps.append(self._end(record))
+        return steps
+
+    def set_time(self, time: float, step: float | None = None) -> int:
+        """Go on at another moment; what was ended until then stays so.
+
+        If it is before the first event, the stream began earlier, by a whole number of steps, which
+        are windows in time: the return value.
+        """
+        self.time = time
+        if self.first_time is None or time >= self.first_time:
+            return 0
+        if step is None:
+            self.first_time = time
+            return 0
+        steps = ceil((self.first_time - time) / step)
+        self.first_time -= steps * step
         return steps
 
     def _end(self, record: Record) -> Step:
