@@ -139,7 +139,8 @@ def test_defaults_are_those_of_the_parameters() -> None:
 
 def test_options_reach_the_call(testsgd: Run, folder: Path, asked: dict[str, Any]) -> None:
     options = {
-        "group": 3, "max_accuracy_drop": 1.5, "max_balanced_drop": 4.0, "runs": 2, "steps": 4,
+        "group": 3, "max_accuracy_drop": 1.5, "max_balanced_drop": 4.0, "max_side_effect": 0.1,
+        "runs": 2, "steps": 4,
         "fewest_samples": 20, "largest_share": 0.2, "samples": "odds", "side": "both",
         "fallback": "none",
         "max_draws": 5000, "limit": 900, "seed": 7, "jobs": 2, "threshold": 0.4,

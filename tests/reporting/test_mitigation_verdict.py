@@ -19,8 +19,10 @@ from mitigation_documents import (
     rates,
     several_targets_document,
     still_above_document,
+    text_of,
     texts_document,
     uncompared_document,
+    value,
 )
 from written_parts import compared, effects, part, written_target
 
@@ -418,3 +420,72 @@ def test_sentences_are_sentences(name: str) -> None:
         assert sentence.endswith(".")
         assert "  " not in sentence
         assert not re.search("\N{EM DASH}|None|nan|-\\d", sentence)
+
+
+def gap(before: float, after: float, low: float) -> Document:
+    """A gap in a rate, of women, whose rate moves while that of the others stays."""
+    rules = [value("gender", "Female")]
+    return {
+        "rules": rules, "text": text_of(rules), "target": False, "rate": "false_positive_rate",
+        "cases": (310, 640), "inside": (0.1 + before, 0.1 + after), "outside": (0.1, 0.1),
+        "before": before, "after": after, "low": low,
+    }  # fmt: skip
+
+
+def with_side_effects(document: Document, **changes: Any) -> Document:
+    """Give what became of all groups: nothing that matters, if it is not said otherwise."""
+    worst = {
+        "before": 0.295, "after": 0.196, "confidence_interval": (-0.13, -0.07),
+        "group_before": "gender = Male", "group_after": "race = Black",
+    }  # fmt: skip
+    effects = {
+        "groups": 812, "gaps": 2_011, "exceeded": [], "exceeded_count": 0, "unclear_count": 4,
+        "largest": gap(0.02, 0.09, -0.03), "worst": worst,
+    }  # fmt: skip
+    document["written"]["side_effects"] = effects | changes
+    return document
+
+
+def test_a_gap_that_grew_is_a_failure_that_the_headline_names() -> None:
+    large = gap(0.13, 0.271, 0.04)
+    grown = {"exceeded": [large], "exceeded_count": 1, "largest": large}
+    verdict = judge(with_side_effects(one_target_document(), **grown))
+    assert (verdict.status, verdict.exit_code) == ("side_effect", 1)
+    for said in (large["text"], "false-positive rate", "13.0", "27.1", "5.0 points"):
+        assert said in verdict.headline
+    # What else is wrong does not hide it.
+    verdict = judge(with_side_effects(accuracy_lost_document(), **grown))
+    assert (verdict.status, verdict.exit_code) == ("accuracy_lost", 1)
+    assert "27.1" in verdict.headline
+
+
+def test_a_gap_that_may_have_grown_by_chance_is_told_and_no_failure() -> None:
+    verdict = judge(with_side_effects(one_target_document()))
+    assert (verdict.status, verdict.exit_code) == ("mitigated", 0)
+    assert any("9.0" in sentence for sentence in verdict.sentences)
+
+
+def test_the_worst_difference_of_all_groups_is_the_first_sentence() -> None:
+    document = with_side_effects(one_target_document())
+    verdict = judge(document)
+    for said in ("29.5", "19.6", "gender = Male", "race = Black"):
+        assert said in verdict.sentences[0]
+    assert "19.6" in answers(document)
+
+
+@pytest.mark.parametrize(("low", "code"), [(0.01, 1), (-0.01, 0)])
+def test_a_worst_difference_that_rose_is_no_success(low: float, code: int) -> None:
+    worst = {
+        "before": 0.173, "after": 0.209, "confidence_interval": (low, 0.06),
+        "group_before": "gender = Male", "group_after": "race = Black",
+    }  # fmt: skip
+    verdict = judge(with_side_effects(one_target_document(), worst=worst))
+    assert verdict.exit_code == code
+    assert ("20.9" in verdict.headline) == bool(code)
+
+
+def test_without_a_gap_that_can_be_judged_the_verdict_says_so() -> None:
+    few = {"gaps": 0, "largest": None, "unclear_count": 0}
+    verdict = judge(with_side_effects(one_target_document(), **few))
+    assert verdict.exit_code == 0
+    assert "at least 30 held-out rows" in verdict.sentences[1]

@@ -26,6 +26,7 @@ from testsgd.mitigation.parameters import (
 )
 from testsgd.mitigation.sample_selection import draw_samples
 from testsgd.mitigation.samples import CounterSamples, Source
+from testsgd.mitigation.side_effects import GroupSums
 from testsgd.mitigation.targets import Target
 from testsgd.models import Examples, LoadedModel, Split
 from testsgd.rules import RuleSet
@@ -291,6 +292,10 @@ class Material(ABC):
         parameters: AuditParameters,
         progress: Progress | None,
     ) -> Findings: ...
+
+    @abstractmethod
+    def group_sums(self, findings: Findings, indices: Places) -> GroupSums:
+        """Return what sums whole numbers over each group of an audit of some rows or texts."""
 
     @property
     def estimand(self) -> Estimand:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from testsgd.mitigation.parameters import MitigationParameters
     from testsgd.mitigation.samples import CounterSamples
     from testsgd.mitigation.search import Candidate
+    from testsgd.mitigation.side_effects import SideEffects
     from testsgd.mitigation.targets import Target
     from testsgd.models import LoadedModel, Refitter
 
@@ -114,6 +115,8 @@ class MitigationOutcome:
     held_out: AuditComparison
     # The model that is kept beside the original; None if that is the original.
     written: Written | None = None
+    # What became of all groups on the held-out rows by that model; None if it is the original.
+    side_effects: SideEffects | None = None
     # What the samples reach with several budgets, in the run that is kept.
     curve: tuple[CurvePoint, ...] = ()
     alternatives: tuple[Alternative, ...] = ()  # What else one might do.

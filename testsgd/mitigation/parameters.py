@@ -80,6 +80,15 @@ class MitigationParameters(Parameters):
         at_most=100,
         example="percentage points such as 0.5",
     )
+    max_side_effect: float = parameter(
+        0.05,
+        "Most by which the gap of any group to everybody else in true-positive rate, "
+        "false-positive rate or accuracy may grow on held-out data, as a share: 0.05 is 5 points. "
+        "If one grows by more, and by more than chance explains, the mitigation fails.",
+        at_least=0,
+        at_most=1,
+        example="a share such as 0.05",
+    )
     runs: int = parameter(3, "Do everything so often, each time with another seed.", at_least=1)
     steps: int = parameter(
         6,

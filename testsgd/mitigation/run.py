@@ -22,6 +22,7 @@ from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcom
 from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
 from testsgd.mitigation.samples import CounterSamples
 from testsgd.mitigation.search import Search, SearchResult, worst_of
+from testsgd.mitigation.side_effects import side_effects
 from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.models import LoadedModel, Refitter
 from testsgd.models.refitting import Trainer
@@ -128,11 +129,21 @@ def run_mitigation(
         kept = _best(runs)
         held_out = material.split.parts.test
         held_out_before = held_out_after = material.audit(original, held_out)
-        written = None
+        written = effects = None
         if kept is not None:
             held_out_after = material.audit(kept.model, held_out)
             written = compare_written(
                 original.model, reference, kept.model.model, material, max_queries=allowed
+            )
+            effects = side_effects(
+                material.group_sums(held_out_before, held_out),
+                material.favourable[held_out],
+                original=material.decisions(original.model, held_out),
+                reference=material.decisions(reference, held_out),
+                written=material.decisions(kept.model.model, held_out),
+                allowed=parameters.max_side_effect,
+                confidence=material.audit_parameters.confidence,
+                seed=parameters.seed,
             )
         shown = searches[0 if kept is None else kept.run - 1].result
         measure = CurveMeasure(reference, material, material.rates(held_out, max_queries=allowed))
@@ -157,6 +168,7 @@ def run_mitigation(
         everywhere=runs[0].audit if kept is None else kept.audit,
         held_out=compare_audits(held_out_before, held_out_after, least_increase=RISEN_BY),
         written=written,
+        side_effects=effects,
         curve=curve,
         alternatives=alternatives,
         seconds=seconds,

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from testsgd.auditing import (
     AuditParameters,
     Estimates,
+    Findings,
     GroupMeasure,
     Progress,
     TableFindings,
@@ -23,6 +24,7 @@ from testsgd.data import Table, category_text
 from testsgd.mitigation.data_splits import Material, Places, RowShares
 from testsgd.mitigation.parameters import Kind, Side
 from testsgd.mitigation.samples import Source
+from testsgd.mitigation.side_effects import GroupSums
 from testsgd.models import Examples, LoadedModel, Model
 from testsgd.rules import RuleSet
 from testsgd.sampling import Draws, drawn_neighbours, explore_neighbourhood, neighbourhood_size
@@ -96,6 +98,20 @@ class TableMaterial(Material):
         shares = found.favourable / found.size
         members = [self.members(target)[indices] for target in self.targets]
         return [(shares[inside], shares[~inside]) for inside in members]
+
+    def group_sums(self, findings: Findings, indices: Places) -> GroupSums:
+        """Return what sums over each group, from the combinations of sensitive values."""
+        assert isinstance(findings, TableFindings)
+        contingency, rule_sets = findings.contingency, findings.rule_sets
+
+        def sums(quantities: NDArray[np.int64]) -> NDArray[np.int64]:
+            by_cell = np.stack([contingency.tally(quantity) for quantity in quantities])
+            found: NDArray[np.int64] = np.rint(rule_sets.sums_of(contingency, by_cell)).astype(
+                np.int64
+            )
+            return found
+
+        return sums
 
     def _audit(
         self,

@@ -20,7 +20,13 @@ from testsgd.report.formatting import (
 
 _ARROW = "\N{RIGHTWARDS ARROW}"
 # With these the difference is smaller, but at a price.
-_AT_A_PRICE = ("accuracy_lost", "one_sided", "no_better_than_constant")
+_AT_A_PRICE = (
+    "accuracy_lost",
+    "one_sided",
+    "no_better_than_constant",
+    "side_effect",
+    "worst_rose",
+)
 
 
 def key_figures(summary: MitigationSummary) -> KeyFigures:
@@ -101,7 +107,19 @@ def _others_worse(summary: MitigationSummary) -> KeyFigure:
     if summary.chosen_run is None:
         line = f"largest difference of any group: still {_points(change.worst_before)}"
         return KeyFigure(question, "no", (line,))
-    above = (
+    effects = None if summary.written is None else summary.written.side_effects
+    more, failed = list[str](), summary.verdict.status in ("side_effect", "worst_rose")
+    if effects is not None and effects.worst is not None:
+        worst = effects.worst
+        more.append(f"in observed rates, held out: {_change(worst.before, worst.after)}")
+    if effects is not None and effects.gaps:
+        allowed = size_points(summary.settings.max_side_effect)
+        more.append(
+            f"error-rate gaps that grew by more than {allowed} and than chance explains: "
+            f"{count(effects.exceeded_count)} of {count(effects.gaps)}"
+        )
+        failed = failed or bool(effects.exceeded_count)
+    above = failed or (
         change.worst_after is not None
         and change.worst_before is not None
         and change.worst_after > change.worst_before
@@ -110,6 +128,7 @@ def _others_worse(summary: MitigationSummary) -> KeyFigure:
         f"have a difference that grew by more than {size_points(summary.least_increase)}",
         f"largest difference of any group{', kept model' if len(summary.runs) > 1 else ''}: "
         f"{_change(change.worst_before, change.worst_after)}",
+        *more,
     )
     figure = f"{count(change.increased_count)} of {plural(change.groups, 'group')}"
     return KeyFigure(

@@ -25,6 +25,8 @@ STATUS_NAMES = {
     "accuracy_lost": "Too much accuracy lost",
     "one_sided": "One-sided",
     "no_better_than_constant": "No better than a constant",
+    "side_effect": "Another gap grew",
+    "worst_rose": "The worst difference rose",
     "reversed": "Turned round",
     "not_better": "No better than before",
     "not_certain": "Smaller, not significantly",

@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field
 from testsgd.auditing.report.summary import CounterfactualSummary, DataSummary, ModelSummary
 from testsgd.mitigation.outcome import CurvePoint
 from testsgd.mitigation.parameters import Kind, MitigationParameters, Side
+from testsgd.mitigation.side_effects import ErrorRate
 from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.mitigation/2"
@@ -24,6 +25,8 @@ Status = Literal[
     "accuracy_lost",
     "one_sided",
     "no_better_than_constant",
+    "side_effect",
+    "worst_rose",
     "reversed",
     "not_better",
     "not_certain",
@@ -147,6 +150,57 @@ class WrittenTarget(Part):
         return self.observed if estimand == "observed" else self.neighbourhood
 
 
+class GapSummary(Part):
+    """A gap in an error rate between a group and its complement, on the held-out rows."""
+
+    rules: list[RuleSummary] = Field(description="the group's rules")
+    text: str = Field(description="the rules as people write them")
+    target: bool = Field(description="true: it is one of the targets")
+    rate: ErrorRate = Field(description="which rate")
+    cases: tuple[int, int] = Field(description="rows it is of, in the group and in its complement")
+    inside: tuple[float, float] = Field(description="the group's rate, before and after")
+    outside: tuple[float, float] = Field(description="its complement's rate, before and after")
+    before: float = Field(description="size of the difference of these rates, before")
+    after: float = Field(description="the same, the model that was written")
+    low: float = Field(
+        description="lower confidence bound of the growth; the bounds of all gaps hold at once"
+    )
+
+
+class WorstSummary(Part):
+    """The largest difference of any group in observed selection rates, on the held-out rows."""
+
+    before: float = Field(description="its size by the original model")
+    after: float = Field(description="its size by the model that was written")
+    confidence_interval: tuple[float, float] = Field(
+        description="of the change, from bootstrap samples that each find their largest ones"
+    )
+    group_before: str = Field(description="the group that it is of, before")
+    group_after: str = Field(description="the group that it is of, after")
+
+
+class SideEffectsSummary(Part):
+    """What became of all groups on the held-out rows, by the model that was written."""
+
+    groups: int = Field(description="groups with enough rows on both sides")
+    gaps: int = Field(
+        description="gaps in true-positive rate, false-positive rate and accuracy, with enough "
+        "rows counted on both sides"
+    )
+    exceeded: list[GapSummary] = Field(
+        description="gaps that grew by more than `max_side_effect` and more than chance explains, "
+        "those with the largest lower bound first, at most ten"
+    )
+    exceeded_count: int = Field(description="how many did")
+    unclear_count: int = Field(
+        description="how many grew by more than `max_side_effect`, which chance may explain"
+    )
+    largest: GapSummary | None = Field(
+        description="the gap that grew most; null if no gap can be judged"
+    )
+    worst: WorstSummary | None = Field(description="null if no group can be judged")
+
+
 class WrittenSummary(Part):
     """The model that was written: what the verdict is about."""
 
@@ -162,6 +216,9 @@ class WrittenSummary(Part):
     validation: PartSummary = Field(description="the validation rows")
     held_out: PartSummary = Field(description="the held-out rows")
     targets: list[WrittenTarget] = Field(description="one for each of the targets")
+    side_effects: SideEffectsSummary | None = Field(
+        None, description="what became of all groups; null in older results"
+    )
 
     @property
     def parts(self) -> dict[PartName, PartSummary]:

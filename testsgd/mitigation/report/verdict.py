@@ -24,6 +24,11 @@ from testsgd.mitigation.report.sentences import (
     runs_sentence,
     sample_sentences,
 )
+from testsgd.mitigation.report.side_effects import (
+    gap_sentences,
+    side_effect,
+    worst_sentences,
+)
 from testsgd.mitigation.report.summary import (
     ChangeSummary,
     MitigationSummary,
@@ -31,6 +36,7 @@ from testsgd.mitigation.report.summary import (
     PartName,
     Status,
     TargetSummary,
+    WorstSummary,
     WrittenSummary,
     WrittenTarget,
 )
@@ -163,6 +169,11 @@ class _Outcome:
         gain = self.written.held_out.above_constant.confidence_interval
         if gain is not None and gain[0] <= 0:
             return "no_better_than_constant"
+        effects = self.written.side_effects
+        if effects is not None and effects.exceeded:
+            return "side_effect"
+        if effects is not None and effects.worst is not None and worst_rose(effects.worst):
+            return "worst_rose"
         changes = [self.change(*both) for both in self.both]
         known = [change for change in changes if change is not None]
         if len(known) < len(changes):
@@ -179,6 +190,11 @@ class _Outcome:
         if not all(certainly_smaller(change) for change in known):
             return "not_certain"
         return "mitigated"
+
+
+def worst_rose(worst: WorstSummary) -> bool:
+    """Return whether the largest difference of any group rose by more than chance explains."""
+    return worst.after > worst.before and worst.confidence_interval[0] > 0
 
 
 def turned_round(change: ChangeSummary, written: WrittenTarget) -> bool:
@@ -224,8 +240,10 @@ def mitigation_verdict(summary: MitigationSummary) -> MitigationVerdict:
     return MitigationVerdict(
         status=status,
         exit_code=EXIT_CODES.get(status, 1),
-        headline=_headline(status, outcome),
+        headline=_headline(status, outcome) + _besides(status, outcome),
         sentences=[
+            *worst_sentences(summary, written, words),
+            *gap_sentences(summary, written, words),
             held_out_sentence(summary.split, words),
             *caveats(summary, written, words),
             *paying_sentences(summary, written, words),
@@ -256,7 +274,7 @@ def _nothing_kept(summary: MitigationSummary, words: Words) -> str:
 
 def _headline(status: Status, outcome: _Outcome) -> str:
     """Write the status in a sentence or two."""
-    change, down = _change(outcome), _levelled_down(outcome)
+    change, down, words = _change(outcome), _levelled_down(outcome), outcome.words
     held_out = outcome.written.held_out.accuracy
     paid = f"{phrases.cost(-100 * (held_out.change or 0.0))}{_ends(held_out)}"
     match status:
@@ -266,6 +284,8 @@ def _headline(status: Status, outcome: _Outcome) -> str:
             return f"{change}, but the new model is one-sided: {_one_sided(outcome)}.{down}"
         case "no_better_than_constant":
             return f"{change}, but {_constant(outcome)}.{down}"
+        case "side_effect" | "worst_rose":
+            return f"{change}, but {side_effect(outcome.summary, outcome.written, words)}.{down}"
         case "too_few":
             return _too_few(outcome)
         case "reversed":
@@ -280,6 +300,14 @@ def _headline(status: Status, outcome: _Outcome) -> str:
     if len(outcome.both) > 1 and limit is not None:
         every = f"All {len(outcome.both)} groups are now at {size_points(limit)} or less. "
     return f"{every}{change}, {paid}.{down}"
+
+
+def _besides(status: Status, outcome: _Outcome) -> str:
+    """Write that gaps grew too much, where the headline speaks of something else that is wrong."""
+    effects = outcome.written.side_effects
+    if status == "side_effect" or effects is None or not effects.exceeded:
+        return ""
+    return f" Besides, {side_effect(outcome.summary, outcome.written, outcome.words)}."
 
 
 def _change(outcome: _Outcome) -> str:

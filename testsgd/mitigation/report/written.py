@@ -9,6 +9,7 @@ import numpy as np
 
 from testsgd.auditing import Estimates
 from testsgd.auditing.estimates import counted_estimates
+from testsgd.auditing.report.summarise import rule_summary
 from testsgd.auditing.report.summary import CounterfactualSummary
 from testsgd.mitigation.candidate_evaluation import DecisionCounts, PartFigures, Written
 from testsgd.mitigation.candidate_evaluation import WrittenTarget as TargetCounts
@@ -16,13 +17,17 @@ from testsgd.mitigation.outcome import CurvePoint, MitigationOutcome
 from testsgd.mitigation.report.summary import (
     ChangeSummary,
     EqualAccuracy,
+    GapSummary,
     PartSummary,
     RatesSummary,
+    SideEffectsSummary,
     SideSummary,
     TargetSummary,
+    WorstSummary,
     WrittenSummary,
     WrittenTarget,
 )
+from testsgd.mitigation.side_effects import GapGrowth, SideEffects
 from testsgd.scoring import (
     clopper_pearson,
     combined_interval,
@@ -34,6 +39,9 @@ Interval = tuple[float, float]
 
 # Accuracies nearer to each other than this, in points, are taken for the same.
 _SAME = 1e-9
+
+# Of gaps that grew too much so many are listed.
+_LISTED = 10
 
 
 def written_summary(
@@ -51,6 +59,7 @@ def written_summary(
     if written.constant:
         label = outcome.material.specification.label.favourable
     figures = enumerate(zip(written.targets, targets, effects, strict=True))
+    side_effects = outcome.side_effects
     first, last = written.neighbourhood
     return WrittenSummary(
         run=outcome.kept.run,
@@ -70,6 +79,39 @@ def written_summary(
             )
             for index, (counts, target, effect) in figures
         ],
+        side_effects=None if side_effects is None else _side_effects(outcome, side_effects),
+    )
+
+
+def _side_effects(outcome: MitigationOutcome, found: SideEffects) -> SideEffectsSummary:
+    """Write what became of all groups, with the groups' rules."""
+    audit, worst = outcome.held_out.before, found.worst
+    targets = {target.rule_set for target in outcome.targets}
+
+    def gap(growth: GapGrowth) -> GapSummary:
+        rule_set = audit.rule_set(growth.group)
+        return GapSummary.of(
+            growth,
+            rules=[rule_summary(rule) for rule in rule_set.rules],
+            text=rule_set.text,
+            target=rule_set in targets,
+        )
+
+    exceeded = [growth for growth in found.growths if growth.low > 0]
+    return SideEffectsSummary.of(
+        found,
+        exceeded=[gap(growth) for growth in exceeded[:_LISTED]],
+        exceeded_count=len(exceeded),
+        unclear_count=len(found.growths) - len(exceeded),
+        largest=None if found.largest is None else gap(found.largest),
+        worst=None
+        if worst is None
+        else WorstSummary.of(
+            worst,
+            confidence_interval=worst.interval,
+            group_before=audit.rule_set(worst.group_before).text,
+            group_after=audit.rule_set(worst.group_after).text,
+        ),
     )
 
 

@@ -1,0 +1,106 @@
+"""What a verdict says of all groups: the worst difference, and error-rate gaps that grew."""
+
+from __future__ import annotations
+
+from testsgd.auditing.report.vocabulary import Words
+from testsgd.mitigation.report import phrases
+from testsgd.mitigation.report.phrases import FEW
+from testsgd.mitigation.report.summary import GapSummary, MitigationSummary, WrittenSummary
+from testsgd.report.formatting import (
+    count,
+    interval,
+    percent,
+    plural,
+    shorten,
+    size,
+    size_points,
+)
+
+RATE_NAMES = {
+    "true_positive_rate": "true-positive rate",
+    "false_positive_rate": "false-positive rate",
+    "accuracy": "accuracy",
+}
+
+_GROUP_LIMIT = 160
+
+
+def side_effect(summary: MitigationSummary, written: WrittenSummary, words: Words) -> str:
+    """Write the gap that grew most, or that the worst difference rose, to end a headline."""
+    effects = written.side_effects
+    if effects is None or (not effects.exceeded and effects.worst is None):
+        return ""
+    if effects.exceeded:
+        allowed = size_points(summary.settings.max_side_effect)
+        return f"{_gap_grew(effects.exceeded[0], words)}, by more than the {allowed} allowed"
+    assert effects.worst is not None
+    worst = effects.worst
+    return (
+        f"the largest difference of any group rose from {size(worst.before)} to "
+        f"{size_points(worst.after)}, for {shorten(worst.group_after, _GROUP_LIMIT)}"
+    )
+
+
+def worst_sentences(summary: MitigationSummary, written: WrittenSummary, words: Words) -> list[str]:
+    """Write the largest difference of any group before and after, by observed rates first."""
+    effects = written.side_effects
+    if effects is None or effects.worst is None:
+        return []
+    worst, many = effects.worst, words.many
+    first, last = (shorten(name, _GROUP_LIMIT) for name in (worst.group_before, worst.group_after))
+    whose = f"for {last}" if first == last else f"for {first} before and for {last} after"
+    by_neighbours, change = "", summary.held_out
+    before, after = change.worst_before, change.worst_after
+    if written.estimand == "neighbourhood" and before is not None and after is not None:
+        how = f"over each {words.one}'s neighbours"
+        if words.kind == "texts":
+            how = "with terms put in"
+        by_neighbours = f"; {how} it {phrases.from_to(before, after)}"
+    return [
+        f"On the held-out {many} as they are, the largest difference of any of "
+        f"{plural(effects.groups, 'group')} in selection rates "
+        f"{phrases.from_to(worst.before, worst.after)} (change "
+        f"{interval(worst.confidence_interval)}), {whose}{by_neighbours}."
+    ]
+
+
+def gap_sentences(summary: MitigationSummary, written: WrittenSummary, words: Words) -> list[str]:
+    """Write how many error-rate gaps grew by more than is allowed, and which grew most."""
+    effects = written.side_effects
+    if effects is None:
+        return []
+    if not effects.gaps or effects.largest is None:
+        return [
+            "Gaps in true-positive rate, false-positive rate and accuracy cannot be judged: no "
+            f"group has at least {FEW} held-out {words.many} that count on both sides."
+        ]
+    allowed = size_points(summary.settings.max_side_effect)
+    certain = count(effects.exceeded_count) if effects.exceeded_count else "none"
+    unclear = ""
+    if effects.unclear_count:
+        unclear = f"; {count(effects.unclear_count)} more did, which chance may explain"
+    sentences = [
+        f"Of {count(effects.gaps)} gaps between a group and {words.others} in true-positive rate, "
+        f"false-positive rate or accuracy {certain} grew by more than {allowed} and by more than "
+        f"chance explains{unclear}."
+    ]
+    shown = effects.exceeded[0] if effects.exceeded else effects.largest
+    if shown.after > shown.before:
+        start = "The clearest: " if effects.exceeded else "Most of all "
+        sentences.append(f"{start}{_gap_grew(shown, words)}{_rates(shown, words)}.")
+    return sentences
+
+
+def _gap_grew(gap: GapSummary, words: Words) -> str:
+    """Write whose gap in which rate grew, from what to what."""
+    whose = shorten(words.target(gap), _GROUP_LIMIT)
+    return (
+        f"the gap in {RATE_NAMES[gap.rate]} between {whose} and {words.others} grew from "
+        f"{size(gap.before)} to {size_points(gap.after)}"
+    )
+
+
+def _rates(gap: GapSummary, words: Words) -> str:
+    """Write the rates that a gap is between, before and after."""
+    inside, outside = (" to ".join(map(percent, rates)) for rates in (gap.inside, gap.outside))
+    return f" (the group went from {inside}, {words.others} from {outside})"

@@ -1,0 +1,261 @@
+"""What a mitigation does to all groups: error-rate gaps that grew, and the worst difference.
+
+Both models decide about the same held-out rows, so each row is compared with itself. A gap is how
+far apart a group and everybody else are in a rate, without its sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.mitigation.parameters import LEAST_HELD_OUT
+from testsgd.scoring import paired_rates_interval
+
+ErrorRate = Literal["true_positive_rate", "false_positive_rate", "accuracy"]
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# From whole numbers for each row, shape (quantities, rows), to their sums over the rows of each
+# group, shape (quantities, groups).
+GroupSums = Callable[[Counts], Counts]
+
+REPLICATES = 999
+
+# So many are drawn at once, fewer where there are many groups: that bounds the room they need.
+_BLOCK = 50
+_NUMBERS = 1 << 20
+
+
+@dataclass(frozen=True)
+class PairedCounts:
+    """Two answers of yes or no to each case of a group, counted; shape (groups,) each."""
+
+    cases: Counts
+    before: Counts  # Those answered yes at first.
+    after: Counts  # Those answered yes then.
+    both: Counts  # Those answered yes both times.
+
+    def rates(self) -> tuple[Floats, Floats]:
+        """Return the share answered yes, at first and then; NaN without cases."""
+        cases = np.where(self.cases > 0, self.cases, np.nan)
+        return self.before / cases, self.after / cases
+
+    def change(self, confidence: float) -> tuple[Floats, Floats, Floats]:
+        """Compute the change of the rate, with the ends of its interval."""
+        first, last = self.rates()
+        gained, lost = self.after - self.both, self.before - self.both
+        return last - first, *paired_rates_interval(gained, lost, self.cases, confidence)
+
+    def excess(self, confidence: float) -> tuple[Floats, Floats, Floats]:
+        """Compute the sum of both rates less 1, with the ends of its interval.
+
+        That is a change too: from those who were answered no at first to those answered yes then.
+        """
+        first, last = self.rates()
+        neither = self.cases - self.before - self.after + self.both
+        ends = paired_rates_interval(self.both, neither, self.cases, confidence)
+        return last + first - 1, *ends
+
+
+@dataclass(frozen=True)
+class GapGrowth:
+    """How the gap between a group and everybody else in an error rate changed."""
+
+    group: int  # Its place among the groups of the audit of the held-out rows.
+    rate: ErrorRate
+    cases: tuple[int, int]  # Rows that the rate is of, in the group and outside.
+    inside: tuple[float, float]  # The group's rate, before and after.
+    outside: tuple[float, float]  # That of everybody else.
+    low: float  # The lower confidence bound of the growth, at once for all gaps looked at.
+
+    @property
+    def before(self) -> float:
+        """The gap by the original model."""
+        return abs(self.inside[0] - self.outside[0])
+
+    @property
+    def after(self) -> float:
+        """The gap by the model that was written."""
+        return abs(self.inside[1] - self.outside[1])
+
+
+@dataclass(frozen=True)
+class WorstDifference:
+    """The largest difference of any judged group in observed selection rates, of both models."""
+
+    group_before: int  # Which group that is by the original model.
+    group_after: int  # Which by the model that was written.
+    before: float  # Its size by the original model.
+    after: float  # By the model that was written.
+    interval: tuple[float, float]  # Of the change, from bootstrap samples of the rows.
+
+
+@dataclass(frozen=True)
+class SideEffects:
+    """What became of all judged groups on the held-out rows."""
+
+    groups: int  # Groups that are judged: with enough rows on both sides.
+    gaps: int  # Error-rate gaps that are judged: with enough rows counted on both sides.
+    # The gaps that grew by more than was allowed, ranked as audits rank: by the lower bound.
+    growths: tuple[GapGrowth, ...]
+    largest: GapGrowth | None  # The gap that grew most; None if none is judged.
+    worst: WorstDifference | None  # None if no group is judged.
+
+
+def side_effects(
+    sums: GroupSums,
+    labels: NDArray[np.bool_],
+    *,
+    original: NDArray[np.bool_],
+    reference: NDArray[np.bool_],
+    written: NDArray[np.bool_],
+    allowed: float,
+    confidence: float,
+    seed: int,
+) -> SideEffects:
+    """Compute which gaps grew by more than `allowed`, and what became of the worst difference.
+
+    Given are the decisions about some rows: of the original model, of that which stands in for it
+    where it may have learnt these rows' labels, and of the model that is written. The lower bounds
+    of all gaps' growth hold at once, by Bonferroni's inequality.
+    """
+    rows = np.ones(len(labels), dtype=bool)
+    before, after = reference, written
+    inside, outside = _both_sides(sums, rows, before, after)
+    judged = np.minimum(inside.cases, outside.cases) >= LEAST_HELD_OUT
+    cases: dict[ErrorRate, tuple[NDArray[np.bool_], ...]] = {
+        "true_positive_rate": (labels, before, after),
+        "false_positive_rate": (~labels, before, after),
+        "accuracy": (rows, before == labels, after == labels),
+    }
+    sides = {rate: _both_sides(sums, *answers) for rate, answers in cases.items()}
+    known = {
+        rate: judged & (np.minimum(group.cases, others.cases) >= LEAST_HELD_OUT)
+        for rate, (group, others) in sides.items()
+    }
+    gaps = sum(int(groups.sum()) for groups in known.values())
+    # The error that the intervals may make together is shared out among all gaps.
+    each = 1 - (1 - confidence) / max(1, gaps)
+    growths = [
+        growth
+        for rate in get_args(ErrorRate)
+        for growth in _growths(rate, np.flatnonzero(known[rate]), *sides[rate], confidence=each)
+    ]
+    growths.sort(key=lambda growth: (-growth.low, growth.group))
+    return SideEffects(
+        groups=int(judged.sum()),
+        gaps=gaps,
+        growths=tuple(one for one in growths if one.after - one.before > allowed),
+        largest=max(growths, key=lambda one: one.after - one.before, default=None),
+        worst=_worst_difference(
+            sums, original, after, np.flatnonzero(judged), confidence=confidence, seed=seed
+        ),
+    )
+
+
+def _both_sides(
+    sums: GroupSums,
+    cases: NDArray[np.bool_],
+    before: NDArray[np.bool_],
+    after: NDArray[np.bool_],
+) -> tuple[PairedCounts, PairedCounts]:
+    """Count two answers to each case, in each group and outside it."""
+    answers = np.stack([cases, cases & before, cases & after, cases & before & after])
+    quantities = answers.astype(np.int64)
+    inside = sums(quantities)
+    outside = quantities.sum(axis=1)[:, np.newaxis] - inside
+    return PairedCounts(*inside), PairedCounts(*outside)
+
+
+def _growths(
+    rate: ErrorRate,
+    groups: NDArray[np.intp],
+    inside: PairedCounts,
+    outside: PairedCounts,
+    *,
+    confidence: float,
+) -> list[GapGrowth]:
+    """Compute by how much some groups' gaps in a rate grew, at least and as seen."""
+    rates = np.array([*inside.rates(), *outside.rates()])
+    sign = np.where(rates[1] >= rates[3], 1.0, -1.0)
+    # A gap of size |after| grew if it is larger than `before` and than -`before`. So both bounds
+    # must hold, and testing both at the full level makes no more errors than testing one.
+    change = _lower_bound(sign, inside.change(confidence), outside.change(confidence))
+    excess = _lower_bound(sign, inside.excess(confidence), outside.excess(confidence))
+    low = np.minimum(change, excess)
+    return [
+        GapGrowth(
+            group=group,
+            rate=rate,
+            cases=(int(inside.cases[group]), int(outside.cases[group])),
+            inside=(float(rates[0, group]), float(rates[1, group])),
+            outside=(float(rates[2, group]), float(rates[3, group])),
+            low=float(low[group]),
+        )
+        for group in groups.tolist()
+    ]
+
+
+def _lower_bound(
+    sign: Floats, inside: tuple[Floats, Floats, Floats], outside: tuple[Floats, Floats, Floats]
+) -> Floats:
+    """Return the lower bound of the difference of two independent figures, times a sign.
+
+    See Zou and Donner (2008), Construction of confidence limits about effect measures: a general
+    approach. Statistics in Medicine 27.
+    """
+    (first, first_low, first_high), (last, last_low, last_high) = inside, outside
+    below = np.hypot(first - first_low, last_high - last)
+    above = np.hypot(first_high - first, last - last_low)
+    return sign * (first - last) - np.where(sign > 0, below, above)
+
+
+def _worst_difference(
+    sums: GroupSums,
+    before: NDArray[np.bool_],
+    after: NDArray[np.bool_],
+    judged: NDArray[np.intp],
+    *,
+    confidence: float,
+    seed: int,
+) -> WorstDifference | None:
+    """Find the largest differences in observed selection rates, with the interval of the change.
+
+    Each bootstrap sample of the rows finds its own largest differences, of both models.
+    """
+    if not len(judged):
+        return None
+    generator, rows = np.random.default_rng([seed, 6]), len(before)
+
+    def sizes(weights: Counts) -> Floats:
+        """Return the sizes of all differences; shape (samples, models, groups)."""
+        quantities = np.stack([weights, weights * before, weights * after])
+        inside = sums(quantities.reshape(-1, rows)).reshape(3, len(weights), -1)[:, :, judged]
+        outside = quantities.sum(axis=2)[:, :, np.newaxis] - inside
+        # A sample may have no rows of one side; then there is no difference.
+        number, others = np.maximum(inside[0], 1), np.maximum(outside[0], 1)
+        known = (inside[0] > 0) & (outside[0] > 0)
+        found = np.abs(inside[1:] / number - outside[1:] / others) * known
+        return np.moveaxis(found, 0, 1)
+
+    (seen,) = sizes(np.ones((1, rows), dtype=np.int64))
+    changes, block = list[float](), max(1, min(_BLOCK, _NUMBERS // len(judged)))
+    while len(changes) < REPLICATES:
+        drawn = generator.integers(rows, size=(min(block, REPLICATES - len(changes)), rows))
+        weights = np.stack([np.bincount(sample, minlength=rows) for sample in drawn])
+        largest = sizes(weights).max(axis=2)
+        changes += (largest[:, 1] - largest[:, 0]).tolist()
+    low, high = np.quantile(changes, [(1 - confidence) / 2, (1 + confidence) / 2])
+    first, last = seen.argmax(axis=1).tolist()
+    return WorstDifference(
+        group_before=int(judged[first]),
+        group_after=int(judged[last]),
+        before=float(seen[0, first]),
+        after=float(seen[1, last]),
+        interval=(float(low), float(high)),
+    )
