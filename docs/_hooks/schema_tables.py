@@ -57,6 +57,8 @@ RESULT = {
     "UnjudgedSummary": "`unjudged`",
     "CoarseBin": "`unjudged.coarse_bins`",
     "GuaranteeSummary": "`guarantee`",
+    "ErrorRateSummary": "`error_rates[]`",
+    "ErrorRateGroup": "`first` of an error rate",
     "Holdout": "`holdout`",
     "UndecidedGroup": "`undecided[]`",
     "Counts": "`counts`",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from testsgd.auditing.drawn_own_effect import DrawnEffect
+from testsgd.auditing.error_rates import ErrorRate
 from testsgd.auditing.estimates import Counts, Estimates, Floats
 from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.guarantee import Guarantee
@@ -196,6 +197,8 @@ class TableFindings(Findings):
     own_effects_unknown: str = ""
     # If they are not known: those of groups that reports look at first, estimated from draws.
     drawn_effects: Mapping[int, DrawnEffect] = field(default_factory=dict)
+    # The error rates of the same groups, if selection rates were compared and labels are known.
+    error_rates: tuple[ErrorRate, ...] = ()
 
     @property
     def rows(self) -> int:
