@@ -60,6 +60,8 @@ RESULT = {
     "WithinGroup": "`within.groups[]`",
     "ConditionalSummary": "`conditional`",
     "GuaranteeSummary": "`guarantee`",
+    "ErrorRateSummary": "`error_rates[]`",
+    "ErrorRateGroup": "`first` of an error rate",
     "Holdout": "`holdout`",
     "UndecidedGroup": "`undecided[]`",
     "Counts": "`counts`",

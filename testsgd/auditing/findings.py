@@ -13,6 +13,7 @@ from pydantic import Field
 
 from testsgd.auditing.conditional import ConditionalSearch
 from testsgd.auditing.drawn_own_effect import DrawnEffect
+from testsgd.auditing.error_rates import ErrorRate
 from testsgd.auditing.estimates import Counts, Estimates, Floats
 from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.guarantee import Guarantee
@@ -202,6 +203,8 @@ class TableFindings(Findings):
     slices: SliceSearch | None = None
     # What was found among rows that are alike in chosen features; None if none were chosen.
     conditional: ConditionalSearch | None = None
+    # The error rates of the same groups, if selection rates were compared and labels are known.
+    error_rates: tuple[ErrorRate, ...] = ()
 
     @property
     def rows(self) -> int:

@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -22,7 +22,7 @@ from testsgd.models import LoadedModel, Model, PredictionColumn
 from testsgd.models.text import TextModel
 from testsgd.rules import Axis, Contingency, FrequentRuleSets, lay_out, mine
 from testsgd.sampling import BATCH_ROWS, Draws, decide_draws, draw
-from testsgd.scoring import rank_groups
+from testsgd.scoring import Clusters, independent_rows, rank_groups
 
 
 class Clock:
@@ -171,6 +171,31 @@ class Outcome:
     # For each feature that is not sensitive, how many of the neighbours that differ in it get the
     # favourable label; None if samples were drawn, shape (features, cells)
     by_feature: Counts | None = None
+
+
+def with_independent_rows(
+    answers: Answers, rule_sets: FrequentRuleSets, contingency: Contingency, clusters: Clusters
+) -> Answers:
+    """Count how many independent rows those on each side of each group are worth."""
+    sizes = clusters.size_of_row.astype(np.float64)
+    of_rows = [np.ones(len(sizes)), sizes]
+    if answers.row_favourable is not None:
+        share = answers.row_favourable / answers.row_samples
+        of_rows += [share, share * sizes]
+    cell = contingency.cell_of_row
+    by_cell = np.array(
+        [np.bincount(cell, weights=item, minlength=contingency.cells) for item in of_rows]
+    )
+    inside = rule_sets.sums_of(contingency, by_cell)
+    # Sums of shares are rounded, and what is left of nothing is not negative.
+    outside = np.maximum(by_cell.sum(axis=1, keepdims=True) - inside, 0)
+    estimates = replace(
+        answers.estimates,
+        effective_sample_size_in=independent_rows(*inside),
+        effective_sample_size_out=independent_rows(*outside),
+    )
+    of_cells = independent_rows(by_cell[0], by_cell[1])
+    return replace(answers, estimates=estimates, cell_independent=of_cells)
 
 
 def order_groups(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from testsgd.auditing import rule_selection
 from testsgd.auditing.conditional import ConditionalSearch, search_conditional, strata_of
 from testsgd.auditing.drawn_own_effect import draw_own_effects
+from testsgd.auditing.error_rates import find_error_rates
 from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.exact import audit_exactly, audit_predictions_exactly
 from testsgd.auditing.explaining import Explanation, explain_groups
@@ -19,7 +20,14 @@ from testsgd.auditing.findings import Estimated, TableFindings
 from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind
 from testsgd.auditing.independent import sample_independent
 from testsgd.auditing.max_statistic import simultaneous
-from testsgd.auditing.outcome import Answers, Outcome, RowAudit, accuracy_of, order_groups
+from testsgd.auditing.outcome import (
+    Answers,
+    Outcome,
+    RowAudit,
+    accuracy_of,
+    order_groups,
+    with_independent_rows,
+)
 from testsgd.auditing.own_effect import ask_own_effects
 from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.pooled import sample_pooled
@@ -28,14 +36,13 @@ from testsgd.auditing.stability import affordable, group_stability
 from testsgd.data import Table
 from testsgd.models import PROBE_ROWS, Repetition, ask_again
 from testsgd.rules import (
-    Contingency,
     FrequentRuleSets,
     mine,
     small_groups,
     unjudged_rows,
 )
 from testsgd.sampling import neighbourhood_size
-from testsgd.scoring import Clusters, independent_rows
+from testsgd.scoring import Clusters
 
 # The first distinct groups are looked for in bootstrap samples, and explained.
 LOOKED_AT = 10
@@ -94,6 +101,8 @@ def audit_rows(audit: RowAudit) -> TableFindings:
     if favourable is not None and table.labels is not None and not table.labels.isna().any():
         labels = table.labels.to_numpy() == table.specification.label.favourable
         accuracy = accuracy_of(labels, favourable, outcome.observed.row_samples)
+    with clock.phase("error rates"):
+        error_rates = find_error_rates(audit, rule_sets, outcome.observed)
     findings = TableFindings(
         table=table,
         model=audit.model,
@@ -121,6 +130,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         changing=again.differing,
         model_fingerprint=fingerprint,
         accuracy=accuracy,
+        error_rates=error_rates,
         guarantee=guarantee,
         seconds=clock.seconds,
     )
@@ -367,28 +377,3 @@ def _find_rates(audit: RowAudit, budget: int) -> Outcome:
     with audit.clock.phase("sampling"):
         sample = sample_pooled if parameters.sampling == "pooled" else sample_independent
         return sample(audit, budget)
-
-
-def with_independent_rows(
-    answers: Answers, rule_sets: FrequentRuleSets, contingency: Contingency, clusters: Clusters
-) -> Answers:
-    """Count how many independent rows those on each side of each group are worth."""
-    sizes = clusters.size_of_row.astype(np.float64)
-    of_rows = [np.ones(len(sizes)), sizes]
-    if answers.row_favourable is not None:
-        share = answers.row_favourable / answers.row_samples
-        of_rows += [share, share * sizes]
-    cell = contingency.cell_of_row
-    by_cell = np.array(
-        [np.bincount(cell, weights=item, minlength=contingency.cells) for item in of_rows]
-    )
-    inside = rule_sets.sums_of(contingency, by_cell)
-    # Sums of shares are rounded, and what is left of nothing is not negative.
-    outside = np.maximum(by_cell.sum(axis=1, keepdims=True) - inside, 0)
-    estimates = replace(
-        answers.estimates,
-        effective_sample_size_in=independent_rows(*inside),
-        effective_sample_size_out=independent_rows(*outside),
-    )
-    of_cells = independent_rows(by_cell[0], by_cell[1])
-    return replace(answers, estimates=estimates, cell_independent=of_cells)

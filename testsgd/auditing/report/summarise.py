@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from testsgd.auditing.findings import Estimated, Findings, TableFindings
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.report import summary as document
+from testsgd.auditing.report.error_rates import error_rate_summaries
 from testsgd.auditing.report.frames import frame_of
 from testsgd.auditing.report.own_effects import own_effect_summary
 from testsgd.auditing.report.subject import (
@@ -94,6 +95,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
             max_dilution=None if isinstance(findings, TextFindings) else parameters.max_dilution,
         ),
         "guarantee": _guarantee(findings, ranks),
+        "error_rates": error_rate_summaries(findings),
         "holdout": holdout,
         "within": within_summary(findings) if isinstance(findings, TableFindings) else None,
         "conditional": (

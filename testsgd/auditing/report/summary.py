@@ -10,6 +10,7 @@ from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.findings import Holdout, InSearch
 from testsgd.auditing.guarantee import Method
 from testsgd.auditing.parameters import AuditParameters, Estimand, GuaranteeKind, SamplingScheme
+from testsgd.auditing.report.error_rates import ErrorRateSummary
 from testsgd.auditing.report.own_effects import OwnEffectSummary
 from testsgd.auditing.report.within import ConditionalSummary, WithinSummary
 from testsgd.report.summaries import Part, RuleSummary
@@ -517,6 +518,11 @@ class AuditSummary(Part):
     )
     unjudged: UnjudgedSummary = Field(description="who could not be judged")
     guarantee: GuaranteeSummary = Field(description="what the confidence intervals hold for")
+    error_rates: list[ErrorRateSummary] = Field(
+        default_factory=list,
+        description="true-positive and false-positive rate of the same groups; empty if there are "
+        "no true labels, or if it is not the selection rate of rows as they are that was compared",
+    )
     holdout: Holdout | None = Field(None, description="how the rows were split; null if not")
     within: WithinSummary | None = Field(
         None, description="groups within slices of other features; null if not asked for"

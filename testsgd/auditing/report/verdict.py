@@ -22,8 +22,10 @@ from testsgd.auditing.report.wording import (
     by_terms,
     described_by,
     disagree,
+    error_rate_sentences,
     lower_bound_points,
     not_searched_sentences,
+    significant_error_rate,
     unjudged_sentences,
     within_others,
 )
@@ -166,6 +168,7 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
     sentences = [
         *_held_out(top, summary),
         *qualified,
+        *error_rate_sentences(summary, words),
         *_significance(top, summary, effect_first=effect_first),
         *_explaining(summary),
     ]
@@ -223,9 +226,11 @@ def _headline(group: GroupSummary, summary: AuditSummary) -> str:
     if summary.parameters.estimand == "observed":
         estimand = words.observed(label)
     if guarantee.kind != "per-group" and guarantee.significant == 0:
+        unequal = significant_error_rate(summary, words)
         return (
             f"{estimand}, no group {_judged_size(summary)} has a statistically significant "
-            f"difference. The first in the ranking: {difference}."
+            f"difference in {words.rate.lower()}{f'; {unequal}' if unequal else ''}. The first in "
+            f"the ranking: {difference}."
         )
     significant = guarantee.kind == "per-group" or bool(group.lower_confidence_bound)
     if guarantee.kind == "fdr":

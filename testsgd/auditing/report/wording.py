@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from testsgd.auditing.explaining import CorrelatedFeature
+from testsgd.auditing.report.error_rates import ErrorRateSummary
 from testsgd.auditing.report.summary import (
     AuditSummary,
     DataSummary,
@@ -26,6 +27,7 @@ from testsgd.report.formatting import (
     plural,
     points,
     series,
+    share,
     shorten,
     signed,
     size_points,
@@ -347,3 +349,63 @@ def _mean(value: float) -> str:
     sign = MINUS if value < 0 else ""
     size = abs(value)
     return sign + (f"{size:,.0f}" if size >= 100 else f"{size:.3g}")
+
+
+def metric_name(metric: str) -> str:
+    """Write a metric as a sentence has it.
+
+    Examples
+    --------
+    >>> metric_name("true_positive_rate"), metric_name("selection_rate")
+    ('true-positive rate', 'selection rate')
+    """
+    return metric.replace("_positive_", "-positive ").replace("_", " ")
+
+
+def error_rate_sentences(summary: AuditSummary, words: Words) -> list[str]:
+    """Write for whom the error rates differ most, and that the gate is not about them."""
+    parts = [_error_rate_part(item, words) for item in summary.error_rates]
+    if not parts:
+        return []
+    sentences = [f"Of the same groups {'; '.join(parts)}."]
+    limit = summary.parameters.fail_above
+    beyond = [
+        f"{metric_name(item.metric)} ({item.first.lower_confidence_bound:.3f})"
+        for item in summary.error_rates
+        if limit is not None and item.first and item.first.lower_confidence_bound > limit
+    ]
+    if beyond and limit is not None:
+        one = len(beyond) == 1
+        names = ",".join(item.metric for item in summary.error_rates)
+        sentences.append(
+            f"The lower confidence {'bound' if one else 'bounds'} of the {series(beyond)} "
+            f"{'is' if one else 'are'} above {limit:g}, and not part of this gate, which is about "
+            f"selection rates: --metrics {names} has a gate of its own."
+        )
+    return sentences
+
+
+def _error_rate_part(rate: ErrorRateSummary, words: Words) -> str:
+    name, first = metric_name(rate.metric), rate.first
+    if first is None:
+        return f"none has enough {words.many} on both sides to judge the {name}"
+    low, high = first.confidence_interval
+    zero = ", which includes zero" if low <= 0 <= high else ""
+    return (
+        f"the {name} differs most for {words.target(first)}, by {points(first.difference)} "
+        f"({percent(first.rate_in)} and {percent(first.rate_out)}; simultaneous "
+        f"{share(rate.confidence)} confidence interval {interval(first.confidence_interval)}{zero})"
+    )
+
+
+def significant_error_rate(summary: AuditSummary, words: Words) -> str:
+    """Write by which error rate groups differ that are alike in selection rate; empty if none."""
+    for item in summary.error_rates:
+        if item.significant and (first := item.first):
+            more = "lower" if first.difference < 0 else "higher"
+            return (
+                f"but the {metric_name(item.metric)} is {size_points(abs(first.difference))} "
+                f"{more} for {words.target(first)} ({percent(first.rate_in)}) than for "
+                f"{words.others} ({percent(first.rate_out)})"
+            )
+    return ""
