@@ -145,7 +145,7 @@ class TumblingWindows:
         ]
 
     def go_back(self, elapsed: float, earlier: int) -> None:
-        """Go on at another moment of a stream that began so many windows earlier than it seemed."""
+        """Go on at another moment; the stream began some windows `earlier` than it seemed."""
         for window in self._open.values():
             window.number += earlier
         self._open = {window.number: window for window in self._open.values()}

@@ -55,7 +55,7 @@ class RecentTimes:
         self._events.append(dropped)
 
     def are_mostly(self, number: int) -> bool:
-        """Return whether so many events are most of the recent ones."""
+        """Return whether a number of events is most of the recent ones."""
         return number >= ENOUGH and 2 * number > len(self._events)
 
     def dropped_alike(self, last: Dropped) -> list[float]:
