@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from datetime import UTC, datetime
 from itertools import permutations
@@ -448,6 +449,26 @@ def test_events_in_another_order_count_the_same(
             table = found.pop((one.name, tuple(zip(one.condition_on, key, strict=True))))
             assert table == offline.table(one, counts)
     assert not found
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_a_deadline_counts_from_when_all_was_said_first(order: tuple[int, ...]) -> None:
+    document = {
+        "properties": [{"property": "equal_opportunity", "bound": 0.1, "rule": "estimate"}],
+        "trials": {"repeated": "ignore", "deadline": 2, "without_label": 0, "count": "deadline"},
+        "time": {"lateness": 6},
+    }
+    events = [
+        {"id": 5, "time": 0.0, "group": "a", "decision": 0},
+        {"id": 5, "time": 1.0, "group": "a"},
+        {"id": 5, "time": 3.0, "label": 0},
+    ]
+    monitor = monitor_of(document)
+    for place in order:
+        monitor.observe(events[place])
+    monitor.advance(10_000)
+    # All was known at 0, so a label at 3 comes too late.
+    assert trials_of(monitor.status()) == (1, 0, 1, 0)
 
 
 ODD = [START * 1000, "2062-01-01", START, 3_000_000, -3_000_000, 2_903_299_200]

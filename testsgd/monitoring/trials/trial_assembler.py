@@ -47,8 +47,10 @@ class Step(NamedTuple):
 class Record:
     """What the events of one trial have said so far; None where nothing was.
 
-    `number`: how many were decided before, or -1. `time`: when it was decided; until then the
-    latest of what was said. `due`: its deadline; `labelled`: the time of its label.
+    `number`: how many were decided before, or -1. `time`: when it was decided, which is when the
+    last of what decides it was said first; until then the latest of these moments so far. `due`:
+    its deadline; `labelled`: the time of its label; `said`: when group, decision and conditions
+    were said first, in time.
     """
 
     name: str | None
@@ -61,6 +63,7 @@ class Record:
     due: float | None = None
     state: State = "open"
     labelled: float | None = None
+    said: tuple[float | None, ...] = ()
 
     @property
     def whole(self) -> bool:
@@ -79,12 +82,25 @@ class Record:
             given = tuple(known if said is None else said for known, said in both)
             changed = changed or given != self.conditions
             self.conditions = given
-        if changed and event.time is not None:
+        time = event.time
+        if time is not None and (changed or (self.time is not None and time < self.time)):
             # Events may come in another order than they happened.
-            self.time = event.time if self.time is None else max(self.time, event.time)
+            self.said = self._earliest(event, time)
+            moments = [moment for moment in self.said if moment is not None]
+            self.time = max(moments, default=self.time)
         if event.label is not None and self.label is None:
             self.label, self.labelled, changed = event.label, event.time, True
         return changed
+
+    def _earliest(self, event: Event, time: float) -> tuple[float | None, ...]:
+        """Return when each of what decides the trial was said first, this event included."""
+        nothing = (None,) * len(self.conditions)
+        facts = (event.group, event.decision, *(event.conditions or nothing))
+        known = self.said or (None, None, *nothing)
+        return tuple(
+            moment if fact is None else time if moment is None else min(moment, time)
+            for fact, moment in zip(facts, known, strict=True)
+        )
 
     def check(self, event: Event, given_fields: tuple[str, ...]) -> None:
         """Check that an event says nothing else than was said."""
@@ -114,7 +130,12 @@ class Record:
     def from_state(cls, state: list[Any]) -> Record:
         """Make a record of what :meth:`to_state` gave; in former versions it had no last part."""
         name, group, decision, label, given, *others = state
-        return cls(name, group, decision, label, tuple(given), *others)
+        record = cls(name, group, decision, label, tuple(given), *others)
+        record.said = tuple(record.said)
+        if not record.said and record.time is not None:
+            facts = (record.group, record.decision, *record.conditions)
+            record.said = tuple(None if fact is None else record.time for fact in facts)
+        return record
 
 
 class TrialAssembler:
@@ -278,6 +299,8 @@ class TrialAssembler:
             return steps
         if not changed:
             self.counters["repeated"] += 1
+            if record.number >= 0 and self._deadline is not None:
+                self._set_deadline(record)
             return steps
         if record.number < 0 and record.whole:
             self._decide(record)
@@ -291,19 +314,26 @@ class TrialAssembler:
         return steps
 
     def _decide(self, record: Record) -> None:
-        record.number, time = self.counters["decided"], record.time
+        record.number = self.counters["decided"]
         self.counters["decided"] += 1
         if record.name is None:
             self._last = record
             self._anonymous[record.number] = record
             self.open += 1
-        if self._deadline is not None and time is not None:
-            record.due = time + self._deadline
-            if record.label is not None and self._overdue(record, record.labelled):
-                # It came before an earlier event of its trial did.
-                record.label = None
-                self.counters["late"] += 1
-            heappush(self._due, (record.due, record.number, record))
+        if self._deadline is not None:
+            self._set_deadline(record)
+
+    def _set_deadline(self, record: Record) -> None:
+        """Set the deadline of a decided trial; an event that comes late may make it earlier."""
+        time = record.time
+        if self._deadline is None or time is None or record.due == time + self._deadline:
+            return
+        record.due = time + self._deadline
+        if record.label is not None and self._overdue(record, record.labelled):
+            # It came before an earlier event of its trial did.
+            record.label = None
+            self.counters["late"] += 1
+        heappush(self._due, (record.due, record.number, record))
 
     def _close(self, record: Record) -> None:
         record.state = "closed"
@@ -326,8 +356,9 @@ class TrialAssembler:
         self.time = time if self.time is None else max(self.time, time)
         steps: list[Step] = []
         while self._due and self._due[0][0] + ONE_MOMENT < self.time - self._lateness:
-            *_, record = heappop(self._due)
-            if record.state == "open":
+            due, _, record = heappop(self._due)
+            # One that is not its deadline any more stood there before an earlier event came.
+            if record.state == "open" and record.due == due:
                 steps.append(self._end(record))
         return steps
 
