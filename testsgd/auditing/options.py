@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from testsgd.auditing.parameters import (
+    EqualRows,
     Estimand,
     GuaranteeKind,
     IntervalKind,
@@ -58,4 +59,5 @@ class AuditOptions(TypedDict, total=False):
     stability: int | None
     condition_on: str | Sequence[str]
     within: str | Sequence[str]
+    equal_rows: EqualRows
     nondeterministic: bool | int | None

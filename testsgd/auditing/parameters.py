@@ -18,6 +18,7 @@ MetricName = Literal[
 RankBy = Literal["auto", "lower-bound", "score", "counterfactual"]
 GuaranteeKind = Literal["per-group", "simultaneous", "fdr"]
 IntervalKind = Literal["auto", "anytime", "wald"]
+EqualRows = Literal["one", "each"]
 MarginKind = Literal["anytime", "wald"]
 
 # Answers to each question to a model that answers differently when asked twice.
@@ -216,6 +217,11 @@ class AuditParameters(Parameters):
         "look at what is found there.",
         call_type=str | Sequence[str],
         call_help="Names one by one, or one text with commas.",
+    )
+    equal_rows: EqualRows = parameter(
+        "one",
+        "For rows: whether copies, rows equal in all columns and more of them than chance makes, "
+        "count as one unit in intervals, or each by itself.",
     )
     nondeterministic: int | None = parameter(
         None,

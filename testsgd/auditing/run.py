@@ -18,7 +18,7 @@ from testsgd.auditing.own_effect import check_ranking
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters, Mode
 from testsgd.auditing.rows import audit_rows, exact_queries
 from testsgd.auditing.slices import features_within
-from testsgd.data import Table
+from testsgd.data import Table, copied_rows
 from testsgd.data.text import Texts
 from testsgd.errors import ParameterError
 from testsgd.models import PROBE_ROWS, CheckedFunction, LoadedModel, Model, PredictionColumn
@@ -26,6 +26,9 @@ from testsgd.rules import default_depth, sensitive_axes
 
 # A phase's name, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
+
+# Labels beside the features; no user's column is called so.
+_LABELS = "(labels)"
 
 SomeFindings = TypeVar("SomeFindings", bound=Findings)
 Data = TypeVar("Data", Table, Texts)
@@ -50,6 +53,8 @@ def run_audit(
     See Zhang et al., TestSGD, section 4.
     """
     check_other_features(parameters.condition_on, table.specification)
+    if parameters.equal_rows == "one":
+        table = with_copies_joined(table)
     model, table = by_metric(parameters.metric, model, table)
     clock = Clock()
     allowed = parameters.budget(ROW_QUERIES)
@@ -83,6 +88,17 @@ def run_audit(
     return audit_held_out(audit, parameters.holdout)
 
 
+def with_copies_joined(table: Table) -> Table:
+    """Return a table in which copies of rows are one unit, unless it says what the units are."""
+    if table.clusters is not None:
+        return table
+    columns = table.frame
+    if table.labels is not None:
+        columns = columns.assign(**{_LABELS: table.labels})
+    clusters = copied_rows(columns)
+    return table if clusters is None else replace(table, clusters=clusters)
+
+
 def _check_answers_of_rows(parameters: AuditParameters, table: Table, *, exact: bool) -> None:
     """Refuse what takes an answer for each of independent rows, where there are none."""
     asked = {
@@ -100,7 +116,7 @@ def _check_answers_of_rows(parameters: AuditParameters, table: Table, *, exact: 
             raise ParameterError(
                 f"{what} takes rows for independent, and here rows repeat one person",
                 where=name,
-                remedy="leave it out, or bring one row a person",
+                remedy="leave it out, bring one row a person, or count each (--equal-rows each)",
             )
 
 

@@ -4,6 +4,7 @@ from .categories import category_text as category_text
 from .categories import declared_indices as declared_indices
 from .categories import distinct_values as distinct_values
 from .cells import as_pandas as as_pandas
+from .copies import copied_rows as copied_rows
 from .demo import PLANTED_GROUP as PLANTED_GROUP
 from .demo import generate_demo as generate_demo
 from .description_text import describe_file as describe_file

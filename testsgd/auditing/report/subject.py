@@ -74,7 +74,7 @@ def table_summary(
         fingerprint=table_fingerprint(table),
         rows=len(table),
         predictions_given=predictions_given,
-        independent=None,
+        independent=None if table.clusters is None else len(np.unique(table.clusters)),
         features=[
             document.FeatureSummary.of(feature, name=name, missing=table.missing[name])
             for name, feature in table.specification.features.items()

@@ -196,11 +196,23 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         few = f"{have} too few {words.many} as they are on one side"
         why = few if top.exact else "did not reach the error margin"
         sentences.append(f"{plural(undecided, 'group')} {why}: undecided, neither fair nor unfair.")
-    sentences += _agreement(summary)
+    sentences += [*_units(summary), *_agreement(summary)]
     sentences += not_searched_sentences(
         summary.parameters.depth, _possible_features(summary), words.features
     )
     return headline, [*sentences, *unjudged_sentences(summary.unjudged, words)]
+
+
+def _units(summary: AuditSummary) -> list[str]:
+    """Write that several rows are one unit; nothing if each is one."""
+    independent = summary.data.independent
+    if summary.data.kind != "rows" or independent is None:
+        return []
+    return [
+        f"The {count(summary.data.rows)} rows are copies of one another, or of the same people: in "
+        f"intervals they count as {count(independent)} units. (Copies count one by one with "
+        "--equal-rows each.)"
+    ]
 
 
 def _agreement(summary: AuditSummary) -> list[str]:
