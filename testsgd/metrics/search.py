@@ -15,6 +15,7 @@ from testsgd.metrics.cells import MetricCells
 from testsgd.metrics.comparison import Compared, compare_sides
 from testsgd.metrics.definitions import Floats, Metric
 from testsgd.metrics.explaining import GroupExplanation
+from testsgd.metrics.in_threads import of_each
 from testsgd.metrics.parameters import BEST, OVERALL, REST, MetricParameters
 from testsgd.metrics.sides import Sides, sides_of
 from testsgd.rules import FrequentRuleSets, Unjudged, mine, unjudged_rows
@@ -129,14 +130,15 @@ def audit_cells(
         )
         comparisons = sum(int(of_metric.strays.sum()) for of_metric in sides)
         error = shared_error(largest, error, comparisons)
+    found = of_each(
+        lambda index: _found(cells, index, rule_sets, sides[index], error, parameters), metrics
+    )
     return MetricsFindings(
         cells=cells,
         parameters=parameters,
         rule_sets=rule_sets,
         unjudged=unjudged,
-        metrics=tuple(
-            _found(cells, index, rule_sets, sides[index], error, parameters) for index in metrics
-        ),
+        metrics=tuple(found),
         replicates=replicates,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -161,7 +162,7 @@ class Sides:
     denominator_squared: Floats
     scale: Scale
 
-    @property
+    @cached_property
     def value(self) -> Floats:
         """The metric; NaN where no row counts."""
         some = self.denominator > 0

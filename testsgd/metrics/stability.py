@@ -16,6 +16,7 @@ from testsgd.metrics.bootstrap import Noise, Singles, draw_sums, noises_of, valu
 from testsgd.metrics.cells import MetricCells
 from testsgd.metrics.comparison import Compared
 from testsgd.metrics.definitions import Floats
+from testsgd.metrics.in_threads import of_each
 from testsgd.metrics.search import MetricFindings, overlaps_of
 from testsgd.metrics.sides import Sides
 from testsgd.rules import FrequentRuleSets
@@ -84,19 +85,33 @@ def found_again(
         ):
             for metric, of_metric in moved.items():
                 orders[metric] += of_metric.orders(drawn, sums)
-        for metric, found in some.items():
-            looked_for = np.array(found.distinct[:_STABLE_GROUPS], dtype=np.intp)
-            looked_for = looked_for[found.compared.significant[looked_for]]
-            found_shares = _shares_found(
-                cells,
-                rule_sets,
-                looked_for,
-                orders[metric],
-                reference=reference,
-                overlap=overlap,
-            )
-            shares[metric] = dict(zip(looked_for.tolist(), found_shares.tolist(), strict=True))
+        of_metrics = of_each(
+            lambda found_and_orders: _shares_of_first(
+                cells, rule_sets, *found_and_orders, reference=reference, overlap=overlap
+            ),
+            [(found, orders[metric]) for metric, found in some.items()],
+        )
+        for metric, of_groups in zip(some, of_metrics, strict=True):
+            shares[metric] = of_groups
     return shares
+
+
+def _shares_of_first(
+    cells: MetricCells,
+    rule_sets: FrequentRuleSets,
+    found: MetricFindings,
+    orders: Sequence[NDArray[np.intp]],
+    *,
+    reference: str,
+    overlap: float,
+) -> dict[int, float]:
+    """Return in which share of orders the first distinct groups that are significant come back."""
+    looked_for = np.array(found.distinct[:_STABLE_GROUPS], dtype=np.intp)
+    looked_for = looked_for[found.compared.significant[looked_for]]
+    shares = _shares_found(
+        cells, rule_sets, looked_for, orders, reference=reference, overlap=overlap
+    )
+    return dict(zip(looked_for.tolist(), shares.tolist(), strict=True))
 
 
 def _with_references(metrics: Sequence[MetricFindings]) -> NDArray[np.intp]:
@@ -201,10 +216,8 @@ class _MovedGroups:
 
     def _moves(self, sides: Sides, sums: Singles) -> Floats:
         """Return how far random sums (q, samples, groups) move values, shape (samples, groups)."""
-        numerators = self.noise.numerators[self.place].astype(np.float32)
-        denominators = self.noise.denominators[self.place].astype(np.float32)
-        tops = np.tensordot(numerators, sums, axes=(0, 0))
-        bottoms = np.tensordot(denominators, sums, axes=(0, 0))
+        tops = weighted_sum(self.noise.numerators[self.place], sums)
+        bottoms = weighted_sum(self.noise.denominators[self.place], sums)
         counts = sides.denominator > 0
         moves: Floats = (tops - sides.value * bottoms) / np.where(counts, sides.denominator, 1)
         return moves
@@ -234,6 +247,21 @@ class _MovedGroups:
             return 1.0
         others: Floats = 1 - self.inside.denominator / whole.denominator[0]
         return others
+
+
+def weighted_sum(weights: Floats, sums: Singles) -> Singles:
+    """Return the sum of quantities (q, samples, groups) by their weights (q,).
+
+    There are so few quantities that a product of matrices takes longer, above all on a busy
+    machine, where its threads wait for each other.
+    """
+    total: Singles = np.zeros(sums.shape[1:], dtype=np.float32)
+    for weight, of_quantity in zip(weights.astype(np.float32), sums, strict=True):
+        if weight == 1:
+            total += of_quantity
+        elif weight != 0:
+            total += weight * of_quantity
+    return total
 
 
 def _largest(bounds: Floats) -> NDArray[np.intp]:
