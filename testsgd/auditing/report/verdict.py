@@ -87,8 +87,6 @@ def verdict(summary: AuditSummary, measures: Sequence[GateMeasure]) -> Verdict:
     else:
         headline, sentences = "Not enough evidence to judge any group.", _why_nothing(summary)
     headline, sentences = _with_controls(headline, sentences, summary)
-    if not decided and _speaks_first(summary):
-        outcome = "reported"
     parameters = summary.parameters
     first: list[str] = []
     if parameters.fail_above is not None:
