@@ -10,6 +10,7 @@ from scipy.stats import binom
 import testsgd
 from testsgd.auditing.report.summarise import summarise
 from testsgd.data.text import terms_from_mapping
+from testsgd.errors import SpecificationError
 
 TEXTS = made_up_texts(800, 1)
 TERMS = {term for terms in CATEGORIES.values() for term in terms}
@@ -198,3 +199,17 @@ def test_a_person_is_a_neutral_word_for_nouns():
     [effect, *_] = result.summary.terms.controls.effects
     assert "person" in {control.word for control in effect.controls}
     assert "An old person, two people and 7 chairs." in asked
+
+
+def test_a_list_of_terms_may_name_its_neutral_words():
+    named = {
+        "terms": {"name": "rooms", "neutral": {"colour": ["plain"]}},
+        "categories": {"colour": {term: {} for term in CATEGORIES["colour"]}},
+    }
+    found = audit(minds_all, TEXTS, terms_from_mapping(named))
+    assert "plain" in found.control_effects.effects[0].controls
+    plain = {**named, "terms": {"name": "rooms"}}
+    assert terms_from_mapping(plain).fingerprint() != terms_from_mapping(named).fingerprint()
+    for wrong in ({"size": ["plain"]}, {"colour": ["red"]}):
+        with pytest.raises(SpecificationError):
+            terms_from_mapping({**named, "terms": {"name": "rooms", "neutral": wrong}})

@@ -71,7 +71,12 @@ def ask_controls(audit: TextAudit, budget: int) -> ControlEffects | None:
 
 
 def neutral_words(category: TermCategory) -> tuple[str, ...]:
-    """Return the neutral words of a category: "person" if its terms have plurals, as nouns have."""
+    """Return the neutral words of a category: those that the list of terms names for it.
+
+    Else "person" if its terms have plurals, as nouns have.
+    """
+    if category.neutral is not None:
+        return category.neutral
     return ("person",) if any(term.plural for term in category.terms) else ()
 
 
@@ -88,7 +93,7 @@ def _plan(audit: TextAudit) -> list[_Asked]:
     for index, category in enumerate(terms.categories):
         rows = generator.permutation(np.flatnonzero(presence[:, index])).astype(np.int64)
         own = {form for term in category.terms for form in term.forms}
-        words = [nonsense, common, *neutral_words(category)]
+        words = dict.fromkeys([nonsense, common, *neutral_words(category)])
         controls = ("", *(word for word in words if word is not None and word not in own))
         if len(controls) >= _LEAST_CONTROLS:
             known = tuple(np.flatnonzero(~unknown[index]).tolist())
