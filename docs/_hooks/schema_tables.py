@@ -80,6 +80,10 @@ RESULT = {
     "TermCategorySummary": "`terms.categories[]`",
     "TermSummary": "`terms.categories[].terms[]`",
     "Snippet": "`terms.categories[].terms[].snippets[]`",
+    "ControlsSummary": "`terms.controls`",
+    "ControlEffectSummary": "`terms.controls.effects[]`",
+    "ControlRate": "`terms.controls.effects[].controls[]`",
+    "NotComparedSummary": "`terms.controls.not_compared[]`",
 }
 
 MITIGATION = {

@@ -99,9 +99,10 @@ def test_an_exact_audit_asks_what_was_counted():
         return by_words(text)
 
     found = audit(decide, texts, made_up_terms())
-    # The first texts are asked about twice, the seeds of each category with a nonsense word, too.
+    # The first texts are asked about twice, the seeds of each category without its terms, with a
+    # nonsense word and with a common word, too.
     seeds = sum(len(one.rows) for one in found.rule_sets.category_sets if len(one.categories) == 1)
-    assert calls == found.queries == 200 + found.neighbourhood + 200 + seeds
+    assert calls == found.queries == 200 + found.neighbourhood + 200 + 3 * seeds
 
 
 def test_equal_variants_of_different_texts_are_asked_about_once():
@@ -114,8 +115,8 @@ def test_equal_variants_of_different_texts_are_asked_about_once():
         return by_words(text)
 
     found = audit(decide, texts, made_up_terms(), theta=0.1)
-    # Once, and again to see that the answers stay; and a nonsense word.
-    assert calls == found.queries == 2 * 4 + 1
+    # Once, and again to see that the answers stay; and two neutral words.
+    assert calls == found.queries == 2 * 4 + 2
     assert found.estimates.samples_in.tolist() == [75, 75, 75]
 
 

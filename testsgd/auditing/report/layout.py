@@ -82,6 +82,7 @@ def audit_layout(summary: AuditSummary) -> Document:
         opening=(Paragraph(_definition(summary), "definition"), _figures(summary, top, words)),
         sections=(
             Section("differences", "Largest differences", _differences(summary, top, words)),
+            Section("controls", "Terms against neutral words", _controls(summary), "Controls"),
             Section(
                 "all-groups", "All groups by size and score", plane, "Size and score", "blocks"
             ),
@@ -381,6 +382,19 @@ def _terms(summary: AuditSummary, terms: TermsSummary) -> tuple[Block, ...]:
         f"so{shown}"
     )
     return (Paragraph(about), *(_category(summary, item) for item in terms.categories))
+
+
+def _controls(summary: AuditSummary) -> tuple[Block, ...]:
+    """Show what the terms change against neutral words."""
+    controls = None if summary.terms is None else summary.terms.controls
+    if controls is None or not controls.effects:
+        return ()
+    about = (
+        "The same texts with the terms and with neutral words, or nothing, in their place. The "
+        "control effect is the difference from the control that is nearest to zero; its interval "
+        "leaves out zero only if every control does."
+    )
+    return Paragraph(about), tables.controls_table(controls)
 
 
 def _category(summary: AuditSummary, category: TermCategorySummary) -> Article:

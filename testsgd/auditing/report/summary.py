@@ -10,6 +10,7 @@ from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.findings import Holdout, InSearch
 from testsgd.auditing.guarantee import Method
 from testsgd.auditing.parameters import AuditParameters, Estimand, GuaranteeKind, SamplingScheme
+from testsgd.auditing.report.controls import ControlsSummary
 from testsgd.auditing.report.error_rates import ErrorRateSummary
 from testsgd.auditing.report.own_effects import OwnEffectSummary
 from testsgd.auditing.report.within import ConditionalSummary, WithinSummary
@@ -204,6 +205,9 @@ class TermsSummary(Part):
     texts: Count = Field(description="texts that contain any of the terms")
     snippets_shown: bool = Field(description="false: the texts were not to be shown")
     categories: list[TermCategorySummary] = Field(description="in the order of the list")
+    controls: ControlsSummary | None = Field(
+        None, description="what the terms change against neutral words; null in old documents"
+    )
 
 
 class CellRate(Part):

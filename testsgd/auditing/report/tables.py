@@ -6,6 +6,13 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, Literal
 
+from testsgd.auditing.report.controls import (
+    ControlEffectSummary,
+    ControlsSummary,
+    contested,
+    control_points,
+    control_rates,
+)
 from testsgd.auditing.report.own_effects import own_effect_points
 from testsgd.auditing.report.summary import (
     AuditSummary,
@@ -271,6 +278,32 @@ def rates_table(summary: AuditSummary, words: Words) -> Table:
     ]
     rates = [(rates.feature, cell) for rates in summary.charts.features for cell in rates.cells]
     return listing(f"Rates by {words.feature}", rates, columns)
+
+
+def controls_table(controls: ControlsSummary) -> Table:
+    """List the control effects of categories and of their terms, the surest first."""
+    not_compared = {item.category: item.reason for item in controls.not_compared}
+
+    def remark(effect: ControlEffectSummary) -> str:
+        standing = "statistically significant" if effect.lower_confidence_bound else ""
+        if contested(effect):
+            standing = "the controls disagree"
+        reason = not_compared.get(effect.category, "")
+        alone = f"not compared with other terms: {reason}" if reason else ""
+        return "; ".join(filter(None, (standing, alone)))
+
+    columns: list[Listed[ControlEffectSummary]] = [
+        Listed("Category", lambda effect: effect.category, "name"),
+        Listed("Term", lambda effect: "any" if effect.term is None else effect.term, "text"),
+        Listed("Texts", lambda effect: count(effect.texts)),
+        Listed("Rate", lambda effect: percent(effect.rate_with)),
+        Listed("Rates with controls", control_rates, "text"),
+        Listed("Control effect, points", control_points, "strong"),
+        Listed("Remark", remark, "text"),
+    ]
+    ordered = sorted(controls.effects, key=lambda effect: -effect.lower_confidence_bound)
+    fold = plural(len(ordered), "control effect")
+    return listing("Control effects", ordered, columns, fold=fold, most=SHOWN)
 
 
 def category_table(name: str, terms: Sequence[TermSummary]) -> Table:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.auditing.report.controls import controls_summary
 from testsgd.auditing.report.summary import (
     FeatureRates,
     Snippet,
@@ -71,6 +72,7 @@ def describe_terms(
         texts=int(present.any(axis=1).sum()),
         snippets_shown=snippets > 0,
         categories=categories,
+        controls=controls_summary(findings),
     )
 
 

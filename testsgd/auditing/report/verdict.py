@@ -8,6 +8,12 @@ from itertools import accumulate
 from typing import Literal
 
 from testsgd.auditing.guarantee import Method
+from testsgd.auditing.report.controls import (
+    ControlEffectSummary,
+    control_headline,
+    control_sentences,
+    largest_control_effect,
+)
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
 from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
@@ -88,6 +94,7 @@ def verdict(summary: AuditSummary, measures: Sequence[GateMeasure]) -> Verdict:
         headline, sentences = _with_slices(headline, sentences, decided[0], summary)
     else:
         headline, sentences = "Not enough evidence to judge any group.", _why_nothing(summary)
+    headline, sentences = _with_controls(headline, sentences, summary)
     parameters = summary.parameters
     first: list[str] = []
     if parameters.fail_above is not None:
@@ -120,6 +127,36 @@ def _with_slices(
         headline,
         *sentences,
     ]
+
+
+def _speaks_first(summary: AuditSummary) -> ControlEffectSummary | None:
+    """Return the control effect that the headline is about; None if the effects of terms are.
+
+    It is if even its lower bound is above what the terms do against one another.
+    """
+    terms = summary.terms
+    control = None if terms is None else largest_control_effect(terms.controls)
+    if control is None or not by_terms(summary):
+        return None
+    effects = [
+        abs(group.counterfactual.difference)
+        for group in summary.groups
+        if group.decided and group.counterfactual is not None and not group.unknown_to_model
+    ]
+    return control if control.lower_confidence_bound > max(effects, default=0.0) else None
+
+
+def _with_controls(
+    headline: str, sentences: list[str], summary: AuditSummary
+) -> tuple[str, list[str]]:
+    """Add what neutral words in place of terms show: first, if that is the larger finding."""
+    if summary.terms is None:
+        return headline, sentences
+    label, control = summary.data.label.favourable, _speaks_first(summary)
+    shown = control_sentences(summary.terms.controls, label)
+    if control is None:
+        return headline, [*sentences, *shown]
+    return control_headline(control, label), [*shown, headline, *sentences]
 
 
 def _lacking(summary: AuditSummary) -> list[str]:

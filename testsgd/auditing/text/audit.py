@@ -23,6 +23,7 @@ from testsgd.auditing.rows import LOOKED_AT
 from testsgd.auditing.rule_selection import ExplainingRule, TermSelection
 from testsgd.auditing.stability import affordable_of_texts, term_stability
 from testsgd.auditing.text.answers import KnownAnswers
+from testsgd.auditing.text.controls import ask_controls
 from testsgd.auditing.text.findings import SeedOverlaps, TextFindings
 from testsgd.auditing.text.known_words import nonsense_control, unknown_groups, unknown_terms
 from testsgd.auditing.text.observed import (
@@ -63,6 +64,8 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         control = None
         if outcome.known is not None and audit.given is None:
             control = nonsense_control(audit, outcome.known, budget)
+    with clock.phase("neutral words"):
+        control_effects = ask_controls(audit, budget - outcome.drawn)
     rule_sets, estimates = audit.rule_sets, outcome.estimates
     counterfactual = outcome.counterfactual
     if audit.given is not None:
@@ -118,6 +121,7 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         counterfactual=counterfactual,
         unknown=unknown,
         control=control,
+        control_effects=control_effects,
         asked=outcome.asked,
         favourable=outcome.favourable,
     )

@@ -17,6 +17,12 @@ from testsgd.models.text import TextModel
 from testsgd.rules.text import Mentions, TermRuleSets
 from testsgd.scoring import Clusters, Overlaps
 
+# Words that mean nothing in any language that we know; the first that no text has is taken.
+NONSENSE = ("florp", "blicket", "dax", "wug", "zorbic", "mimsical")
+
+# A control effect in so many texts is large or small whatever its interval.
+_ENOUGH_TEXTS = 50
+
 
 class SeedOverlaps:
     """Measures how much groups of texts tell the same story.
@@ -101,6 +107,87 @@ class Control:
     same: Mapping[int, NDArray[np.bool_]]
 
 
+@dataclass(frozen=True)
+class ControlEffect:
+    """What a term, or any term of a category, changes: the same texts with it and neutral words."""
+
+    category: int  # The place of the category
+    # The place of the term, which is put in for all of its category; None: the texts as they are
+    term: int | None
+    texts: int  # Different texts that were compared
+    rate_with: float  # Rate of the favourable label over them with the term
+    # Of each control: what stands in place of the term, empty if nothing does; the rate over the
+    # same texts; and the ends of the paired interval of `rate_with` less that rate
+    controls: tuple[str, ...]
+    rates: Floats
+    low: Floats
+    high: Floats
+
+    @property
+    def differences(self) -> Floats:
+        """The effect against each control: rate with the term minus rate with the control."""
+        return self.rate_with - self.rates
+
+    @property
+    def difference(self) -> float:
+        """The effect nearest to zero: what one control alone does is no effect of the term."""
+        return float(self.differences[np.argmin(np.abs(self.differences))])
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """All that the interval of any control allows, so zero unless all leave it out."""
+        return float(self.low.min()), float(self.high.max())
+
+    @property
+    def lower_bound(self) -> float:
+        """The smallest size of the effect within the interval."""
+        low, high = self.low.min(keepdims=True), self.high.max(keepdims=True)
+        return float(lower_confidence_bound(low, high)[0])
+
+    @property
+    def contested_bound(self) -> float:
+        """The lower bound that two controls reach, of those the model is likely to know; 0 if none.
+
+        What one control shows alone is its own effect: that a word is missing, or what a neutral
+        word means. A nonsense word is unlike all other words to many models, and never counts.
+        """
+        known = np.array([control not in NONSENSE for control in self.controls])
+        bounds = np.sort(lower_confidence_bound(self.low, self.high)[known])
+        return float(bounds[-2:].min(initial=1.0)) if len(bounds) else 0.0
+
+
+@dataclass(frozen=True)
+class ControlEffects:
+    """The control effects of all categories and terms that could be asked about."""
+
+    effects: tuple[ControlEffect, ...]
+    confidence: float  # Of each interval: by Bonferroni's inequality if all are to hold at once
+
+    def largest(self, fewest: int) -> float | None:
+        """Return the largest size of an effect that is known well or significant; None if none.
+
+        One is known well from so many texts as a group needs, or from 50.
+        """
+        return max(
+            (
+                abs(effect.difference)
+                for effect in self.effects
+                if effect.texts >= min(fewest, _ENOUGH_TEXTS) or effect.lower_bound > 0
+            ),
+            default=None,
+        )
+
+    @property
+    def largest_bound(self) -> float:
+        """The largest lower confidence bound; 0 if none."""
+        return max((effect.lower_bound for effect in self.effects), default=0.0)
+
+    @property
+    def contested_bound(self) -> float:
+        """The largest lower confidence bound by two controls, whatever others say; 0 if none."""
+        return max((effect.contested_bound for effect in self.effects), default=0.0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class TextFindings(Findings):
     """What an audit of texts found."""
@@ -118,6 +205,8 @@ class TextFindings(Findings):
     # The answers with a nonsense word in place of terms; None if samples were drawn, or the queries
     # did not suffice.
     control: Control | None
+    # What terms change against neutral words; None if the queries did not suffice.
+    control_effects: ControlEffects | None
     # Original texts that the model was asked about, draws that repeat one counted each time, and
     # how many got the favourable label; 0 with independent sampling.
     asked: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.text.answers import KnownAnswers
-from testsgd.auditing.text.findings import Control
+from testsgd.auditing.text.findings import NONSENSE, Control
 from testsgd.auditing.text.outcome import TextAudit
 from testsgd.data.text import SensitiveTerms, Term
 from testsgd.models import LoadedModel
@@ -66,8 +66,11 @@ def _vectoriser_knows(source: Any) -> Callable[[str], bool] | None:
     return lambda word: any(part in vocabulary for part in parts_of(word))
 
 
-# Words that mean nothing in any language that we know; the first that no text has is taken.
-_NONSENSE = ("florp", "blicket", "dax", "wug", "zorbic", "mimsical")
+def nonsense_word(texts: Sequence[str]) -> str | None:
+    """Return the first nonsense word that is in no text; None if there is none."""
+    return next(
+        (word for word in NONSENSE if not any(word in text.lower() for text in texts)), None
+    )
 
 
 def nonsense_control(audit: TextAudit, known: KnownAnswers, budget: int) -> Control | None:
@@ -79,9 +82,7 @@ def nonsense_control(audit: TextAudit, known: KnownAnswers, budget: int) -> Cont
         for item, variants in known.of_sets()
         if len(item.categories) == 1 and len(item.rows)
     ]
-    word = next(
-        (word for word in _NONSENSE if not any(word in text.lower() for text in texts.texts)), None
-    )
+    word = nonsense_word(texts.texts)
     needed = draws * sum(len(item.rows) for item, _ in single)
     if word is None or not single or predictions.asked + needed > budget:
         return None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Counts, Estimates, Floats
 from testsgd.auditing.outcome import Audit
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.text.answers import KnownAnswers, SharedPredictions, pair_sums
+from testsgd.auditing.text.answers import KnownAnswers, PairSums, SharedPredictions, pair_sums
 from testsgd.auditing.text.findings import Counterfactual
 from testsgd.data.text import Texts
 from testsgd.models.text import TextModel
@@ -113,21 +113,7 @@ class Comparisons:
         sums = pair_sums(answers, category_set.shape, weights, sizes)
         total = len(answers) if weights is None else int(weights.sum())
         mean, size = (sums.with_terms - sums.other) / total, sums.sizes / total
-        # A seed counts once, however many variants or draws of it there are; of copies as many as
-        # gains and losses are worth at least.
-        rows: Floats = np.full(len(size), float(len(category_set.rows)))
-        if of_all is not None:
-            everything = of_all.sum()
-            gains, losses = (
-                independent_rows(
-                    rows, everything, rows * part, everything * of_clusters / sums.cluster_sizes
-                )
-                for part, of_clusters in (
-                    ((size + mean) / 2, sums.cluster_gains),
-                    ((size - mean) / 2, sums.cluster_losses),
-                )
-            )
-            rows = np.minimum(gains, losses)
+        rows = independent_pairs(sums, total, len(category_set.rows), of_all)
         # Where seeds were drawn, both the seeds and the draws vary, so sizes add like resistances.
         pairs = rows if weights is None else 1 / (1 / rows + 1 / total)
         groups = slice(category_set.first, category_set.first + len(size))
@@ -141,3 +127,28 @@ class Comparisons:
         else:
             ends = paired_interval(mean, sums.squares / total, pairs, self._confidence)
         result.low[groups], result.high[groups] = ends
+
+
+def independent_pairs(
+    sums: PairSums, total: int, seeds: int, cluster_sizes: Counts | None
+) -> Floats:
+    """Return how many independent pairs the seeds are worth, of some of whom there are copies.
+
+    A seed counts once, however many variants or draws of it there are; of copies as many as gains
+    and losses are worth at least. `cluster_sizes` (seeds,): those of all seeds; None: no copies.
+    """
+    mean, size = (sums.with_terms - sums.other) / total, sums.sizes / total
+    rows: Floats = np.full(len(size), float(seeds))
+    if cluster_sizes is None:
+        return rows
+    everything = cluster_sizes.sum()
+    gains, losses = (
+        independent_rows(
+            rows, everything, rows * part, everything * of_clusters / sums.cluster_sizes
+        )
+        for part, of_clusters in (
+            ((size + mean) / 2, sums.cluster_gains),
+            ((size - mean) / 2, sums.cluster_losses),
+        )
+    )
+    return np.minimum(gains, losses)

@@ -31,6 +31,11 @@ class TermsHeader(Part):
         description="fixed expressions in which no term is looked for, such as native american; "
         "a hyphen may stand for a blank",
     )
+    neutral: dict[str, list[str]] = Field(
+        default={},
+        description="category -> neutral words that its terms are compared with, in the singular; "
+        "if a category is not named: person, where its terms have plurals",
+    )
 
 
 class TermEntry(Part):
@@ -91,7 +96,18 @@ class TermsDocument(Part):
                 raise mistake(at, f"{form!r} is a form of the term {term!r} of {category!r}")
             if form in exceptions[:number]:
                 raise mistake(at, f"{form!r} stands twice")
+        self._neutral_words_are_usable(seen)
         return self
+
+    def _neutral_words_are_usable(self, forms: Mapping[str, tuple[str, str]]) -> None:
+        for category, words in self.terms.neutral.items():
+            where = ("terms", "neutral", category)
+            if category not in self.categories:
+                raise mistake(where, f"there is no category {category!r}")
+            for number, word in enumerate(words):
+                _check_form(plain_form(word), (*where, number))
+                if plain_form(word) in forms:
+                    raise mistake((*where, number), f"{word!r} is a term, and so not neutral")
 
 
 def _forms(term: str, entry: TermEntry) -> list[tuple[tuple[str, ...], str]]:
@@ -129,6 +145,8 @@ class TermCategory:
 
     name: str
     terms: tuple[Term, ...]  # In the order of the list.
+    # Neutral words that the terms are compared with; None: the list names none.
+    neutral: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -158,7 +176,12 @@ class SensitiveTerms:
 
     def fingerprint(self) -> str:
         """Return the sha256 of the whole content."""
-        content = json.dumps(asdict(self), ensure_ascii=True, separators=(",", ":"))
+        document = asdict(self)
+        for category in document["categories"]:
+            # Lists that name no neutral words have the fingerprint that they had without them.
+            if category["neutral"] is None:
+                del category["neutral"]
+        content = json.dumps(document, ensure_ascii=True, separators=(",", ":"))
         return hashlib.sha256(content.encode()).hexdigest()
 
 
@@ -234,11 +257,19 @@ def _terms(document: TermsDocument) -> SensitiveTerms:
         name=document.terms.name,
         source=document.terms.source,
         categories=tuple(
-            TermCategory(name, tuple(_term(term, entry) for term, entry in entries.items()))
+            TermCategory(
+                name,
+                tuple(_term(term, entry) for term, entry in entries.items()),
+                _neutral(document.terms.neutral.get(name)),
+            )
             for name, entries in document.categories.items()
         ),
         exceptions=tuple(map(plain_form, document.terms.exceptions)),
     )
+
+
+def _neutral(words: list[str] | None) -> tuple[str, ...] | None:
+    return None if words is None else tuple(map(plain_form, words))
 
 
 def _term(name: str, entry: TermEntry) -> Term:
