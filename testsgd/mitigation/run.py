@@ -335,14 +335,17 @@ class _Judging:
     validation: bool  # Whether the validation rows are enough to judge by.
 
     def first_that_keeps(self, runs: Sequence[RunOutcome]) -> _Judged | None:
-        """Find the first run whose model keeps the guard there; the first run if none does."""
-        first: _Judged | None = None
-        for looked, run in enumerate(runs, start=1):
-            judged = self._judge(run, looked)
-            if self._keeps(judged):
+        """Find the first run whose model keeps the guard there.
+
+        If none does, the first that keeps the budgets of accuracy; if none does that, the first.
+        """
+        looked = list[_Judged]()
+        for run in runs:
+            judged = self._judge(run, len(looked) + 1)
+            looked.append(judged)
+            if self._within(judged) and not judged.side_effects.harmful:
                 return judged
-            first = first or judged
-        return first
+        return next(filter(self._within, looked), looked[0] if looked else None)
 
     def _judge(self, run: RunOutcome, looked: int) -> _Judged:
         material, original, model = self.work.material, self.work.original.model, run.model.model
@@ -362,12 +365,11 @@ class _Judging:
         )
         return _Judged(run, written, effects)
 
-    def _keeps(self, judged: _Judged) -> bool:
-        parameters, effects = self.work.parameters, judged.side_effects
-        within = judged.written.keeps(
+    def _within(self, judged: _Judged) -> bool:
+        """Return whether a model keeps the budgets of accuracy, and is not one-sided."""
+        parameters = self.work.parameters
+        return judged.written.keeps(
             max_accuracy_drop=parameters.max_accuracy_drop,
             max_balanced_drop=parameters.max_balanced_drop,
             validation=self.validation,
         )
-        rose = effects.worst is not None and effects.worst.rose
-        return within and not effects.exceeded and not rose

@@ -116,6 +116,11 @@ class SideEffects:
         """The gaps that grew by more than was allowed and more than chance explains."""
         return tuple(growth for growth in self.growths if growth.low > 0)
 
+    @property
+    def harmful(self) -> bool:
+        """Whether a gap was exceeded, or the worst difference rose by more than chance."""
+        return bool(self.exceeded) or (self.worst is not None and self.worst.rose)
+
 
 def side_effects(
     sums: GroupSums,

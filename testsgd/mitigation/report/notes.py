@@ -91,7 +91,8 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
             "and the highest run. They say what to expect of the recipe, not of the model that is "
             "kept, which is that of one run: of the first, ordered by the differences on the "
             f"{many} not held out, that loses no more than allowed on the held-out {many} and "
-            "makes no gap larger; if there is none, of the first.",
+            "makes no gap larger; if there is none, of the first that loses no more than allowed, "
+            "or else of the first.",
         ),
         Note(
             "Levelling down",

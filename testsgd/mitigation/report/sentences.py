@@ -107,9 +107,9 @@ def held_out_sentence(split: SplitSummary, written: WrittenSummary, words: Words
         return (
             f"{rows} played no part in training or in choosing candidates. Of the runs' models "
             f"{count(written.looked_at)} were looked at on them, in the order of their differences "
-            f"on the other {words.many}, until one kept the guard; so intervals of what became of "
-            f"the difference are widened by Bonferroni for {count(written.looked_at)} models, and "
-            f"its accuracy on them may flatter it.{named}"
+            f"on the other {words.many}, for one that keeps the guard; so intervals of what became "
+            f"of the difference are widened by Bonferroni for {count(written.looked_at)} models, "
+            f"and its accuracy on them may flatter it.{named}"
         )
     if split.unseen:
         return f"{rows} played no part in finding the group, in training or in choosing."
