@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing import Estimates
 from testsgd.mitigation.data_splits import Material, Places, RowShares
+from testsgd.mitigation.parameters import ROUNDING
 from testsgd.scoring import combined_interval, paired_interval
 
 Decisions = NDArray[np.bool_]
@@ -171,6 +172,23 @@ class Written:
     # The targets' neighbourhood rates on the held-out part, by the original and by the new
     # model.
     neighbourhood: tuple[Estimates, Estimates]
+    # How many runs' models were looked at on the held-out part until one kept the guard.
+    looked: int = 1
+
+    def keeps(
+        self, *, max_accuracy_drop: float, max_balanced_drop: float, validation: bool
+    ) -> bool:
+        """Return whether no more is lost on any part than allowed, and the model not one-sided.
+
+        Without `validation` that part is too small to judge by.
+        """
+        parts = [self.held_out, self.training, *([self.validation] if validation else [])]
+        return not any(
+            part.accuracy_drop > max_accuracy_drop + ROUNDING
+            or part.balanced_drop > max_balanced_drop + ROUNDING
+            or part.counts.one_sided
+            for part in parts
+        )
 
 
 def part_figures(
@@ -195,12 +213,19 @@ def part_figures(
 
 
 def compare_written(
-    original: Any, reference: Any, model: Any, material: Material, *, max_queries: int
+    original: Any,
+    reference: Any,
+    model: Any,
+    material: Material,
+    *,
+    max_queries: int,
+    looked: int = 1,
 ) -> Written:
-    """Compare the model that is written with the original, when nothing is chosen any more.
+    """Compare the model that is written with the original, when no candidate is chosen any more.
 
     `reference` is the model whose accuracy is not to be lost; the targets' neighbourhood rates on
-    the held-out part are measured with so many queries.
+    the held-out part are measured with so many queries. It is one of `looked` models that were
+    looked at there, for which the intervals of the targets are widened.
     """
     test = material.split.parts.test
     old_shares, new_shares = (
@@ -215,7 +240,8 @@ def compare_written(
         group, others = (
             DecisionCounts.of(before[side], after[side], labels[side]) for side in (inside, ~inside)
         )
-        change = _change(old_shares, new_shares, index, material)
+        confidence = shared_confidence(material.audit_parameters.confidence, looked)
+        change = _change(old_shares, new_shares, index, confidence)
         targets.append(WrittenTarget(group, others, change))
 
     def part(indices: Places, chances: NDArray[np.float64] | None = None) -> PartFigures:
@@ -229,11 +255,20 @@ def compare_written(
         constant=bool(material.favourable[material.trained].mean() >= 0.5),
         targets=tuple(targets),
         neighbourhood=(measure(original), measure(model)),
+        looked=looked,
     )
 
 
+def shared_confidence(confidence: float, looked: int) -> float:
+    """Return the confidence of intervals of one of several models that were looked at.
+
+    By Bonferroni's inequality, so many intervals of which one is picked hold at once.
+    """
+    return 1 - (1 - confidence) / looked
+
+
 def _change(
-    before: RowShares | None, after: RowShares | None, index: int, material: Material
+    before: RowShares | None, after: RowShares | None, index: int, confidence: float
 ) -> tuple[float, Interval] | None:
     """Compute by how much a target's difference changed, each row compared with itself."""
     if before is None or after is None:
@@ -241,7 +276,6 @@ def _change(
     moved = [new - old for old, new in zip(before[index], after[index], strict=True)]
     if not all(len(side) for side in moved):
         return None
-    confidence = material.audit_parameters.confidence
     parts = []
     for side in moved:
         mean, square = float(side.mean()), float((side**2).mean())
@@ -345,10 +379,10 @@ class Evaluator:
         For models whose figures on other rows are known from a cross-validation.
         """
         part = self._parts(model)[0]
-        return self._refused(part) or part.accuracy_drop > self._budget + 1e-9
+        return self._refused(part) or part.accuracy_drop > self._budget + ROUNDING
 
     def _refused(self, part: PartFigures) -> bool:
-        return part.counts.one_sided or part.balanced_drop > self._balanced_budget + 1e-9
+        return part.counts.one_sided or part.balanced_drop > self._balanced_budget + ROUNDING
 
     def _scores(self, model: Any) -> list[float]:
         """Return the sizes of the targets' differences, of the kind that the audit speaks of."""

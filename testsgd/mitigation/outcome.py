@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from testsgd.models import LoadedModel, Refitter
 
 
+# Rates by the labels whose gaps between groups a mitigation must not make larger.
+ErrorRate = Literal["true_positive_rate", "false_positive_rate", "accuracy"]
+
+
 class CurvePoint(Part):
     """What a method reaches with some budget, on the held-out rows; chosen by the others."""
 

@@ -20,6 +20,9 @@ RISEN_BY = 0.02
 # With fewer held-out rows or texts on one side nothing is concluded from them.
 LEAST_HELD_OUT = 30
 
+# Sums of points of accuracy carry rounding errors of this size at most.
+ROUNDING = 1e-9
+
 # The largest number of samples is tried with these weights too; a training row weighs 1.
 HEAVIER = (1.6, 2.5, 4.0, 6.0)
 

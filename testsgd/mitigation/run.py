@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,12 @@ import numpy as np
 from testsgd.auditing import Findings, Progress, compare_audits
 from testsgd.errors import DataError
 from testsgd.mitigation.alternatives import CurveMeasure, Setting, try_alternatives
-from testsgd.mitigation.candidate_evaluation import CANDIDATE_QUERIES, Evaluator, compare_written
+from testsgd.mitigation.candidate_evaluation import (
+    CANDIDATE_QUERIES,
+    Evaluator,
+    Written,
+    compare_written,
+)
 from testsgd.mitigation.cross_validation import Build, CrossValidation, cross_validate
 from testsgd.mitigation.data_splits import Material
 from testsgd.mitigation.journal import Journal
@@ -22,7 +27,7 @@ from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcom
 from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
 from testsgd.mitigation.samples import CounterSamples
 from testsgd.mitigation.search import Search, SearchResult, worst_of
-from testsgd.mitigation.side_effects import side_effects
+from testsgd.mitigation.side_effects import SideEffects, side_effects
 from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.models import LoadedModel, Refitter
 from testsgd.models.refitting import Trainer
@@ -113,7 +118,8 @@ def run_mitigation(
             # Steps that were not needed are done too.
             advance(run * steps - done)
 
-    # From here on nothing is chosen any more: the held-out rows may be looked at. As many queries
+    # From here on no candidate is chosen any more: the held-out rows may be looked at. They may say
+    # of a run's model that it does not keep the guard; then the next is looked at. As many queries
     # as an audit may make, so that the figures are the audits'.
     allowed = before.parameters.budget(CANDIDATE_QUERIES)
     with _timed(seconds, "audits after"):
@@ -126,25 +132,14 @@ def run_mitigation(
         runs = tuple(
             _outcome(original, before, standing, stand, material, found) for found in searches
         )
-        kept = _best(runs)
         held_out = material.split.parts.test
         held_out_before = held_out_after = material.audit(original, held_out)
-        written = effects = None
-        if kept is not None:
+        judging = _Judging(work, reference, held_out_before, allowed, validation=validated is None)
+        judged = judging.first_that_keeps(_by_score(runs))
+        kept = written = effects = None
+        if judged is not None:
+            kept, written, effects = judged.run, judged.written, judged.side_effects
             held_out_after = material.audit(kept.model, held_out)
-            written = compare_written(
-                original.model, reference, kept.model.model, material, max_queries=allowed
-            )
-            effects = side_effects(
-                material.group_sums(held_out_before, held_out),
-                material.favourable[held_out],
-                original=material.decisions(original.model, held_out),
-                reference=material.decisions(reference, held_out),
-                written=material.decisions(kept.model.model, held_out),
-                allowed=parameters.max_side_effect,
-                confidence=material.audit_parameters.confidence,
-                seed=parameters.seed,
-            )
         shown = searches[0 if kept is None else kept.run - 1].result
         measure = CurveMeasure(reference, material, material.rates(held_out, max_queries=allowed))
         curve = measure.single(shown.curve())
@@ -313,7 +308,68 @@ def _outcome(
     )
 
 
-def _best(runs: Sequence[RunOutcome]) -> RunOutcome | None:
-    """Return the run with the smallest worst score on the rows that are not held out."""
+def _by_score(runs: Sequence[RunOutcome]) -> list[RunOutcome]:
+    """Sort the runs that chose a candidate, by the worst score on the rows not held out."""
     better = [(worst_of(run.chosen.scores), run) for run in runs if run.chosen is not None]
-    return min(better, key=lambda pair: pair[0], default=(0.0, None))[1]
+    return [run for _, run in sorted(better, key=lambda pair: pair[0])]
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A run's model, looked at on the held-out rows."""
+
+    run: RunOutcome
+    written: Written
+    side_effects: SideEffects
+
+
+@dataclass(frozen=True)
+class _Judging:
+    """Looks at models on the held-out rows, one after the other."""
+
+    work: Work
+    reference: Any  # The model whose accuracy is not to be lost.
+    before: Findings  # The original model's audit of the held-out rows.
+    max_queries: int
+    _: KW_ONLY
+    validation: bool  # Whether the validation rows are enough to judge by.
+
+    def first_that_keeps(self, runs: Sequence[RunOutcome]) -> _Judged | None:
+        """Find the first run whose model keeps the guard there.
+
+        If none does, the first that keeps the budgets of accuracy; if none does that, the first.
+        """
+        looked = list[_Judged]()
+        for run in runs:
+            judged = self._judge(run, len(looked) + 1)
+            looked.append(judged)
+            if self._within(judged) and not judged.side_effects.harmful:
+                return judged
+        return next(filter(self._within, looked), looked[0] if looked else None)
+
+    def _judge(self, run: RunOutcome, looked: int) -> _Judged:
+        material, original, model = self.work.material, self.work.original.model, run.model.model
+        held_out = material.split.parts.test
+        written = compare_written(
+            original, self.reference, model, material, max_queries=self.max_queries, looked=looked
+        )
+        effects = side_effects(
+            material.group_sums(self.before, held_out),
+            material.favourable[held_out],
+            original=material.decisions(original, held_out),
+            reference=material.decisions(self.reference, held_out),
+            written=material.decisions(model, held_out),
+            allowed=self.work.parameters.max_side_effect,
+            confidence=material.audit_parameters.confidence,
+            seed=self.work.parameters.seed,
+        )
+        return _Judged(run, written, effects)
+
+    def _within(self, judged: _Judged) -> bool:
+        """Return whether a model keeps the budgets of accuracy, and is not one-sided."""
+        parameters = self.work.parameters
+        return judged.written.keeps(
+            max_accuracy_drop=parameters.max_accuracy_drop,
+            max_balanced_drop=parameters.max_balanced_drop,
+            validation=self.validation,
+        )

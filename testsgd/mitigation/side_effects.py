@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.mitigation.outcome import ErrorRate
 from testsgd.mitigation.parameters import LEAST_HELD_OUT
 from testsgd.scoring import paired_rates_interval
 
-ErrorRate = Literal["true_positive_rate", "false_positive_rate", "accuracy"]
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -94,6 +94,11 @@ class WorstDifference:
     after: float  # By the model that was written.
     interval: tuple[float, float]  # Of the change, from bootstrap samples of the rows.
 
+    @property
+    def rose(self) -> bool:
+        """Whether it rose by more than chance explains."""
+        return self.after > self.before and self.interval[0] > 0
+
 
 @dataclass(frozen=True)
 class SideEffects:
@@ -105,6 +110,16 @@ class SideEffects:
     growths: tuple[GapGrowth, ...]
     largest: GapGrowth | None  # The gap that grew most; None if none is judged.
     worst: WorstDifference | None  # None if no group is judged.
+
+    @property
+    def exceeded(self) -> tuple[GapGrowth, ...]:
+        """The gaps that grew by more than was allowed and more than chance explains."""
+        return tuple(growth for growth in self.growths if growth.low > 0)
+
+    @property
+    def harmful(self) -> bool:
+        """Whether a gap was exceeded, or the worst difference rose by more than chance."""
+        return bool(self.exceeded) or (self.worst is not None and self.worst.rose)
 
 
 def side_effects(

@@ -89,7 +89,10 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
             "A retrained model depends on chance: on the samples drawn, and on the order of "
             "training. So everything is done several times, and means are shown with the lowest "
             "and the highest run. They say what to expect of the recipe, not of the model that is "
-            "kept, which is that of one run.",
+            "kept, which is that of one run: of the first, ordered by the differences on the "
+            f"{many} not held out, that loses no more than allowed on the held-out {many} and "
+            "makes no gap larger; if there is none, of the first that loses no more than allowed, "
+            "or else of the first.",
         ),
         Note(
             "Levelling down",
@@ -108,6 +111,13 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
             "model, and every group whose score grew by more than "
             f"{size_points(summary.least_increase)} is counted. Near copies of a group are listed "
             "once.",
+        ),
+        Note(
+            "Gaps in error rates",
+            f"How far a group and {words.others} are apart in true-positive rate, false-positive "
+            f"rate or accuracy on held-out {many}, before and after. A gap that grew by more than "
+            f"{size_points(summary.settings.max_side_effect)} and by more than chance explains is "
+            "a failure. The lower confidence bounds of all gaps hold at once, by Bonferroni.",
         ),
         Note(
             "What a smaller difference does not show",

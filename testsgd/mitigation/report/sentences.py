@@ -99,9 +99,18 @@ def few_sentence(summary: MitigationSummary, words: Words) -> list[str]:
     ]
 
 
-def held_out_sentence(split: SplitSummary, words: Words) -> str:
+def held_out_sentence(split: SplitSummary, written: WrittenSummary, words: Words) -> str:
     """Write what part the held-out rows had."""
     rows = f"The {count(split.held_out)} held-out {words.many}"
+    if written.looked_at > 1:
+        named = "" if split.unseen else " But the audit that names the group was of them too."
+        return (
+            f"{rows} played no part in training or in choosing candidates. Of the runs' models "
+            f"{count(written.looked_at)} were looked at on them, in the order of their differences "
+            f"on the other {words.many}, for one that keeps the guard; so intervals of what became "
+            f"of the difference are widened by Bonferroni for {count(written.looked_at)} models, "
+            f"and its accuracy on them may flatter it.{named}"
+        )
     if split.unseen:
         return f"{rows} played no part in finding the group, in training or in choosing."
     return (

@@ -11,9 +11,8 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from testsgd.auditing.report.summary import CounterfactualSummary, DataSummary, ModelSummary
-from testsgd.mitigation.outcome import CurvePoint
+from testsgd.mitigation.outcome import CurvePoint, ErrorRate
 from testsgd.mitigation.parameters import Kind, MitigationParameters, Side
-from testsgd.mitigation.side_effects import ErrorRate
 from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.mitigation/2"
@@ -205,6 +204,12 @@ class WrittenSummary(Part):
     """The model that was written: what the verdict is about."""
 
     run: int = Field(ge=1, description="the run that it is from")
+    looked_at: int = Field(
+        1,
+        ge=1,
+        description="runs whose models were looked at on the held-out rows until one kept the "
+        "guard; if several, intervals of changes of differences are widened by Bonferroni",
+    )
     estimand: Literal["observed", "neighbourhood"] = Field(
         description="which rates the verdict speaks of: of rows as they are, or of their "
         "neighbours (texts: with the terms put in)"

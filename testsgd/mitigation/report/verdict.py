@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from testsgd.auditing.report.vocabulary import Words, words_for
+from testsgd.mitigation.parameters import ROUNDING
 from testsgd.mitigation.report import phrases
 from testsgd.mitigation.report.phrases import FEW, accuracy, budget, enough, judged_where
 from testsgd.mitigation.report.sentences import (
@@ -54,9 +55,6 @@ from testsgd.report.formatting import (
 
 # Not enough evidence is told from failure, whose exit code is 1.
 EXIT_CODES: dict[str, Literal[0, 1, 3]] = {"mitigated": 0, "not_certain": 3, "too_few": 3}
-
-# Sums of points of accuracy carry rounding errors of this size at most.
-ROUNDING = 1e-9
 
 # Terms that change so little the other way round are not said to be turned round.
 TURNED = 0.02
@@ -244,7 +242,7 @@ def mitigation_verdict(summary: MitigationSummary) -> MitigationVerdict:
         sentences=[
             *worst_sentences(summary, written, words),
             *gap_sentences(summary, written, words),
-            held_out_sentence(summary.split, words),
+            held_out_sentence(summary.split, written, words),
             *caveats(summary, written, words),
             *paying_sentences(summary, written, words),
             *guard_sentences(written, words),

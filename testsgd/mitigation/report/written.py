@@ -11,7 +11,12 @@ from testsgd.auditing import Estimates
 from testsgd.auditing.estimates import counted_estimates
 from testsgd.auditing.report.summarise import rule_summary
 from testsgd.auditing.report.summary import CounterfactualSummary
-from testsgd.mitigation.candidate_evaluation import DecisionCounts, PartFigures, Written
+from testsgd.mitigation.candidate_evaluation import (
+    DecisionCounts,
+    PartFigures,
+    Written,
+    shared_confidence,
+)
 from testsgd.mitigation.candidate_evaluation import WrittenTarget as TargetCounts
 from testsgd.mitigation.outcome import CurvePoint, MitigationOutcome
 from testsgd.mitigation.report.summary import (
@@ -61,8 +66,10 @@ def written_summary(
     figures = enumerate(zip(written.targets, targets, effects, strict=True))
     side_effects = outcome.side_effects
     first, last = written.neighbourhood
+    of_targets = shared_confidence(confidence, written.looked)
     return WrittenSummary(
         run=outcome.kept.run,
+        looked_at=written.looked,
         estimand=outcome.material.estimand,
         constant_label=label,
         training=_part(written.training, written, confidence),
@@ -76,6 +83,7 @@ def written_summary(
                 rates_summary(first, index, confidence),
                 rates_summary(last, index, confidence),
                 confidence,
+                of_targets,
             )
             for index, (counts, target, effect) in figures
         ],
@@ -97,7 +105,7 @@ def _side_effects(outcome: MitigationOutcome, found: SideEffects) -> SideEffects
             target=rule_set in targets,
         )
 
-    exceeded = [growth for growth in found.growths if growth.low > 0]
+    exceeded = found.exceeded
     return SideEffectsSummary.of(
         found,
         exceeded=[gap(growth) for growth in exceeded[:_LISTED]],
@@ -247,16 +255,15 @@ def _target(
     neighbourhood_before: RatesSummary,
     neighbourhood_after: RatesSummary,
     confidence: float,
+    of_change: float,
 ) -> WrittenTarget:
     group, others = counts.inside, counts.outside
     inside, outside = _side(group, confidence), _side(others, confidence)
     rows = (group.rows, others.rows)
     before = observed_rates(rows, (group.selected_before, others.selected_before), confidence)
     after = observed_rates(rows, (group.selected_after, others.selected_after), confidence)
-    observed = _combined(
-        (inside.selected.change, inside.selected.confidence_interval),
-        (outside.selected.change, outside.selected.confidence_interval),
-    )
+    moved = [_side(side, of_change).selected for side in (group, others)]
+    observed = _combined(*((side.change, side.confidence_interval) for side in moved))
     return WrittenTarget(
         group=inside,
         complement=outside,
