@@ -69,7 +69,7 @@ def verdict_of(
     """The verdict on an audit of which no more is known than these parts."""
     label = LabelSummary(column="", favourable="yes", meaning="")
     data = DataSummary.model_construct(kind=kind, label=label, features=[])
-    model = ModelSummary.model_construct(accuracy=accuracy)
+    model = ModelSummary.model_construct(output="labels", threshold=None, accuracy=accuracy)
     known: dict[str, Any] = {"terms": None, "overall_rate": 0.5, "model": model, **parts}
     known["parameters"] = replace(known["parameters"], max_features=3)
     return verdict(AuditSummary.model_construct(data=data, **known), measures)

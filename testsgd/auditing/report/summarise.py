@@ -86,6 +86,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         ),
         "groups": groups,
         "terms": terms,
+        "estimands": estimands,
         "moved": _moved_features(findings, groups),
         "rules": _rules(findings, ranks),
         "unjudged": document.UnjudgedSummary.of(
@@ -133,7 +134,6 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
             findings.own_effects_unknown if isinstance(findings, TableFindings) else ""
         ),
         charts=drawn,
-        estimands=estimands,
         **parts,
     )
 
@@ -343,9 +343,14 @@ def _estimands(findings: Findings) -> list[document.EstimandSummary]:
             "simultaneous": float(guarantee.largest_bound),
             "fdr": float(score[guarantee.discoveries].max(initial=0.0)),
         }[guarantee.kind]
+        leading = guarantee.largest_bound_group
         summaries.append(
             document.EstimandSummary(
                 estimand=estimated.estimand,
+                first="" if leading is None else findings.rule_set(leading).text,
+                first_difference=(
+                    None if leading is None else float(estimated.estimates.difference[leading])
+                ),
                 groups=len(decided),
                 largest=float(decided.max()) if len(decided) else None,
                 largest_bound=bound,

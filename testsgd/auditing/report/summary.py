@@ -96,6 +96,10 @@ class EstimandSummary(Part):
         "not known",
     )
     guarantee: GuaranteeKind | None = Field(description="what its confidence intervals hold for")
+    first: str = Field(
+        "", description="the group with the largest lower confidence bound by it, if one is known"
+    )
+    first_difference: float | None = Field(None, description="the difference of that group by it")
 
 
 class ExplainingRuleSummary(Part):
@@ -405,6 +409,9 @@ class DataSummary(Part):
     source: str = Field(description="the file or object the rows came from")
     fingerprint: str = Field(description="sha256 of the features' values, or of the texts")
     rows: int = Field(description="number of rows, or of texts")
+    sampled_from: Positive | None = Field(
+        None, description="how many there were, if they are a sample; null if they are all"
+    )
     predictions_given: bool = Field(
         False, description="the predictions were there already, and no model was asked"
     )

@@ -24,6 +24,7 @@ from testsgd.auditing.report.within import (
 )
 from testsgd.auditing.report.wording import (
     ADJUSTMENTS,
+    DISAGREEMENT,
     TEXT_LIMIT,
     by_terms,
     described_by,
@@ -39,6 +40,7 @@ from testsgd.report.formatting import (
     count,
     how_often,
     interval,
+    number,
     percent,
     plural,
     points,
@@ -57,6 +59,8 @@ _EXIT_CODES: dict[Outcome, Literal[0, 1, 3]] = {
     "not_enough_evidence": 3,
 }
 
+# Scores above it count as the favourable label, if nothing else is said.
+_USUAL_THRESHOLD = 0.5
 # A group that comes back in fewer bootstrap samples is remarked on.
 _STABLE = 0.5
 # A model that agrees with fewer of the labels may mean the other class.
@@ -95,6 +99,7 @@ def verdict(summary: AuditSummary, measures: Sequence[GateMeasure]) -> Verdict:
     else:
         headline, sentences = "Not enough evidence to judge any group.", _why_nothing(summary)
     headline, sentences = _with_controls(headline, sentences, summary)
+    headline = _restricted(headline, summary)
     parameters = summary.parameters
     first: list[str] = []
     if parameters.fail_above is not None:
@@ -108,6 +113,29 @@ def verdict(summary: AuditSummary, measures: Sequence[GateMeasure]) -> Verdict:
     code = _EXIT_CODES[outcome]
     sentences = [*first, *sentences]
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
+
+
+def _restricted(headline: str, summary: AuditSummary) -> str:
+    """Write in the headline what restricts it: a sample, rows held out, theta, a threshold."""
+    data, parameters, words = summary.data, summary.parameters, vocabulary(summary)
+    restrictions, holdout = [], summary.holdout
+    if data.sampled_from is not None:
+        drawn = data.rows if holdout is None else holdout.searched + holdout.estimated
+        restrictions.append(
+            f"in a sample of {count(drawn)} of {plural(data.sampled_from, words.one)}"
+        )
+    if holdout is not None:
+        held = plural(holdout.estimated, words.one, words.many)
+        restrictions.append(f"estimated on {held} held out")
+    fewest = f"of at least {plural(summary.unjudged.fewest, words.one, words.many)}"
+    if parameters.theta is not None and fewest not in headline:
+        restrictions.append(f"among groups {fewest}")
+    threshold = summary.model.threshold
+    if summary.model.output == "scores" and threshold not in (None, _USUAL_THRESHOLD):
+        restrictions.append(f"scores above {number(threshold)} counting as this prediction")
+    if not restrictions:
+        return headline
+    return f"{headline.removesuffix('.')} ({'; '.join(restrictions)})."
 
 
 def _with_slices(
@@ -207,6 +235,7 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         *qualified,
         *error_rate_sentences(summary, words),
         *_significance(top, summary, effect_first=effect_first),
+        *_other_first(top, summary),
         *_explaining(summary),
     ]
     sentences += conditional_sentences(summary.conditional)
@@ -426,6 +455,23 @@ def _disagreement(top: GroupSummary, summary: AuditSummary) -> list[str]:
             f"decides. The difference with that feature moved: {series(changed)}."
         )
     return sentences
+
+
+def _other_first(top: GroupSummary, summary: AuditSummary) -> list[str]:
+    """Write which group differs most by the other estimand, if that is more, and another one."""
+    if len(summary.estimands) < 2:
+        return []
+    other = summary.estimands[1]
+    difference = other.first_difference
+    if difference is None or other.first == top.text or not other.largest_bound:
+        return []
+    if abs(difference) <= abs(top.difference) + DISAGREEMENT:
+        return []
+    estimand = vocabulary(summary).estimands[other.estimand]
+    return [
+        f"{estimand}, another group comes first: {shorten(other.first, TEXT_LIMIT)}, "
+        f"{points(difference)} (lower confidence bound {size_points(other.largest_bound)})."
+    ]
 
 
 def _explaining(summary: AuditSummary) -> list[str]:
