@@ -13,12 +13,18 @@ from numpy.typing import NDArray
 
 from testsgd.metrics.definitions import Floats
 from testsgd.metrics.parameters import BEST, OVERALL, Measure
-from testsgd.metrics.sides import Interval, LogarithmicInterval, Sides
-from testsgd.scoring.population import ANGLES, BETWEEN, errors_at
+from testsgd.metrics.sides import Sides
+from testsgd.scoring.ratios import (
+    ALL_ANGLES,
+    Interval,
+    LogarithmicInterval,
+    difference_ends,
+    most_below,
+    ratio_interval,
+)
 
-_ANGLES = [(np.cos(angle), np.sin(angle)) for angle in np.linspace(0, np.pi / 2, ANGLES)]
 # At this angle alone most of what is not significant shows that it is not.
-_MIDDLE = _ANGLES[ANGLES // 2 : ANGLES // 2 + 1]
+_MIDDLE = ALL_ANGLES[len(ALL_ANGLES) // 2 : len(ALL_ANGLES) // 2 + 1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,12 +210,12 @@ def _least_excess(
     excess: Floats = larger - smaller
     # What one angle alone takes away the largest sum over all angles takes away too.
     first, second = _interval(larger_sides, measure), _interval(smaller_sides, measure)
-    least = excess - _most_below(larger, first, smaller, second, error, _MIDDLE)
+    least = excess - most_below(larger, first, smaller, second, error, _MIDDLE)
     left = np.flatnonzero(least > 0)
     if len(left):
         first = _interval(larger_sides.take(left), measure)
         second = _interval(smaller_sides.take(left), measure)
-        below = _most_below(larger[left], first, smaller[left], second, error, _ANGLES)
+        below = most_below(larger[left], first, smaller[left], second, error, ALL_ANGLES)
         least[left] = excess[left] - below
     return np.maximum(np.nan_to_num(least), 0.0)
 
@@ -217,25 +223,6 @@ def _least_excess(
 def _interval(sides: Sides, measure: Measure) -> Interval:
     interval = sides.interval()
     return interval if measure == "difference" else LogarithmicInterval(interval)
-
-
-def _most_below(
-    first: Floats,
-    ends_first: Interval,
-    second: Floats,
-    ends_second: Interval,
-    error: float,
-    angles: list[tuple[float, float]],
-) -> Floats:
-    """Return how far below its value a difference may be, at most over some angles.
-
-    See :func:`testsgd.scoring.population.exact_difference`.
-    """
-    below = np.zeros(len(first))
-    for error_first, error_second in errors_at(angles, error):
-        low, high = ends_first.low(error_first), ends_second.high(error_second)
-        below = np.maximum(below, (first - low) + (high - second))
-    return BETWEEN * below
 
 
 def compare_independent(
@@ -254,35 +241,11 @@ def compare_independent(
     first, second = inside.value, outside.value
     of_first, of_second = inside.interval(), outside.interval()
     if measure == "difference":
-        low, high = _combined(first, of_first, second, of_second, error)
+        low, high = difference_ends(first, of_first, second, of_second, error)
         if inside.scale != "number":
             low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)
         return first - second, low, high
-    with np.errstate(divide="ignore", invalid="ignore"):
-        both = (first > 0) & (second > 0)
-        log_low, log_high = _combined(
-            np.log(first),
-            LogarithmicInterval(of_first),
-            np.log(second),
-            LogarithmicInterval(of_second),
-            error,
-        )
-        # A value of 0 has no logarithm. What is known of the ratio are the ends of both sides, each
-        # with half of the error.
-        half = error / 2
-        low = np.where(both, np.exp(log_low), of_first.low(half) / of_second.high(half))
-        high = np.where(both, np.exp(log_high), of_first.high(half) / of_second.low(half))
-        ratio = first / second
-    return ratio, np.nan_to_num(low), np.where(np.isnan(high), np.inf, high)
-
-
-def _combined(
-    first: Floats, ends_first: Interval, second: Floats, ends_second: Interval, error: float
-) -> tuple[Floats, Floats]:
-    with np.errstate(invalid="ignore"):
-        below = _most_below(first, ends_first, second, ends_second, error, _ANGLES)
-        above = _most_below(second, ends_second, first, ends_first, error, _ANGLES)
-        return first - second - below, first - second + above
+    return ratio_interval(first, of_first, second, of_second, error)
 
 
 def of_the_whole(effect: Floats, share: Floats, *, measure: Measure) -> Floats:

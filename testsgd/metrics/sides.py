@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,35 +16,7 @@ from testsgd.metrics.cells import (
     PRODUCT,
 )
 from testsgd.metrics.definitions import Floats, Scale
-from testsgd.scoring.population import lower_end
-
-
-class Interval(Protocol):
-    """The confidence intervals of some values, at any two-sided error rate."""
-
-    def low(self, error: Any) -> Floats:
-        """Return the lower ends."""
-        ...
-
-    def high(self, error: Any) -> Floats:
-        """Return the upper ends."""
-        ...
-
-
-@dataclass(frozen=True)
-class ShareInterval:
-    """The intervals of Clopper and Pearson, of shares."""
-
-    successes: Floats
-    failures: Floats
-
-    def low(self, error: Any) -> Floats:
-        """Return the lower ends."""
-        return lower_end(self.successes, self.failures, error)
-
-    def high(self, error: Any) -> Floats:
-        """Return the upper ends."""
-        return 1 - lower_end(self.failures, self.successes, error)
+from testsgd.scoring.ratios import Interval, ShareInterval
 
 
 @dataclass(frozen=True)
@@ -69,27 +41,6 @@ class NumberInterval:
 
         half: Floats = -stdtrit(self.freedom, np.asarray(error) / 2) * self.spread
         return half
-
-
-@dataclass(frozen=True)
-class LogarithmicInterval:
-    """The intervals of the logarithms of values."""
-
-    values: Interval
-
-    def low(self, error: Any) -> Floats:
-        """Return the lower ends."""
-        return self._logarithms(self.values.low(error))
-
-    def high(self, error: Any) -> Floats:
-        """Return the upper ends."""
-        return self._logarithms(self.values.high(error))
-
-    @staticmethod
-    def _logarithms(values: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            logarithms: Floats = np.log(np.maximum(values, 0.0))
-        return logarithms
 
 
 @dataclass(frozen=True)
