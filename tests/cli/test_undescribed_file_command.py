@@ -92,3 +92,11 @@ def test_a_file_that_is_not_there_is_not_taken_for_a_data_set(fails: Run, folder
 
 def test_columns_cannot_be_named_for_described_data(fails: Run, folder: Path) -> None:
     assert "--predictions" in fails("audit", "demo", "--predictions", "granted")
+
+
+def test_a_gate_by_ratios_fails_where_one_by_differences_passes(testsgd: Run, folder: Path) -> None:
+    rows = pd.DataFrame({"sex": ["m", "f"] * 500, "got": [0, 0, 0, 0, 1, 0, 0, 0, 0, 0] * 100})
+    rows.to_csv(folder / "rare.csv", index=False)
+    arguments = ("audit", "rare.csv", "--predictions", "got", "--sensitive", "sex", *QUICK)
+    assert testsgd(*arguments, "--fail-above", "0.25").code == 0
+    assert testsgd(*arguments, "--fail-above", "0.25", "--fail-below-ratio", "0.8").code == 1

@@ -152,7 +152,8 @@ def ratio_interval(
     >>> ratio.round(2).item(), low.round(2).item(), high.round(2).item()
     (0.4, 0.24, 0.63)
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    # A few answers may leave a ratio open to beyond what a number can hold.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         both = (first > 0) & (second > 0)
         log_low, log_high = difference_ends(
             np.log(first),
@@ -181,7 +182,7 @@ def smaller_to_larger(ratio: Floats, low: Floats, high: Floats) -> tuple[Floats,
     >>> [values.tolist() for values in ends]
     [[0.5, 0.9], [0.25, 0.75], [0.625, 1.0]]
     """
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         turned = np.where(np.isnan(ratio), 1.0, np.minimum(ratio, 1 / ratio))
         # Beyond 1 on both sides: which value is the smaller one is open.
         upper = np.where(low > 1, 1 / low, np.minimum(high, 1.0))
