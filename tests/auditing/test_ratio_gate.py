@@ -16,7 +16,7 @@ QUICK: dict[str, Any] = {"replicates": 99, "stability": 0}
 
 
 def two_sexes(men: tuple[int, int], women: tuple[int, int], **parameters: Any) -> AuditSummary:
-    """Audit so many selected of so many men and women."""
+    """Audit men and women of whom some are selected; pairs of selected and all."""
     sex = np.repeat(["m", "f"], [men[1], women[1]])
     selected = np.r_[np.arange(men[1]) < men[0], np.arange(women[1]) < women[0]].astype(int)
     settings = QUICK | parameters

@@ -33,7 +33,7 @@ class ImpactRatio:
     applicants: int
     selected: int
     selection_rate: float
-    # None: the category is small, and left out of the ratios; or nobody is selected
+    # None: the category is small, and left out of the ratios; or none is selected
     impact_ratio: float | None
     left_out: bool  # Whether it is so small
 
