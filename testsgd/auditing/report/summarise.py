@@ -15,6 +15,7 @@ from testsgd.auditing.report import summary as document
 from testsgd.auditing.report.error_rates import error_rate_summaries
 from testsgd.auditing.report.frames import frame_of
 from testsgd.auditing.report.own_effects import own_effect_summary
+from testsgd.auditing.report.ratio_gate import RatioMeasure
 from testsgd.auditing.report.subject import (
     charts,
     counterfactual_summary,
@@ -122,13 +123,22 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         # Beside the differences: those that come through other features would pass unseen.
         measures.append(_own_effect_measure(findings))
     measures += _beside_the_search(parts["within"], parts["conditional"])
+    ratios = [
+        RatioMeasure(
+            f"{item.estimand} ratio",
+            item.smallest_ratio,
+            item.smallest_ratio_bound,
+            item.smallest_ratio_allowed,
+        )
+        for item in estimands
+    ]
     return AuditSummary.of(
         findings,
         created=present_moment(),
         sampling=None if findings.mode == "exact" else parameters.sampling,
         versions=package_versions(packages(findings)),
         model_queries=findings.queries,
-        verdict=verdict(AuditSummary.model_construct(**parts), measures),
+        verdict=verdict(AuditSummary.model_construct(**parts), measures, ratios),
         undecided=_undecided(findings, words_for(data.kind)),
         own_effects_unknown=(
             findings.own_effects_unknown if isinstance(findings, TableFindings) else ""
@@ -236,11 +246,14 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
     groups = np.array(sorted(chosen & ranks.keys(), key=ranks.__getitem__), dtype=np.intp)
     explained = {*findings.highlights[:_EXPLAINED], *findings.ranking[:_EXPLAINED].tolist()}
     estimates = findings.estimates.take(groups)
+    of_rows = isinstance(findings, TableFindings)
+    ratios = np.array(estimates.population_ratio_at(findings.guarantee.errors[groups])).T
     unknown = findings.unknown.tolist() if isinstance(findings, TextFindings) else []
     rows = frame_of(findings, groups, np.array([ranks[group] for group in groups.tolist()]))
     described = []
     for index, row in enumerate(rows.to_dict("records")):
         group = int(groups[index])
+        low, high = ratios[index, 1:].tolist()
         rules = findings.rule_set(group).rules
         alone = group in explained and len(rules) > 1
         known = {name: _known(row[name]) for name in GroupSummary.model_fields if name in row}
@@ -251,6 +264,8 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
                 effective_sample_size_out=_at(estimates.effective_sample_size_out, index),
                 margin_method="wilson" if estimates.wilson[index] else estimates.margin_kind,
                 confidence_interval=(row["ci_low"], row["ci_high"]),
+                ratio=float(ratios[index, 0]) if of_rows else None,
+                ratio_interval=(low, high) if of_rows else None,
                 other=_other_rates(findings, group, row),
                 rules_alone=rules_alone(findings, group) if alone else [],
                 counterfactual=counterfactual_summary(findings, group),
@@ -333,7 +348,7 @@ def _other_rates(
 def _estimands(findings: Findings) -> list[document.EstimandSummary]:
     """Return what the audit found by each estimand, the one that groups are ranked by first."""
     first = Estimated(findings.parameters.estimand, findings.estimates, findings.guarantee)
-    summaries = []
+    summaries, of_rows = [], isinstance(findings, TableFindings)
     for estimated in (first, *findings.others):
         score, guarantee = estimated.estimates.score, estimated.guarantee
         decided = score[estimated.estimates.decided]
@@ -358,9 +373,37 @@ def _estimands(findings: Findings) -> list[document.EstimandSummary]:
                     guarantee.largest_allowed if guarantee.kind == "simultaneous" else None
                 ),
                 guarantee=guarantee.kind,
+                **(_smallest_ratios(findings, estimated) if of_rows else {}),
             )
         )
     return summaries
+
+
+def _smallest_ratios(findings: Findings, estimated: Estimated) -> dict[str, float | None]:
+    """Return the smallest ratio, and what a gate by ratios goes by if there is one."""
+    estimates, guarantee = estimated.estimates, estimated.guarantee
+    decided = np.flatnonzero(estimates.decided)
+    if not len(decided):
+        return {}
+    if findings.parameters.fail_below_ratio is None:
+        # The intervals of all groups take their time.
+        smaller, larger = np.sort([estimates.rate_in[decided], estimates.rate_out[decided]], axis=0)
+        ratios = np.divide(smaller, larger, out=np.ones(len(decided)), where=larger > 0)
+        return {"smallest_ratio": float(ratios.min())}
+    known = estimates.take(decided).population_ratio_at(guarantee.errors[decided])
+    ratio, low, high = (values.clip(0.0, 1.0) for values in known)
+    # Single groups are taken at their ratios, discoveries at the smallest of them.
+    found = np.isin(decided, guarantee.discoveries)
+    bound = {
+        "per-group": None,
+        "simultaneous": float(high.min()),
+        "fdr": float(ratio[found].min(initial=1.0)),
+    }[guarantee.kind]
+    return {
+        "smallest_ratio": float(ratio.min()),
+        "smallest_ratio_bound": bound,
+        "smallest_ratio_allowed": float(low.min()) if guarantee.kind == "simultaneous" else None,
+    }
 
 
 def _moved_features(

@@ -95,6 +95,21 @@ class EstimandSummary(Part):
         description="largest difference that a simultaneous interval still allows; null if it is "
         "not known",
     )
+    smallest_ratio: Share | None = Field(
+        None,
+        description="the smallest ratio of the smaller of two rates to the larger; null if none, "
+        "or for texts",
+    )
+    smallest_ratio_bound: Share | None = Field(
+        None,
+        description="the smallest upper confidence bound of a ratio, which the gate goes by; null "
+        "without a gate by ratios, and where it goes by the ratios themselves",
+    )
+    smallest_ratio_allowed: Share | None = Field(
+        None,
+        description="the smallest ratio that a simultaneous interval still allows; null without a "
+        "gate by ratios, or if it is not known",
+    )
     guarantee: GuaranteeKind | None = Field(description="what its confidence intervals hold for")
     first: str = Field(
         "", description="the group with the largest lower confidence bound by it, if one is known"
@@ -314,6 +329,16 @@ class GroupSummary(Part):
     confidence_interval: Interval = Field(
         description="confidence interval of the difference in the population the rows are a sample "
         "of; what it holds for is in `guarantee`"
+    )
+    ratio: Share | None = Field(
+        None,
+        description="the smaller of both rates as a part of the larger; 1 if both are 0; null for "
+        "texts",
+    )
+    ratio_interval: Interval | None = Field(
+        None,
+        description="confidence interval of that ratio, at the error rate of "
+        "`confidence_interval`; null for texts",
     )
     exact: bool = Field(description="true if the rates carry no sampling error")
     samples_in: int = Field(description="generated rows or texts asked about inside")

@@ -15,6 +15,11 @@ from testsgd.auditing.report.controls import (
     largest_control_effect,
 )
 from testsgd.auditing.report.own_effects import own_effect_sentence
+from testsgd.auditing.report.ratio_gate import (
+    RatioMeasure,
+    ratio_gate_outcome,
+    ratio_gate_sentence,
+)
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
 from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
 from testsgd.auditing.report.within import (
@@ -89,7 +94,11 @@ class GateMeasure:
         return self.largest if self.bound is None else self.bound
 
 
-def verdict(summary: AuditSummary, measures: Sequence[GateMeasure]) -> Verdict:
+def verdict(
+    summary: AuditSummary,
+    measures: Sequence[GateMeasure],
+    ratios: Sequence[RatioMeasure] = (),
+) -> Verdict:
     """Write in words what an audit found; `summary` needs no verdict yet."""
     decided = [group for group in summary.groups if group.decided]
     outcome: Outcome = "reported" if decided else "not_enough_evidence"
@@ -105,6 +114,10 @@ def verdict(summary: AuditSummary, measures: Sequence[GateMeasure]) -> Verdict:
     if parameters.fail_above is not None:
         outcome = gate_outcome(measures, parameters.fail_above, strict=parameters.strict)
         first.append(_gate_sentence(outcome, summary, measures, parameters.fail_above))
+    if parameters.fail_below_ratio is not None:
+        by_ratio = ratio_gate_outcome(ratios, parameters.fail_below_ratio, strict=parameters.strict)
+        first.append(ratio_gate_sentence(by_ratio, summary, ratios, _judged_groups(summary)))
+        outcome = by_ratio if parameters.fail_above is None else _worse(outcome, by_ratio)
     if parameters.strict:
         lacking = _lacking(summary)
         first += lacking
@@ -219,6 +232,12 @@ def gate_outcome(measures: Sequence[GateMeasure], gate: float, *, strict: bool =
     return "not_enough_evidence"
 
 
+def _worse(*outcomes: Outcome) -> Outcome:
+    """Return the outcome that counts of several gates."""
+    order: tuple[Outcome, ...] = ("gate_failed", "not_enough_evidence", "gate_passed")
+    return min(outcomes, key=order.index)
+
+
 def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]:
     """Write of the first group the headline, and what qualifies it."""
     counts, words, label = summary.counts, vocabulary(summary), summary.data.label.favourable
@@ -321,6 +340,11 @@ def _judged_size(summary: AuditSummary) -> str:
     words = vocabulary(summary)
     depth = described_by(summary.parameters.depth, _possible_features(summary), words.features)
     return f"of at least {plural(summary.unjudged.fewest, words.one, words.many)}{depth}"
+
+
+def _judged_groups(summary: AuditSummary) -> str:
+    """Write which groups a gate passed for."""
+    return f"every group {_judged_size(summary)}".rstrip(",")
 
 
 def _possible_features(summary: AuditSummary) -> int:
@@ -501,7 +525,7 @@ def _gate_sentence(
     kind = summary.guarantee.kind
     if outcome == "gate_passed":
         largest = series([f"{item.largest:.3f} ({item.name})" for item in measures])
-        judged = f"every group {_judged_size(summary)}".rstrip(",")
+        judged = _judged_groups(summary)
         passed = f"The gate passed for {judged}: the largest is {largest}, not above {gate:g}."
         return f"{passed}{_silent_up_to(measures, gate)}{_rare_label(summary, gate)}"
     of_kind = {
@@ -544,9 +568,10 @@ def _silent_up_to(measures: Sequence[GateMeasure], gate: float) -> str:
 def _rare_label(summary: AuditSummary, gate: float) -> str:
     """Write that a group cannot be selected much less often; empty if it can."""
     rate = summary.overall_rate
-    if rate is None or rate > gate or by_terms(summary):
+    by_ratio = summary.parameters.fail_below_ratio is not None
+    if rate is None or rate > gate or by_terms(summary) or by_ratio:
         return ""
     return (
         f" With {percent(rate)} in all no group can be selected {gate:g} less often than others; "
-        "compare ratios (--rule four-fifths)."
+        "set a limit to ratios (--fail-below-ratio 0.8)."
     )
