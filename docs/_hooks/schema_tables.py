@@ -56,6 +56,7 @@ RESULT = {
     "ExplainingRuleSummary": "`rules[]`",
     "UnjudgedSummary": "`unjudged`",
     "CoarseBin": "`unjudged.coarse_bins`",
+    "FinerSummary": "`finer`",
     "WithinSummary": "`within`",
     "WithinGroup": "`within.groups[]`",
     "ConditionalSummary": "`conditional`",

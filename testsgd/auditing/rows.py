@@ -17,6 +17,7 @@ from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.exact import audit_exactly, audit_predictions_exactly
 from testsgd.auditing.explaining import Explanation, explain_groups
 from testsgd.auditing.findings import Estimated, TableFindings
+from testsgd.auditing.finer import FinerSearch, search_finer
 from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind
 from testsgd.auditing.independent import sample_independent
 from testsgd.auditing.max_statistic import simultaneous
@@ -95,6 +96,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         )
     with clock.phase("rule selection"):
         rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
+    finer = _finer_cuts(audit, outcome.observed)
     slices = _within_slices(audit, outcome.observed, rule_sets)
     conditional = _among_alike(audit, outcome.observed, rule_sets)
     favourable, accuracy = outcome.observed.row_favourable, None
@@ -123,6 +125,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         by_feature=outcome.by_feature,
         own_effects=own_effects,
         own_effects_unknown=own_effects_unknown,
+        finer=finer,
         slices=slices,
         conditional=conditional,
         neighbourhood=neighbourhood_size(table) * len(table) if audit.has_neighbours else 0,
@@ -144,6 +147,22 @@ def audit_rows(audit: RowAudit) -> TableFindings:
     return replace(
         findings, explanations=explanations, stability=stability, stability_samples=samples
     )
+
+
+def _finer_cuts(audit: RowAudit, observed: Answers) -> FinerSearch | None:
+    """Look at sensitive numbers again with finer cuts, if all groups are searched for."""
+    parameters = audit.parameters
+    searched = audit.given is None and parameters.guarantee != "per-group"
+    if not searched or observed.row_favourable is None or audit.table.clusters is not None:
+        return None
+    with audit.clock.phase("finer cuts"):
+        return search_finer(
+            audit.table,
+            audit.axes,
+            observed.row_favourable / observed.row_samples,
+            min_rows=audit.min_count,
+            confidence=parameters.confidence,
+        )
 
 
 def _within_slices(

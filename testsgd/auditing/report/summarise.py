@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,9 +27,8 @@ from testsgd.auditing.report.terms import describe_terms
 from testsgd.auditing.report.verdict import GateMeasure, verdict
 from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.auditing.report.within import (
-    ConditionalSummary,
-    WithinSummary,
     conditional_summary,
+    finer_summary,
     within_summary,
 )
 from testsgd.auditing.report.wording import DISAGREEMENT, disagree
@@ -99,6 +98,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         "guarantee": _guarantee(findings, ranks),
         "error_rates": error_rate_summaries(findings),
         "holdout": holdout,
+        "finer": finer_summary(findings) if isinstance(findings, TableFindings) else None,
         "within": within_summary(findings) if isinstance(findings, TableFindings) else None,
         "conditional": (
             conditional_summary(findings) if isinstance(findings, TableFindings) else None
@@ -122,7 +122,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     if parameters.ranked_by == "counterfactual" and isinstance(findings, TableFindings):
         # Beside the differences: those that come through other features would pass unseen.
         measures.append(_own_effect_measure(findings))
-    measures += _beside_the_search(parts["within"], parts["conditional"])
+    measures += _beside_the_search(parts)
     ratios = [
         RatioMeasure(
             f"{item.estimand} ratio",
@@ -148,11 +148,14 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     )
 
 
-def _beside_the_search(
-    within: WithinSummary | None, conditional: ConditionalSummary | None
-) -> list[GateMeasure]:
-    """Return what the gate looks at besides the groups over all rows, if it was asked for."""
+def _beside_the_search(parts: Mapping[str, Any]) -> list[GateMeasure]:
+    """Return what the gate looks at besides the groups over all rows."""
+    finer, within, conditional = parts["finer"], parts["within"], parts["conditional"]
     measures = []
+    if finer is not None and finer.lower_confidence_bound > 0:
+        # Of very many small groups some differ much by chance; only what is certain counts.
+        bound = finer.lower_confidence_bound
+        measures.append(GateMeasure("observed difference by finer cuts", bound, bound))
     if within is not None:
         measures.append(
             GateMeasure(

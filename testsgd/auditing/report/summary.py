@@ -13,7 +13,7 @@ from testsgd.auditing.parameters import AuditParameters, Estimand, GuaranteeKind
 from testsgd.auditing.report.controls import ControlsSummary
 from testsgd.auditing.report.error_rates import ErrorRateSummary
 from testsgd.auditing.report.own_effects import OwnEffectSummary
-from testsgd.auditing.report.within import ConditionalSummary, WithinSummary
+from testsgd.auditing.report.within import ConditionalSummary, FinerSummary, WithinSummary
 from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.audit/2"
@@ -560,6 +560,9 @@ class AuditSummary(Part):
         "no true labels, or if it is not the selection rate of rows as they are that was compared",
     )
     holdout: Holdout | None = Field(None, description="how the rows were split; null if not")
+    finer: FinerSummary | None = Field(
+        None, description="groups by finer cuts of numbers; null if there are none"
+    )
     within: WithinSummary | None = Field(
         None, description="groups within slices of other features; null if not asked for"
     )

@@ -24,6 +24,8 @@ from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
 from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
 from testsgd.auditing.report.within import (
     conditional_sentences,
+    finer_headline,
+    finer_sentences,
     within_headline,
     within_sentences,
 )
@@ -104,7 +106,7 @@ def verdict(
     outcome: Outcome = "reported" if decided else "not_enough_evidence"
     if decided:
         headline, sentences = _of_group(decided[0], summary)
-        headline, sentences = _with_slices(headline, sentences, decided[0], summary)
+        headline, sentences = _with_further_looks(headline, sentences, decided[0], summary)
     else:
         headline, sentences = "Not enough evidence to judge any group.", _why_nothing(summary)
     headline, sentences = _with_controls(headline, sentences, summary)
@@ -151,23 +153,29 @@ def _restricted(headline: str, summary: AuditSummary) -> str:
     return f"{headline.removesuffix('.')} ({'; '.join(restrictions)})."
 
 
-def _with_slices(
+def _with_further_looks(
     headline: str, sentences: list[str], top: GroupSummary, summary: AuditSummary
 ) -> tuple[str, list[str]]:
-    """Add what was found within slices; it is the headline where it is the larger finding."""
-    if summary.within is None:
-        return headline, [*sentences, *within_others(summary.data)]
-    found = summary.within.first
-    over_all = top.lower_confidence_bound or 0.0
-    if found is None or found.lower_confidence_bound <= over_all:
-        return headline, [*sentences, *within_sentences(summary.within, is_headline=False)]
+    """Add what finer cuts and slices show; the largest finding of all is the headline."""
     words, label = vocabulary(summary), summary.data.label.favourable
-    first = within_headline(summary.within, words.observed(label), words.says(label))
-    return f"{first}.", [
-        *within_sentences(summary.within, is_headline=True),
-        headline,
-        *sentences,
-    ]
+    subject, says = words.observed(label), words.says(label)
+    finer, within = summary.finer, summary.within
+    over_all = top.lower_confidence_bound or 0.0
+    of_finer = 0.0 if finer is None else finer.lower_confidence_bound
+    of_slices = 0.0 if within is None or within.first is None else within.largest_bound
+    further = finer_sentences(finer, over_all=over_all)
+    if within is None:
+        further += within_others(summary.data)
+    if within is not None and of_slices > max(over_all, of_finer):
+        first = within_headline(within, subject, says)
+        about = within_sentences(within, is_headline=True)
+        return f"{first}.", [*about, headline, *sentences, *further]
+    if within is not None:
+        further += within_sentences(within, is_headline=False)
+    # Cuts that fit the differences of chance a little better are no other finding.
+    if finer is not None and of_finer > over_all + DISAGREEMENT:
+        return f"{finer_headline(finer, subject, says)}.", [*further, headline, *sentences]
+    return headline, [*sentences, *further]
 
 
 def _speaks_first(summary: AuditSummary) -> ControlEffectSummary | None:

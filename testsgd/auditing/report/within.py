@@ -1,4 +1,4 @@
-"""How groups within slices of other features, or among people alike, stand in the document."""
+"""How further looks stand in the document: at finer cuts, within slices, and among people alike."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from testsgd.report.formatting import (
     plural,
     points,
     series,
+    share,
     shorten,
 )
 from testsgd.report.listing import Listed, listing
@@ -72,6 +73,75 @@ class WithinSummary(Part):
         """The group with the largest lower confidence bound, if one is above zero."""
         found = self.groups[0] if self.groups else None
         return found if found is not None and found.lower_confidence_bound > 0 else None
+
+
+class FinerSummary(Part):
+    """What a second look at sensitive numbers, with finer cuts, found."""
+
+    features: list[str] = Field(description="the numbers")
+    bins: list[Count] = Field(description="into how many bins each was cut")
+    compared: Count = Field(description="groups compared")
+    confidence: Share = Field(description="confidence with which all intervals hold at once")
+    text: str = Field(description="the group with the largest lower confidence bound")
+    n_in: Count = Field(description="rows in that group")
+    rate_in: Share = Field(description="its selection rate")
+    rate_out: Share = Field(description="that of its complement")
+    difference: Difference = Field(description="the former rate minus the latter")
+    confidence_interval: tuple[Difference, Difference] = Field(
+        description="confidence interval of that difference"
+    )
+    lower_confidence_bound: Share = Field(description="of the size of the difference")
+
+
+def finer_summary(findings: TableFindings) -> FinerSummary | None:
+    """Write down what finer cuts of numbers show; None if nothing was looked for."""
+    search = findings.finer
+    if search is None or search.first is None:
+        return None
+    rates = search.first.rates
+    return FinerSummary(
+        features=list(search.features),
+        bins=list(search.bins),
+        compared=search.compared,
+        confidence=search.confidence,
+        text=search.first.rule_set.text,
+        n_in=rates.rows_in,
+        rate_in=rates.rate_in,
+        rate_out=rates.rate_out,
+        difference=rates.difference,
+        confidence_interval=rates.interval,
+        lower_confidence_bound=rates.lower_bound,
+    )
+
+
+def finer_sentences(finer: FinerSummary | None, *, over_all: float) -> list[str]:
+    """Write what finer cuts show, if it is more than the bound over all; else how fine they are."""
+    if finer is None:
+        return []
+    cuts = series(
+        [
+            f"{name} ({count(bins)} bins)"
+            for name, bins in zip(finer.features, finer.bins, strict=True)
+        ]
+    )
+    held = f"{plural(finer.compared, 'group')}, with {share(finer.confidence)} confidence"
+    if finer.lower_confidence_bound <= over_all:
+        return [f"With finer cuts of {cuts} no group stands out more ({held})."]
+    return [
+        f"With finer cuts of {cuts} the largest lower confidence bound is that for "
+        f"{shorten(finer.text, _TEXT_LIMIT)}: {how_often(finer.difference)} "
+        f"({percent(finer.rate_in)} against {percent(finer.rate_out)}), interval "
+        f"{interval(finer.confidence_interval)} ({held})."
+    ]
+
+
+def finer_headline(finer: FinerSummary, subject: str, says: str) -> str:
+    """Write of the group by finer cuts, without a full stop; see :func:`within_headline`."""
+    return (
+        f"{subject}, {says} {how_often(finer.difference)} for "
+        f"{shorten(finer.text, _TEXT_LIMIT)} ({percent(finer.rate_in)}) than for everybody else "
+        f"({percent(finer.rate_out)})"
+    )
 
 
 class ConditionalSummary(Part):
@@ -142,17 +212,17 @@ def within_summary(findings: TableFindings) -> WithinSummary | None:
             WithinGroup(
                 text=findings.rule_set(item.group).text,
                 slice=item.slice.text,
-                n_in=item.rows_in,
-                n_out=item.rows_out,
-                rate_in=item.rate_in,
-                rate_out=item.rate_out,
-                difference=item.difference,
-                confidence_interval=item.interval,
-                lower_confidence_bound=item.lower_bound,
+                n_in=item.rates.rows_in,
+                n_out=item.rates.rows_out,
+                rate_in=item.rates.rate_in,
+                rate_out=item.rates.rate_out,
+                difference=item.rates.difference,
+                confidence_interval=item.rates.interval,
+                lower_confidence_bound=item.rates.lower_bound,
                 overall_difference=float(observed.difference[item.group]),
             )
         )
-    ends = [abs(end) for item in search.found for end in item.interval]
+    ends = [abs(end) for item in search.found for end in item.rates.interval]
     return WithinSummary(
         features=list(search.features),
         slices=search.slices,
