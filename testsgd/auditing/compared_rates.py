@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from testsgd.auditing.estimates import Floats
-from testsgd.scoring import Side, population_interval
+from testsgd.scoring import Side, normal_quantile, population_interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,3 +72,19 @@ def compared_rates(sums: Floats, *, error: float) -> list[ComparedRates]:
         )
         for index in range(len(rows_in))
     ]
+
+
+# Intervals are computed of those whose differences are largest by a normal margin.
+_LOOKED_AT = 500
+
+
+def surest(sums: Floats, *, error: float, most: int) -> list[tuple[int, ComparedRates]]:
+    """Return the comparisons with the largest lower bounds, with their places in `sums`.
+
+    `error` is the two-sided error rate of each interval; `sums` as in `differences_of`.
+    """
+    bounds = normal_bounds(sums, margin=normal_quantile(1 - error))
+    chosen = np.argsort(-bounds, kind="stable")[: max(most, _LOOKED_AT)]
+    rates = compared_rates(sums[:, chosen], error=error)
+    found = list(zip(chosen.tolist(), rates, strict=True))
+    return sorted(found, key=lambda item: (*item[1].order, item[0]))[:most]

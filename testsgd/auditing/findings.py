@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from testsgd.auditing.conditional import ConditionalSearch
+from testsgd.auditing.deeper import DeeperSearch
 from testsgd.auditing.drawn_own_effect import DrawnEffect
 from testsgd.auditing.error_rates import ErrorRate
 from testsgd.auditing.estimates import Counts, Estimates, Floats
@@ -200,6 +201,8 @@ class TableFindings(Findings):
     own_effects_unknown: str = ""
     # If they are not known: those of groups that reports look at first, estimated from draws.
     drawn_effects: Mapping[int, DrawnEffect] = field(default_factory=dict)
+    # What a look at groups of more features than were searched found; None if there was none.
+    deeper: DeeperSearch | None = None
     # What a second look at numbers with finer cuts found; None if there was none.
     finer: FinerSearch | None = None
     # What was found within slices of other features; None if nothing was looked for.

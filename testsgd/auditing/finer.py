@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from testsgd.auditing.compared_rates import ComparedRates, compared_rates, normal_bounds
+from testsgd.auditing.compared_rates import ComparedRates, surest
 from testsgd.auditing.estimates import Floats
 from testsgd.data import Table, quantile_edges
 from testsgd.rules import (
@@ -25,7 +25,6 @@ from testsgd.rules import (
     lay_out,
     mine,
 )
-from testsgd.scoring import normal_quantile
 
 # A whole number has a bin a value, if it has no more; other numbers have as many bins at most.
 _MOST_BINS = 100
@@ -35,8 +34,6 @@ _MOST_RULE_SETS = 250_000
 _SHARE_OF_ERROR = 0.1
 # Answers of models that draw are shares of a row; the sums of the lattice are whole numbers.
 _PARTS = 1000
-# Groups whose intervals are computed: those whose differences are largest by a normal margin.
-_MOST_EXACT = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,14 +152,13 @@ def _groups(
 
 
 def _surest(rule_sets: FrequentRuleSets, everything: Floats, *, error: float) -> list[FinerGroup]:
-    """Return the groups whose differences are surest, with exact intervals."""
+    """Return the group whose difference is surest, with its exact interval; none without groups."""
+    if not len(rule_sets):
+        return []
     inside = rule_sets.sums.astype(np.float64)
     sums = np.vstack([inside, everything[:, None] - inside])
     sums[[1, 3]] /= _PARTS
-    bounds = normal_bounds(sums, margin=normal_quantile(1 - error))
-    groups = np.argsort(-bounds, kind="stable")[:_MOST_EXACT]
-    rates = compared_rates(sums[:, groups], error=error)
     return [
-        FinerGroup(rule_set=rule_sets.rule_set(group), rates=compared)
-        for group, compared in zip(groups.tolist(), rates, strict=True)
+        FinerGroup(rule_set=rule_sets.rule_set(group), rates=rates)
+        for group, rates in surest(sums, error=error, most=1)
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from testsgd.auditing.report import charts, tables, wording
+from testsgd.auditing.report.further_looks import within_blocks
 from testsgd.auditing.report.notes import meaning_notes
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.provenance import particulars
@@ -17,7 +18,6 @@ from testsgd.auditing.report.summary import (
     TermSummary,
 )
 from testsgd.auditing.report.vocabulary import Words, vocabulary
-from testsgd.auditing.report.within import within_blocks
 from testsgd.report.blocks import (
     GATE_STANDINGS,
     Article,

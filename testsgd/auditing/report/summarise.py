@@ -14,6 +14,12 @@ from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.report import summary as document
 from testsgd.auditing.report.error_rates import error_rate_summaries
 from testsgd.auditing.report.frames import frame_of
+from testsgd.auditing.report.further_looks import (
+    conditional_summary,
+    deeper_summary,
+    finer_summary,
+    within_summary,
+)
 from testsgd.auditing.report.own_effects import own_effect_summary
 from testsgd.auditing.report.ratio_gate import RatioMeasure
 from testsgd.auditing.report.subject import (
@@ -26,11 +32,6 @@ from testsgd.auditing.report.summary import AuditSummary, GroupSummary
 from testsgd.auditing.report.terms import describe_terms
 from testsgd.auditing.report.verdict import GateMeasure, verdict
 from testsgd.auditing.report.vocabulary import Words, words_for
-from testsgd.auditing.report.within import (
-    conditional_summary,
-    finer_summary,
-    within_summary,
-)
 from testsgd.auditing.report.wording import DISAGREEMENT, disagree
 from testsgd.auditing.text import TextFindings
 from testsgd.models import CheckedFunction
@@ -98,6 +99,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         "guarantee": _guarantee(findings, ranks),
         "error_rates": error_rate_summaries(findings),
         "holdout": holdout,
+        "deeper": deeper_summary(findings) if isinstance(findings, TableFindings) else None,
         "finer": finer_summary(findings) if isinstance(findings, TableFindings) else None,
         "within": within_summary(findings) if isinstance(findings, TableFindings) else None,
         "conditional": (
@@ -152,10 +154,12 @@ def _beside_the_search(parts: Mapping[str, Any]) -> list[GateMeasure]:
     """Return what the gate looks at besides the groups over all rows."""
     finer, within, conditional = parts["finer"], parts["within"], parts["conditional"]
     measures = []
-    if finer is not None and finer.lower_confidence_bound > 0:
-        # Of very many small groups some differ much by chance; only what is certain counts.
-        bound = finer.lower_confidence_bound
-        measures.append(GateMeasure("observed difference by finer cuts", bound, bound))
+    looks = {"by more features": parts["deeper"], "by finer cuts": finer}
+    for name, look in looks.items():
+        if look is not None and look.lower_confidence_bound > 0:
+            # Of very many small groups some differ much by chance; only what is certain counts.
+            bound = look.lower_confidence_bound
+            measures.append(GateMeasure(f"observed difference {name}", bound, bound))
     if within is not None:
         measures.append(
             GateMeasure(

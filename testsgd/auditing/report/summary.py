@@ -12,8 +12,13 @@ from testsgd.auditing.guarantee import Method
 from testsgd.auditing.parameters import AuditParameters, Estimand, GuaranteeKind, SamplingScheme
 from testsgd.auditing.report.controls import ControlsSummary
 from testsgd.auditing.report.error_rates import ErrorRateSummary
+from testsgd.auditing.report.further_looks import (
+    ConditionalSummary,
+    DeeperSummary,
+    FinerSummary,
+    WithinSummary,
+)
 from testsgd.auditing.report.own_effects import OwnEffectSummary
-from testsgd.auditing.report.within import ConditionalSummary, FinerSummary, WithinSummary
 from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.audit/2"
@@ -560,6 +565,9 @@ class AuditSummary(Part):
         "no true labels, or if it is not the selection rate of rows as they are that was compared",
     )
     holdout: Holdout | None = Field(None, description="how the rows were split; null if not")
+    deeper: DeeperSummary | None = Field(
+        None, description="groups of more features than were searched; null if there are none"
+    )
     finer: FinerSummary | None = Field(
         None, description="groups by finer cuts of numbers; null if there are none"
     )

@@ -14,6 +14,14 @@ from testsgd.auditing.report.controls import (
     control_sentences,
     largest_control_effect,
 )
+from testsgd.auditing.report.further_looks import (
+    conditional_sentences,
+    deeper_sentences,
+    finer_sentences,
+    further_headline,
+    within_headline,
+    within_sentences,
+)
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.ratio_gate import (
     RatioMeasure,
@@ -22,13 +30,6 @@ from testsgd.auditing.report.ratio_gate import (
 )
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
 from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
-from testsgd.auditing.report.within import (
-    conditional_sentences,
-    finer_headline,
-    finer_sentences,
-    within_headline,
-    within_sentences,
-)
 from testsgd.auditing.report.wording import (
     ADJUSTMENTS,
     DISAGREEMENT,
@@ -159,22 +160,28 @@ def _with_further_looks(
     """Add what finer cuts and slices show; the largest finding of all is the headline."""
     words, label = vocabulary(summary), summary.data.label.favourable
     subject, says = words.observed(label), words.says(label)
-    finer, within = summary.finer, summary.within
+    within = summary.within
     over_all = top.lower_confidence_bound or 0.0
-    of_finer = 0.0 if finer is None else finer.lower_confidence_bound
+    looks = [look for look in (summary.deeper, summary.finer) if look is not None]
+    largest = max(looks, key=lambda look: look.lower_confidence_bound, default=None)
+    of_looks = 0.0 if largest is None else largest.lower_confidence_bound
     of_slices = 0.0 if within is None or within.first is None else within.largest_bound
-    further = finer_sentences(finer, over_all=over_all)
+    depth = summary.parameters.depth if summary.terms is None else 0
+    further = [
+        *deeper_sentences(summary.deeper, searched=depth, over_all=over_all),
+        *finer_sentences(summary.finer, over_all=over_all),
+    ]
     if within is None:
         further += within_others(summary.data)
-    if within is not None and of_slices > max(over_all, of_finer):
+    if within is not None and of_slices > max(over_all, of_looks):
         first = within_headline(within, subject, says)
         about = within_sentences(within, is_headline=True)
         return f"{first}.", [*about, headline, *sentences, *further]
     if within is not None:
         further += within_sentences(within, is_headline=False)
-    # Cuts that fit the differences of chance a little better are no other finding.
-    if finer is not None and of_finer > over_all + DISAGREEMENT:
-        return f"{finer_headline(finer, subject, says)}.", [*further, headline, *sentences]
+    # What fits the differences of chance a little better is no other finding.
+    if largest is not None and of_looks > over_all + DISAGREEMENT:
+        return f"{further_headline(largest, subject, says)}.", [*further, headline, *sentences]
     return headline, [*sentences, *further]
 
 
@@ -290,9 +297,10 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         why = few if top.exact else "did not reach the error margin"
         sentences.append(f"{plural(undecided, 'group')} {why}: undecided, neither fair nor unfair.")
     sentences += [*_units(summary), *_agreement(summary)]
-    sentences += not_searched_sentences(
-        summary.parameters.depth, _possible_features(summary), words.features
-    )
+    if summary.deeper is None:
+        sentences += not_searched_sentences(
+            summary.parameters.depth, _possible_features(summary), words.features
+        )
     return headline, [*sentences, *unjudged_sentences(summary.unjudged, words)]
 
 

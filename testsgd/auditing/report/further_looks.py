@@ -1,13 +1,18 @@
-"""How further looks stand in the document: at finer cuts, within slices, and among people alike."""
+"""How looks beyond the search stand in the document.
+
+They are at groups of more features, at finer cuts of numbers, within slices of other features, and
+among people who are alike.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from testsgd.auditing.compared_rates import ComparedRates
 from testsgd.auditing.findings import TableFindings
 from testsgd.auditing.slices import WithinSlice
 from testsgd.report.blocks import Block, Cell, Only, Paragraph
@@ -75,11 +80,9 @@ class WithinSummary(Part):
         return found if found is not None and found.lower_confidence_bound > 0 else None
 
 
-class FinerSummary(Part):
-    """What a second look at sensitive numbers, with finer cuts, found."""
+class FurtherGroup(Part):
+    """The group with the largest lower confidence bound of a further look."""
 
-    features: list[str] = Field(description="the numbers")
-    bins: list[Count] = Field(description="into how many bins each was cut")
     compared: Count = Field(description="groups compared")
     confidence: Share = Field(description="confidence with which all intervals hold at once")
     text: str = Field(description="the group with the largest lower confidence bound")
@@ -92,55 +95,111 @@ class FinerSummary(Part):
     )
     lower_confidence_bound: Share = Field(description="of the size of the difference")
 
+    @property
+    def held(self) -> str:
+        """How many groups were compared, and with which confidence."""
+        return f"{plural(self.compared, 'group')}, with {share(self.confidence)} confidence"
+
+    @property
+    def finding(self) -> str:
+        """The group with its rates, as a part of a sentence."""
+        return (
+            f"the largest lower confidence bound is that for {shorten(self.text, _TEXT_LIMIT)}: "
+            f"{how_often(self.difference)} ({percent(self.rate_in)} against "
+            f"{percent(self.rate_out)}), interval {interval(self.confidence_interval)}"
+        )
+
+
+class FinerSummary(FurtherGroup):
+    """What a second look at sensitive numbers, with finer cuts, found."""
+
+    features: list[str] = Field(description="the numbers")
+    bins: list[Count] = Field(description="into how many bins each was cut")
+
+
+class DeeperSummary(FurtherGroup):
+    """What a look at groups of more features than were searched, by single values, found."""
+
+    depth: Count = Field(description="features of the longest conjunctions that were compared")
+    complete: bool = Field(description="whether all that have enough rows were")
+
 
 def finer_summary(findings: TableFindings) -> FinerSummary | None:
     """Write down what finer cuts of numbers show; None if nothing was looked for."""
     search = findings.finer
     if search is None or search.first is None:
         return None
-    rates = search.first.rates
     return FinerSummary(
         features=list(search.features),
         bins=list(search.bins),
         compared=search.compared,
         confidence=search.confidence,
         text=search.first.rule_set.text,
-        n_in=rates.rows_in,
-        rate_in=rates.rate_in,
-        rate_out=rates.rate_out,
-        difference=rates.difference,
-        confidence_interval=rates.interval,
-        lower_confidence_bound=rates.lower_bound,
+        **_rates(search.first.rates),
     )
+
+
+def deeper_summary(findings: TableFindings) -> DeeperSummary | None:
+    """Write down what groups of more features show; None if nothing was looked for."""
+    search = findings.deeper
+    if search is None:
+        return None
+    return DeeperSummary(
+        depth=search.depth,
+        complete=search.complete,
+        compared=search.compared,
+        confidence=search.confidence,
+        text=search.rule_set.text,
+        **_rates(search.rates),
+    )
+
+
+def _rates(rates: ComparedRates) -> dict[str, Any]:
+    return {
+        "n_in": rates.rows_in,
+        "rate_in": rates.rate_in,
+        "rate_out": rates.rate_out,
+        "difference": rates.difference,
+        "confidence_interval": rates.interval,
+        "lower_confidence_bound": rates.lower_bound,
+    }
 
 
 def finer_sentences(finer: FinerSummary | None, *, over_all: float) -> list[str]:
     """Write what finer cuts show, if it is more than the bound over all; else how fine they are."""
     if finer is None:
         return []
-    cuts = series(
-        [
-            f"{name} ({count(bins)} bins)"
-            for name, bins in zip(finer.features, finer.bins, strict=True)
-        ]
-    )
-    held = f"{plural(finer.compared, 'group')}, with {share(finer.confidence)} confidence"
+    numbers = zip(finer.features, finer.bins, strict=True)
+    cuts = series([f"{name} ({count(bins)} bins)" for name, bins in numbers])
     if finer.lower_confidence_bound <= over_all:
-        return [f"With finer cuts of {cuts} no group stands out more ({held})."]
-    return [
-        f"With finer cuts of {cuts} the largest lower confidence bound is that for "
-        f"{shorten(finer.text, _TEXT_LIMIT)}: {how_often(finer.difference)} "
-        f"({percent(finer.rate_in)} against {percent(finer.rate_out)}), interval "
-        f"{interval(finer.confidence_interval)} ({held})."
-    ]
+        return [f"With finer cuts of {cuts} no group stands out more ({finer.held})."]
+    return [f"With finer cuts of {cuts} {finer.finding} ({finer.held})."]
 
 
-def finer_headline(finer: FinerSummary, subject: str, says: str) -> str:
-    """Write of the group by finer cuts, without a full stop; see :func:`within_headline`."""
+def deeper_sentences(deeper: DeeperSummary | None, *, searched: int, over_all: float) -> list[str]:
+    """Write what groups of more features show, and which of them were looked at."""
+    if deeper is None:
+        return []
+    looked = (
+        f"Groups of more than {plural(searched, 'feature')} were looked at by single values, up to "
+        f"{plural(deeper.depth, 'feature')}"
+    )
+    if not deeper.complete:
+        looked += ", as those of more are too many"
+    if deeper.lower_confidence_bound <= over_all:
+        return [f"{looked}: none stands out more ({deeper.held})."]
+    return [f"{looked}: {deeper.finding} ({deeper.held})."]
+
+
+def further_headline(found: FurtherGroup, subject: str, says: str) -> str:
+    """Write of a group that a further look found, without a full stop.
+
+    See :func:`within_headline`.
+    """
     return (
-        f"{subject}, {says} {how_often(finer.difference)} for "
-        f"{shorten(finer.text, _TEXT_LIMIT)} ({percent(finer.rate_in)}) than for everybody else "
-        f"({percent(finer.rate_out)})"
+        f"{subject}, {says} {how_often(found.difference)} for "
+        f"{shorten(found.text, _TEXT_LIMIT)} ({percent(found.rate_in)}) than for everybody else "
+        f"({percent(found.rate_out)})"
     )
 
 
