@@ -65,8 +65,19 @@ class Conditions:
         """Return a conjunction as a rule set."""
         return RuleSet(tuple(self.rules[number] for number in conditions.tolist()))
 
-    def levels(self, *, min_rows: int, most: int) -> tuple[list[Level], bool]:
+    def levels(
+        self, *, min_rows: int, most: int, longest: int | None = None
+    ) -> tuple[list[Level], bool]:
         """Return the conjunctions with enough rows, by their number of conditions.
+
+        Parameters
+        ----------
+        min_rows : int
+            Fewest rows of a conjunction.
+        most : int
+            Most conjunctions of a level.
+        longest : int, optional
+            Most conditions of a conjunction.
 
         Returns
         -------
@@ -79,8 +90,10 @@ class Conditions:
         found: list[Level] = []
         while level is not None and len(level.rows):
             found.append(level)
+            if len(found) == longest:
+                break
             level = self._extended(level, min_rows=min_rows, most=most)
-        return found, level is not None
+        return found, level is not None and len(found) != longest
 
     def _extended(self, level: Level, *, min_rows: int, most: int) -> Level | None:
         """Return the conjunctions of one more condition; None if there are more than `most`."""
