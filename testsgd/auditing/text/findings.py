@@ -145,6 +145,16 @@ class ControlEffect:
         return float(lower_confidence_bound(low, high)[0])
 
     @property
+    def reach(self) -> tuple[float, float]:
+        """The largest size that the intervals allow, and half the width of the one that says so.
+
+        An effect is one by all controls, so the control that allows least is the one that tells.
+        """
+        allowed = np.maximum(np.abs(self.low), np.abs(self.high))
+        least = np.argmin(allowed)
+        return float(allowed[least]), float(self.high[least] - self.low[least]) / 2
+
+    @property
     def contested_bound(self) -> float:
         """The lower bound that two controls reach, of those the model is likely to know; 0 if none.
 
@@ -163,19 +173,16 @@ class ControlEffects:
     effects: tuple[ControlEffect, ...]
     confidence: float  # Of each interval: by Bonferroni's inequality if all are to hold at once
 
-    def largest(self, fewest: int) -> float | None:
-        """Return the largest size of an effect that is known well or significant; None if none.
+    def judged(self, fewest: int) -> list[ControlEffect]:
+        """Return the effects that are known well or significant.
 
         One is known well from so many texts as a group needs, or from 50.
         """
-        return max(
-            (
-                abs(effect.difference)
-                for effect in self.effects
-                if effect.texts >= min(fewest, _ENOUGH_TEXTS) or effect.lower_bound > 0
-            ),
-            default=None,
-        )
+        return [
+            effect
+            for effect in self.effects
+            if effect.texts >= min(fewest, _ENOUGH_TEXTS) or effect.lower_bound > 0
+        ]
 
     @property
     def largest_bound(self) -> float:
