@@ -103,15 +103,19 @@ def unjudged_texts(audit: TextAudit) -> Unjudged:
     of them; another has one for every choice of so many. Texts without a term have none.
     """
     judged = {item.categories for item in audit.rule_sets.category_sets}
-    patterns, counts = np.unique(audit.mentions.presence(), axis=0, return_counts=True)
+    here = np.hstack([audit.mentions.presence(), audit.mentions.replaceable()])
+    patterns, counts = np.unique(here, axis=0, return_counts=True)
+    every = len(audit.mentions.terms.sizes)
     combinations: set[tuple[int, ...]] = set()
     rows = 0
     for pattern, count in zip(patterns, counts, strict=True):
-        categories = np.flatnonzero(pattern).tolist()
+        categories = np.flatnonzero(pattern[:every]).tolist()
+        replaceable = set(np.flatnonzero(pattern[every:]).tolist())
         if not categories:
             continue
         size = min(audit.parameters.depth, len(categories))
         own = set(itertools.combinations(categories, size))
         combinations |= own
-        rows += 0 if own & judged else int(count)
+        known = any(replaceable.issuperset(one) for one in own & judged)
+        rows += 0 if known else int(count)
     return Unjudged(len(combinations), len(combinations - judged), rows)

@@ -212,7 +212,7 @@ def count_variants(mentions: Mentions, rule_sets: TermRuleSets) -> int:
     all of whose mentions are of the chosen term already is not changed. Variants of different seeds
     may be the same text, so the number is an upper bound.
     """
-    present = mentions.presence()
+    present = mentions.replaceable()
     # A category of a text that all of its mentions write with one term can also stay as it is.
     pure = mentions.sole() >= 0
     sizes = np.array(mentions.terms.sizes, dtype=np.int64)
