@@ -95,6 +95,12 @@ def _summary_of_texts(findings: TextFindings) -> document.DataSummary:
             f"with them: the {count(len(texts))} texts count as {count(independent)} in intervals "
             "and p-values"
         )
+    if generated := findings.generated:
+        notes.append(
+            f"{count(generated.texts)} texts were generated from templates "
+            f"({count(generated.templates)} recognised): their units are template and filler, "
+            f"{count(generated.units)} in all, each with all texts that differ by their terms alone"
+        )
     if listing := int(findings.mentions.lists.any(axis=1).sum()):
         notes.append(
             f"{plural(listing, 'text')} {'lists' if listing == 1 else 'list'} several terms of a "

@@ -14,7 +14,7 @@ from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.data.text import Texts
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
-from testsgd.rules.text import Mentions, TermRuleSets
+from testsgd.rules.text import Generated, Mentions, TermRuleSets
 from testsgd.scoring import Clusters, Overlaps
 
 # Words that mean nothing in any language that we know; the first that no text has is taken.
@@ -204,6 +204,8 @@ class TextFindings(Findings):
     texts: Texts  # The texts that were audited.
     mentions: Mentions  # The sensitive terms in them.
     clusters: Clusters  # Texts that are one unit: equal, nearly equal, or known variants of one.
+    # What of all texts was generated from templates; None if that was not looked at.
+    generated: Generated | None
     # The paired comparison; None with independent sampling, which compares nothing in pairs.
     counterfactual: Counterfactual | None
     # Groups with a term that the model does not know, and takes for any unknown word: they come

@@ -15,7 +15,7 @@ from testsgd.auditing.text.answers import KnownAnswers, containing_all
 from testsgd.auditing.text.outcome import TextAudit
 from testsgd.data.text import Texts
 from testsgd.rules import Unjudged
-from testsgd.rules.text import Mentions, TermRuleSets, nearly_equal
+from testsgd.rules.text import Generated, Mentions, TermRuleSets, units_of_texts
 from testsgd.scoring import Clusters, independent_rows
 
 
@@ -25,18 +25,23 @@ def text_clusters(texts: Texts, mentions: Mentions) -> Clusters:
     Which sensitive terms they mention makes no difference here. The texts may have clusters of
     their own, such as variants or texts of one author.
     """
+    return text_units(texts, mentions)[0]
+
+
+def text_units(texts: Texts, mentions: Mentions) -> tuple[Clusters, Generated]:
+    """Return the clusters of :func:`text_clusters`, and what was generated from templates."""
     # Imported here: a tenth of a second.
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    alike = nearly_equal(texts.texts, mentions)
+    alike, generated = units_of_texts(texts.texts, mentions)
     if texts.clusters is None:
-        return Clusters.of(alike)
+        return Clusters.of(alike), generated
     # A text links its cluster of one kind with that of the other.
     given = np.unique(texts.clusters, return_inverse=True)[1] + int(alike.max(initial=-1)) + 1
     size = int(given.max(initial=-1)) + 1
     links = coo_array((np.ones(len(alike)), (alike, given)), shape=(size, size))
-    return Clusters.of(connected_components(links, directed=False)[1][alike])
+    return Clusters.of(connected_components(links, directed=False)[1][alike]), generated
 
 
 def with_independent_texts(
