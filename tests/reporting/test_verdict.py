@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from testsgd.auditing import AuditParameters, GroupSummary, Verdict
+from testsgd.auditing.report.gate import GateMeasure, gate_outcome
 from testsgd.auditing.report.summary import (
     AuditSummary,
     Counts,
@@ -19,7 +20,7 @@ from testsgd.auditing.report.summary import (
     ModelSummary,
     UnjudgedSummary,
 )
-from testsgd.auditing.report.verdict import GateMeasure, gate_outcome, verdict
+from testsgd.auditing.report.verdict import verdict
 
 UNJUDGED = UnjudgedSummary(fewest=50, combinations=40, unjudged=0, rows=0, share=0)
 EACH = GuaranteeSummary(

@@ -9,12 +9,12 @@ from test_verdict import group, verdict_of
 
 from testsgd.auditing import AuditParameters, GroupSummary, Verdict
 from testsgd.auditing.findings import Holdout
+from testsgd.auditing.report.gate import GateMeasure
 from testsgd.auditing.report.summary import (
     Counts,
     GuaranteeSummary,
     UnjudgedSummary,
 )
-from testsgd.auditing.report.verdict import GateMeasure
 from testsgd.auditing.report.vocabulary import words_for
 
 UNJUDGED = UnjudgedSummary(fewest=50, combinations=4, unjudged=0, rows=0, share=0)

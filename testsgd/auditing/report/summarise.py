@@ -20,6 +20,7 @@ from testsgd.auditing.report.further_looks import (
     finer_summary,
     within_summary,
 )
+from testsgd.auditing.report.gate import GateMeasure
 from testsgd.auditing.report.own_effects import own_effect_summary
 from testsgd.auditing.report.ratio_gate import RatioMeasure
 from testsgd.auditing.report.subject import (
@@ -30,7 +31,8 @@ from testsgd.auditing.report.subject import (
 )
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary
 from testsgd.auditing.report.terms import describe_terms
-from testsgd.auditing.report.verdict import GateMeasure, verdict
+from testsgd.auditing.report.text_measures import text_measures
+from testsgd.auditing.report.verdict import verdict
 from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.auditing.report.wording import DISAGREEMENT, disagree
 from testsgd.auditing.text import TextFindings
@@ -116,11 +118,8 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         )
         for item in estimands
     ]
-    if parameters.ranked_by == "counterfactual" and terms is not None:
-        bound = findings.largest_bound if findings.guarantee.kind == "simultaneous" else None
-        measures = [GateMeasure("counterfactual effect", findings.top_score, bound)]
-        if isinstance(findings, TextFindings):
-            measures.append(_control_measure(findings))
+    if isinstance(findings, TextFindings):
+        measures = text_measures(findings, measures)
     if parameters.ranked_by == "counterfactual" and isinstance(findings, TableFindings):
         # Beside the differences: those that come through other features would pass unseen.
         measures.append(_own_effect_measure(findings))
@@ -197,22 +196,6 @@ def _own_effect_measure(findings: TableFindings) -> GateMeasure:
     if findings.guarantee.kind != "per-group":
         bound = float(known.lower_bounds(errors)[judged].max())
     return GateMeasure(name, float(np.abs(known.effects[judged]).max()), bound)
-
-
-def _control_measure(findings: TextFindings) -> GateMeasure:
-    """Return the largest control effect, and what all controls agree on.
-
-    What some controls show and others do not can keep the gate from passing, and never fails it.
-    """
-    name, known = "control effect", findings.control_effects
-    if known is None:
-        return GateMeasure(name, None, None)
-    largest = known.largest(findings.parameters.fewest_rows(findings.rows))
-    if largest is None:
-        return GateMeasure(name, None, None)
-    simultaneous = findings.guarantee.kind == "simultaneous"
-    bound = known.largest_bound if simultaneous else largest
-    return GateMeasure(name, max(largest, known.contested_bound), bound)
 
 
 def packages(findings: Findings) -> tuple[str, ...]:

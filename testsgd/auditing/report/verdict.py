@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
@@ -22,6 +21,7 @@ from testsgd.auditing.report.further_looks import (
     within_headline,
     within_sentences,
 )
+from testsgd.auditing.report.gate import GateMeasure, Outcome, gate_outcome, gate_sentence
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.ratio_gate import (
     RatioMeasure,
@@ -58,8 +58,6 @@ from testsgd.report.formatting import (
     size_points,
 )
 
-Outcome = Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"]
-
 _EXIT_CODES: dict[Outcome, Literal[0, 1, 3]] = {
     "reported": 0,
     "gate_passed": 0,
@@ -76,25 +74,6 @@ _LEAST_AGREEMENT = 0.2
 # A sentence names as many rules as explain so much of the variation, at most three.
 _ENOUGH = 0.9
 _NUMBERS = ("One rule explains", "Two rules explain", "Three rules explain")
-
-
-@dataclass(frozen=True)
-class GateMeasure:
-    """What the gate looks at."""
-
-    name: str  # What it is
-    largest: float | None  # The largest of any judged group; None if no group could be judged by it
-    # The largest lower confidence bound, which the gate goes by; None where it goes by `largest`
-    bound: float | None
-    # The largest size that an interval still allows; None if it is not known
-    allowed: float | None = None
-
-    @property
-    def decisive(self) -> float:
-        """The size that the gate goes by."""
-        if self.largest is None:
-            return 0.0
-        return self.largest if self.bound is None else self.bound
 
 
 def verdict(
@@ -116,7 +95,10 @@ def verdict(
     first: list[str] = []
     if parameters.fail_above is not None:
         outcome = gate_outcome(measures, parameters.fail_above, strict=parameters.strict)
-        first.append(_gate_sentence(outcome, summary, measures, parameters.fail_above))
+        judged = _judged_groups(summary)
+        first.append(
+            gate_sentence(outcome, summary, measures, parameters.fail_above, judged=judged)
+        )
     if parameters.fail_below_ratio is not None:
         by_ratio = ratio_gate_outcome(ratios, parameters.fail_below_ratio, strict=parameters.strict)
         first.append(ratio_gate_sentence(by_ratio, summary, ratios, _judged_groups(summary)))
@@ -229,22 +211,6 @@ def _lacking(summary: AuditSummary) -> list[str]:
             f"Not enough evidence: no group could be described by {series(unjudged.features)}."
         )
     return sentences
-
-
-def gate_outcome(measures: Sequence[GateMeasure], gate: float, *, strict: bool = False) -> Outcome:
-    """Return how the gate comes out.
-
-    It fails if a lower confidence bound is above it. It passes if there was something to judge,
-    everything could be judged and no difference is above it; if it is strict, only if no interval
-    allows a larger difference.
-    """
-    if any(measure.decisive > gate for measure in measures if measure.largest is not None):
-        return "gate_failed"
-    small = [measure.largest is not None and measure.largest <= gate for measure in measures]
-    allows_more = any((measure.allowed or 0.0) > gate for measure in measures)
-    if small and all(small) and not (strict and allows_more):
-        return "gate_passed"
-    return "not_enough_evidence"
 
 
 def _worse(*outcomes: Outcome) -> Outcome:
@@ -532,62 +498,3 @@ def _explaining(summary: AuditSummary) -> list[str]:
         f"{_NUMBERS[len(named) - 1]} {percent(explained[len(named) - 1])} of "
         f"{vocabulary(summary).variation}: {texts}{rest}."
     ]
-
-
-def _gate_sentence(
-    outcome: Outcome, summary: AuditSummary, measures: Sequence[GateMeasure], gate: float
-) -> str:
-    """Write how the gate came out, and by which numbers."""
-    kind = summary.guarantee.kind
-    if outcome == "gate_passed":
-        largest = series([f"{item.largest:.3f} ({item.name})" for item in measures])
-        judged = _judged_groups(summary)
-        passed = f"The gate passed for {judged}: the largest is {largest}, not above {gate:g}."
-        return f"{passed}{_silent_up_to(measures, gate)}{_rare_label(summary, gate)}"
-    of_kind = {
-        "simultaneous": "the largest lower confidence bound",
-        "fdr": "the largest difference of a discovery",
-    }
-    if outcome == "gate_failed":
-        above = [item for item in measures if item.decisive > gate]
-        size = series([f"{item.decisive:.3f} ({item.name})" for item in above])
-        return f"The gate failed: {of_kind.get(kind, 'the largest')} is {size}, above {gate:g}."
-    unclear = next((item for item in measures if item.largest is None or item.largest > gate), None)
-    if unclear is None and not measures:
-        return "Not enough evidence for the gate: no group could be judged."
-    if unclear is None:
-        return (
-            "Not enough evidence for the gate, which is strict: no difference is above "
-            f"{gate:g}.{_silent_up_to(measures, gate)}"
-        )
-    if unclear.largest is None:
-        return f"Not enough evidence for the gate: no group could be judged by {unclear.name}."
-    bound, known = of_kind["simultaneous"], "no lower confidence bound is above zero"
-    if kind == "fdr":
-        bound, known = "the largest of a discovery", "there is no discovery"
-    if unclear.bound:
-        known = f"{bound} is {unclear.bound:.3f}"
-    return (
-        f"Not enough evidence for the gate: the largest {unclear.name}, {unclear.largest:.3f}, is "
-        f"above {gate:g}, but {known}."
-    )
-
-
-def _silent_up_to(measures: Sequence[GateMeasure], gate: float) -> str:
-    """Write which differences the intervals still allow; empty if none is above the gate."""
-    allowed = [measure.allowed for measure in measures if measure.allowed is not None]
-    if not allowed or max(allowed) <= gate:
-        return ""
-    return f" The intervals allow differences of up to {max(allowed):.3f}."
-
-
-def _rare_label(summary: AuditSummary, gate: float) -> str:
-    """Write that a group cannot be selected much less often; empty if it can."""
-    rate = summary.overall_rate
-    by_ratio = summary.parameters.fail_below_ratio is not None
-    if rate is None or rate > gate or by_terms(summary) or by_ratio:
-        return ""
-    return (
-        f" With {percent(rate)} in all no group can be selected {gate:g} less often than others; "
-        "set a limit to ratios (--fail-below-ratio 0.8)."
-    )
