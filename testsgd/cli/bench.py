@@ -97,16 +97,16 @@ def truth(
     """
     from testsgd.baselines import METHODS
     from testsgd.truth import (
+        EVERY_WORLD,
         POPULATIONS,
         SIZES,
         WORLD_SIZES,
-        WORLDS,
         TruthSettings,
         run_truth,
         truth_tables,
     )
 
-    hard = WORLDS if worlds == "all" else tuple(listed(worlds or ""))
+    hard = EVERY_WORLD if worlds == "all" else tuple(listed(worlds or ""))
     others = () if hard else POPULATIONS
     settings = TruthSettings(
         populations=others if populations is None else tuple(listed(populations)),
