@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from testsgd.errors import ParameterError
-from testsgd.truth.cases import limits, many_features, numbers, other_columns, texts
+from testsgd.truth.cases import limits, many_features, monitors, numbers, other_columns, texts
 from testsgd.truth.cases.frame import Case
 
 _CASES: dict[str, Case] = {
     case.name: case
-    for part in (many_features, numbers, other_columns, limits, texts)
+    for part in (many_features, numbers, other_columns, limits, texts, monitors)
     for case in part.CASES
 }
 CASES = tuple(_CASES)

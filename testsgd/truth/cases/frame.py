@@ -3,10 +3,10 @@
 A case has a size and the options of an audit. It is judged by what its reader sees: the headline
 and the exit code.
 
-- A false all-clear: something is planted, and the headline claims no difference or the gate at the
-  limit passes (exit code 0), without a word about what was not looked at.
+- A false all-clear: the gate passes (exit code 0), though a group is beyond its limit, or something
+  is planted and the headline claims no difference; without a word about what was not looked at.
 - A reserve: the same, but the verdict says what it did not look at, which is where the planted
-  difference is.
+  difference is; or a claim in the wrong direction that the verdict itself doubts.
 - A false alarm: the headline claims a difference that is not there, or of others than those it is
   about; or the gate fails, though no group is beyond its limit.
 - Not enough evidence (exit code 3) is none of them.
@@ -24,16 +24,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from testsgd.auditing import AuditResult
+from testsgd.monitoring import MonitorResult
 from testsgd.truth.catalogue import NOTHING
 
-_NOT_ENOUGH_EVIDENCE, _FAILED, _PASSED = 3, 1, 0
+_FAILED, _PASSED = 1, 0
 
 
 @dataclass(frozen=True)
 class Audited:
-    """An audit of one sample of the people of a case."""
+    """An audit of one sample of the people of a case, or what a monitor saw of them."""
 
-    result: AuditResult
+    result: AuditResult | MonitorResult
     # The true size of each difference that the headline claims, negative in the other direction.
     claims: Sequence[float]
 
@@ -49,6 +50,7 @@ class Case:
     planted: bool  # Whether some of them are treated differently.
     beyond: bool  # Whether that is more than the gate's limit allows.
     reserve: str = ""  # A pattern: what a verdict says that names the gap in its search.
+    doubt: str = ""  # A pattern: what a verdict says that doubts the direction of its claims.
     first: str = ""  # A pattern: what a headline names that claims the right difference.
 
 
@@ -75,23 +77,24 @@ def judge_case(case: Case, number: int, *, seed: int) -> CaseRun:
     audited = case.audit(np.random.default_rng([seed, number, own]))
     verdict = audited.result.verdict
     code = verdict.exit_code
-    nothing_claimed = not audited.claims and code != _NOT_ENOUGH_EVIDENCE
-    all_clear = (case.planted and nothing_claimed) or (case.beyond and code == _PASSED)
+    misses = (case.planted and not audited.claims) or case.beyond
+    all_clear = misses and code == _PASSED
     wrong_claim = any(true < NOTHING for true in audited.claims)
     if audited.claims and case.first:
         wrong_claim = wrong_claim or not re.search(case.first, verdict.headline)
     alarm = wrong_claim or (not case.beyond and code == _FAILED)
     words = " ".join([verdict.headline, *verdict.sentences])
-    named = bool(case.reserve) and re.search(case.reserve, words) is not None
+    gap_named = bool(case.reserve) and re.search(case.reserve, words) is not None
+    doubted = bool(case.doubt) and re.search(case.doubt, words) is not None
     return CaseRun(
         world=case.name,
         rows=case.rows,
         number=number,
         planted=case.planted,
-        all_clear=all_clear and not named,
-        alarm=alarm and not named,
-        reserved=(all_clear or alarm) and named,
-        undecided=code == _NOT_ENOUGH_EVIDENCE,
+        all_clear=all_clear and not gap_named,
+        alarm=alarm and not doubted,
+        reserved=(all_clear and gap_named) or (alarm and doubted),
+        undecided=verdict.status == "not_enough_evidence",
     )
 
 

@@ -131,6 +131,6 @@ CASES: tuple[Case, ...] = (
         rows=5_000,
         sensitive=_BASE,
         inverted=True,
-        reserve="check that",
+        doubt="check that",
     ),
 )

@@ -22,6 +22,9 @@ People = Callable[[int, np.random.Generator], pd.DataFrame]
 # Returns the chance that each of them gets a yes.
 Chance = Callable[[pd.DataFrame], Any]
 
+# What is given for the case, and not for its table.
+_OF_CASE = ("beyond", "reserve", "doubt", "first")
+
 # The column of the true labels, of people who have some.
 LABEL = "label"
 
@@ -79,7 +82,7 @@ def with_twin(
     **given
         Those of :class:`TableCase`, and of :class:`testsgd.truth.cases.frame.Case`.
     """
-    judged = {key: given.pop(key) for key in ("beyond", "reserve", "first") if key in given}
+    judged = {key: given.pop(key) for key in _OF_CASE if key in given}
     table = TableCase(**given)
     case = partial(Case, rows=table.rows)
     planted = case(
