@@ -218,9 +218,12 @@ def _number(text: str, kind: Callable[[str], T], where: str, example: str) -> T:
 
 def _command(settings: TruthSettings) -> str:
     """Return the command with these settings, without the number of processes."""
+    from testsgd.truth import EVERY_WORLD
+
+    worlds = "all" if settings.worlds == EVERY_WORLD else ",".join(settings.worlds)
     parts = ["testsgd bench truth"]
     parts += [f"--populations {','.join(settings.populations)}"] if settings.populations else []
-    parts += [f"--worlds {','.join(settings.worlds)}"] if settings.worlds else []
+    parts += [f"--worlds {worlds}"] if worlds else []
     parts += [f"--sizes {','.join(map(str, settings.sizes))}", f"--runs {settings.runs}"]
     if settings.populations:
         parts.append(f"--baseline-runs {settings.baseline_runs}")
