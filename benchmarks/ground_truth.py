@@ -2,7 +2,7 @@
 
 ``testsgd bench truth ... --out FOLDER`` and ``testsgd bench theta --out FOLDER`` make them;
 ``python -m benchmarks.ground_truth PART FOLDER`` puts them into the page. The parts are
-``thousand`` (people), ``more`` (people), ``worlds`` and ``theta``.
+``thousand`` (people), ``more`` (people), ``worlds``, ``cases`` (all worlds together) and ``theta``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from typing import Any
 from benchmarks.marked_page import Marks, fill_marked, percent, table
 from testsgd.report.formatting import NOTHING
 from testsgd.report.markdown import escape
+from testsgd.truth import CASES, case
 
 _DOCS = Path(__file__).resolve().parent.parent / "docs"
-_TRUTH = ("thousand", "more", "worlds")
+_TRUTH = ("thousand", "more", "worlds", "cases")
+_SECTION = "\n### "
 
 # TestSGD, Table 6: rule sets and the score of the worst, in per cent; None where there is none.
 _PAPER: dict[tuple[str, float], tuple[int, float | None]] = {
@@ -63,6 +65,13 @@ def table_six(rows: list[dict[str, Any]]) -> str:
     )
 
 
+def _kinds() -> str:
+    """List the cases in which something is planted, as their twins have the same people."""
+    named = [case(name) for name in CASES]
+    rows = [[f"`{item.name}`", f"{item.rows:,}", item.title] for item in named if item.planted]
+    return table(["World", "People", "What is true"], rows)
+
+
 def _paper(name: str, theta: float) -> list[str]:
     if (name, theta) not in _PAPER:
         return ["", ""]
@@ -93,6 +102,9 @@ def fill(part: str, folder: Path, docs: Path = _DOCS) -> Path:
     if part in _TRUTH:
         page = docs / "ground-truth.md"
         text = (folder / "truth.md").read_text(encoding="utf-8").strip()
+        if part == "cases":
+            # The command, and the first table: that of all worlds together.
+            text = f"{_kinds()}\n\n{_SECTION.join(text.split(_SECTION)[:2]).strip()}"
     else:
         page = docs / "comparison.md"
         document = json.loads((folder / "theta.json").read_text(encoding="utf-8"))

@@ -122,7 +122,10 @@ def test_the_interval_of_a_median_holds_it() -> None:
 
 
 def test_worlds_have_tables_of_their_own() -> None:
-    verdicts, named = truth_tables(measure_worlds(RUNS), intervals=True)
+    wrong, verdicts, named = truth_tables(measure_worlds(RUNS), intervals=True)
+    assert wrong.cells[0][:4] == ["rare-group", "1,000", "3", "0.0% (0.0 to 84.2)"]
+    assert wrong.cells[0][4] == "33.3% (0.8 to 90.6)"
+    assert wrong.cells[-1][0] == "all of these"
     assert verdicts.cells[0][:4] == ["rare-group", "1,000", "3", "66.7%"]
     assert "33.3%" in verdicts.cells[0]
     assert named.cells == [["rare-group", "1,000", "3", "33.3%", "2", "50.0%", "20", "0.0%"]]

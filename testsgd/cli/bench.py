@@ -97,16 +97,16 @@ def truth(
     """
     from testsgd.baselines import METHODS
     from testsgd.truth import (
+        EVERY_WORLD,
         POPULATIONS,
         SIZES,
         WORLD_SIZES,
-        WORLDS,
         TruthSettings,
         run_truth,
         truth_tables,
     )
 
-    hard = WORLDS if worlds == "all" else tuple(listed(worlds or ""))
+    hard = EVERY_WORLD if worlds == "all" else tuple(listed(worlds or ""))
     others = () if hard else POPULATIONS
     settings = TruthSettings(
         populations=others if populations is None else tuple(listed(populations)),
@@ -218,9 +218,12 @@ def _number(text: str, kind: Callable[[str], T], where: str, example: str) -> T:
 
 def _command(settings: TruthSettings) -> str:
     """Return the command with these settings, without the number of processes."""
+    from testsgd.truth import EVERY_WORLD
+
+    worlds = "all" if settings.worlds == EVERY_WORLD else ",".join(settings.worlds)
     parts = ["testsgd bench truth"]
     parts += [f"--populations {','.join(settings.populations)}"] if settings.populations else []
-    parts += [f"--worlds {','.join(settings.worlds)}"] if settings.worlds else []
+    parts += [f"--worlds {worlds}"] if worlds else []
     parts += [f"--sizes {','.join(map(str, settings.sizes))}", f"--runs {settings.runs}"]
     if settings.populations:
         parts.append(f"--baseline-runs {settings.baseline_runs}")

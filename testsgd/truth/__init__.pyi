@@ -1,10 +1,16 @@
 from .baseline_runs import BaselineRun as BaselineRun
 from .baseline_runs import baselines_once as baselines_once
+from .bench import EVERY_WORLD as EVERY_WORLD
 from .bench import SIZES as SIZES
 from .bench import WORLD_SIZES as WORLD_SIZES
 from .bench import Part as Part
 from .bench import TruthSettings as TruthSettings
 from .bench import run_truth as run_truth
+from .cases.catalogue import CASES as CASES
+from .cases.catalogue import case as case
+from .cases.frame import Case as Case
+from .cases.frame import CaseRun as CaseRun
+from .cases.frame import judge_case as judge_case
 from .catalogue import POPULATIONS as POPULATIONS
 from .catalogue import WORLDS as WORLDS
 from .catalogue import population as population

@@ -11,12 +11,22 @@ import joblib
 from testsgd.baselines import METHODS, check_time_limit
 from testsgd.errors import ParameterError
 from testsgd.truth.baseline_runs import BaselineRun, baselines_once
-from testsgd.truth.catalogue import POPULATIONS, population, world
-from testsgd.truth.measures import Measure, measure_baselines, measure_runs, measure_worlds
+from testsgd.truth.cases.catalogue import CASES, case
+from testsgd.truth.cases.frame import CaseRun, judge_case
+from testsgd.truth.catalogue import POPULATIONS, WORLDS, population, world
+from testsgd.truth.measures import (
+    Measure,
+    measure_baselines,
+    measure_cases,
+    measure_runs,
+    measure_worlds,
+)
 from testsgd.truth.parameters import RunParameters
 from testsgd.truth.runs import Run, audit_once
 from testsgd.truth.verdicts import WorldRun, judge_once
 
+# All that an audit's verdict can be tried on: worlds of any size, and cases, which have their own.
+EVERY_WORLD = (*WORLDS, *CASES)
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 WORLD_SIZES = SIZES[:3]
 
@@ -41,7 +51,7 @@ class TruthSettings(RunParameters):
     """The populations, sizes and methods of the benchmark, with the parameters of its runs."""
 
     populations: Sequence[str] = POPULATIONS  # Names of :data:`testsgd.truth.POPULATIONS`.
-    worlds: Sequence[str] = ()  # Names of :data:`testsgd.truth.WORLDS`.
+    worlds: Sequence[str] = ()  # Names of :data:`testsgd.truth.EVERY_WORLD`.
     sizes: Sequence[int] = SIZES  # People in a run.
     methods: Sequence[str] = METHODS  # Which baselines.
 
@@ -61,7 +71,8 @@ class TruthSettings(RunParameters):
         for name in self.populations:
             population(name)
         for name in self.worlds:
-            world(name)
+            if name not in CASES:
+                world(name)
         for method in self.methods:
             if method not in METHODS:
                 raise ParameterError(
@@ -93,13 +104,17 @@ class TruthSettings(RunParameters):
 class Part:
     """The runs of one population or world at one size."""
 
-    runs: list[Run] | list[WorldRun]  # Of the audit.
+    runs: list[Run] | list[WorldRun] | list[CaseRun]  # Of the audit.
     baselines: list[BaselineRun]
     measures: list[Measure] = field(default_factory=list)  # Of all these runs.
 
 
 def run_truth(settings: TruthSettings, *, progress: Progress | None = None) -> Iterator[Part]:
-    """Run the benchmark, one population or world and size after another, small sizes first."""
+    """Run the benchmark, one population or world and size after another, small sizes first.
+
+    Cases have a size of their own, and come last.
+    """
+    worlds = [name for name in settings.worlds if name not in CASES]
     for rows in settings.sizes:
         for name in settings.populations:
             kinds = {_audit: settings.runs_of(rows), _others: settings.baseline_runs_of(rows)}
@@ -107,9 +122,14 @@ def run_truth(settings: TruthSettings, *, progress: Progress | None = None) -> I
             runs = [run for run in made if isinstance(run, Run)]
             others = [run for part in made if isinstance(part, list) for run in part]
             yield Part(runs, others, [*measure_runs(runs), *measure_baselines(others)])
-        for name in settings.worlds:
+        for name in worlds:
             judged = _in_parallel({_judge: settings.runs}, settings, name, rows, progress)
             yield Part(judged, [], measure_worlds(judged))
+    for name in settings.worlds:
+        if name in CASES:
+            rows = case(name).rows
+            tried = _in_parallel({_try: settings.runs}, settings, name, rows, progress)
+            yield Part(tried, [], measure_cases(tried))
 
 
 def _in_parallel(
@@ -141,6 +161,10 @@ def _audit(settings: TruthSettings, name: str, rows: int, number: int) -> Run:
 
 def _judge(settings: TruthSettings, name: str, rows: int, number: int) -> WorldRun:
     return judge_once(world(name), rows, number, seed=settings.seed)
+
+
+def _try(settings: TruthSettings, name: str, rows: int, number: int) -> CaseRun:
+    return judge_case(case(name), number, seed=settings.seed)
 
 
 def _others(settings: TruthSettings, name: str, rows: int, number: int) -> list[BaselineRun]:

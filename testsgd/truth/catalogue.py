@@ -1,4 +1,4 @@
-"""The six populations of the benchmark, and ten worlds that try to fool an audit's verdict.
+"""The six populations of the benchmark, and ten worlds of any size that try to fool a verdict.
 
 A world is a population too. What is true of its groups is summed over every row there can be. In
 seven of them a group truly differs, as people are, by clearly more than :data:`LIMIT`; the right

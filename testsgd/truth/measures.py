@@ -11,6 +11,7 @@ import numpy as np
 
 from testsgd.scoring import normal_quantile
 from testsgd.truth.baseline_runs import BaselineRun
+from testsgd.truth.cases.frame import CaseRun
 from testsgd.truth.runs import CONFIDENCE, Hits, Run
 from testsgd.truth.verdicts import WorldRun, Wrong
 
@@ -96,6 +97,21 @@ def measure_worlds(runs: Sequence[WorldRun]) -> list[Measure]:
             _share(make, field.name, [getattr(run.default, field.name) for run in runs])
             for field in fields(Wrong)
         ),
+        # As of cases: an all-clear can be false where something is planted.
+        *_shares(
+            make,
+            "all_clear",
+            [
+                run.default.headline_all_clear or run.default.gate_all_clear
+                for run in runs
+                if run.evaluable
+            ],
+        ),
+        _share(
+            make,
+            "alarm",
+            [run.default.headline_alarm or run.default.gate_alarm for run in runs],
+        ),
         _share(make, "old headline", [run.old.headline for run in runs]),
         _share(make, "old gate", [run.old.gate for run in runs]),
         _share(make, "old undecided", [run.old.undecided for run in runs]),
@@ -106,6 +122,32 @@ def measure_worlds(runs: Sequence[WorldRun]) -> list[Measure]:
             measures.append(_median(make, f"rank by {name}", ranks))
             measures.append(_share(make, f"first by {name}", [rank == 1 for rank in ranks]))
     return measures
+
+
+def measure_cases(runs: Sequence[CaseRun]) -> list[Measure]:
+    """Sum up runs of one case: misleading verdicts; all-clears only where something is planted."""
+    make = partial(Measure, runs[0].world, runs[0].rows, AUDIT)
+    planted = [run for run in runs if run.planted]
+    return [
+        *_shares(make, "all_clear", [run.all_clear for run in planted]),
+        _share(make, "alarm", [run.alarm for run in runs]),
+        _share(make, "reserved", [run.reserved for run in runs]),
+        _share(make, "undecided", [run.undecided for run in runs]),
+    ]
+
+
+def add_up(measures: Sequence[Measure], population: str) -> list[Measure]:
+    """Add up the shares of runs of several worlds, by name, under a name for all of them."""
+    by_name: dict[str, list[Measure]] = defaultdict(list)
+    for measure in measures:
+        by_name[measure.name].append(measure)
+    added = []
+    for name, parts in by_name.items():
+        runs = sum(part.runs for part in parts)
+        happened = round(sum(part.value * part.runs for part in parts))
+        low, high = share_interval(happened, runs)
+        added.append(Measure(population, 0, AUDIT, name, runs, happened / runs, low, high))
+    return added
 
 
 # Makes a measure of one population, number of rows and method.

@@ -7,11 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from testsgd.truth.baseline_runs import FINDINGS, THETA
-from testsgd.truth.bench import TruthSettings
+from testsgd.truth.bench import EVERY_WORLD, TruthSettings
+from testsgd.truth.cases.catalogue import CASES
 from testsgd.truth.catalogue import LIMIT, POPULATIONS, WORLDS
-from testsgd.truth.measures import AUDIT, Measure
+from testsgd.truth.measures import AUDIT, Measure, add_up
 from testsgd.truth.runs import CONFIDENCE, HOLDOUT
 
+# The row of all worlds together.
+_TOGETHER = "all of these"
 SCHEMA = "testsgd.truth/2"
 
 
@@ -28,6 +31,12 @@ class TruthTable:
 
 def truth_tables(measures: Sequence[Measure], *, intervals: bool) -> list[TruthTable]:
     """Return the tables of the measures that are not empty, with or without intervals."""
+    every = [
+        measure
+        for measure in measures
+        if measure.population in EVERY_WORLD and measure.name in _EVERY_WORLD.heads
+    ]
+    measures = [*measures, *add_up(every, _TOGETHER)]
     tables = (_pivot(measures, layout, intervals) for layout in _LAYOUTS)
     return [table for table in tables if table.cells]
 
@@ -80,14 +89,31 @@ class _Layout:
 
 
 def _of_audit(measure: Measure) -> bool:
-    return measure.method == AUDIT
+    return measure.method == AUDIT and measure.population not in (*CASES, _TOGETHER)
 
 
 def _of_world(measure: Measure) -> bool:
     return measure.population in WORLDS
 
 
+_EVERY_WORLD = _Layout(
+    title="False all-clears and false alarms, world by world",
+    note="Share of runs in which the verdict, headline or gate, is wrong; with 95% Clopper-Pearson "
+    "intervals. A false all-clear: of the runs in which something is planted, those whose headline "
+    "claims no difference, or whose gate passes, without a word about what was not looked at. A "
+    "false alarm: a difference is claimed that is not there, or the gate fails where no group is "
+    "beyond its limit. Named: it would be one of them if the verdict did not name what it has not "
+    "looked at, or what to check.",
+    heads={
+        "all_clear": "false all-clear",
+        "alarm": "false alarm",
+        "reserved": "named",
+        "undecided": "not enough evidence",
+    },
+    of=lambda measure: measure.population in (*EVERY_WORLD, _TOGETHER),
+)
 _LAYOUTS = (
+    _EVERY_WORLD,
     _Layout(
         title="Is the planted group found?",
         note="Share of runs in which a planted group is ranked first, and in which all planted "
@@ -215,12 +241,12 @@ def _pivot(measures: Sequence[Measure], layout: _Layout, intervals: bool) -> Tru
         if layout.of(measure) and measure.name in layout.heads:
             key = (measure.method, measure.population, measure.rows)
             rows.setdefault(key, {})[measure.name] = measure
-    order = (*POPULATIONS, *WORLDS)
+    order = (*POPULATIONS, *EVERY_WORLD, _TOGETHER)
     cells = [
         [
             *([method] if layout.method else []),
             people,
-            f"{size:,}",
+            f"{size:,}" if size else "",
             f"{max(measure.runs for measure in row.values()):,}",
             *(_cell(row.get(name), intervals and not layout.wide) for name in layout.heads),
         ]
