@@ -1,6 +1,6 @@
 """Texts that set terms of one category beside one another: "black or white", "gays and lesbians".
 
-With one term for all of a category such a text says "asian or asian", which nobody writes. It is
+With one term for all of a category such a text says "asian or asian", which makes no sense. It is
 about the terms together, so it is no text in which one may stand for the others.
 """
 
