@@ -1,9 +1,9 @@
 """Audits of predictions by metrics: seconds, memory, and other packages on the same groups.
 
 ``python -m benchmarks.metric_cases`` measures everything and puts the tables into
-docs/benchmarks.md; ``--only counting,streaming,census,peers,command,depth,conjunctions`` some of it. Census
-needs the real data (TESTSGD_DATA_HOME). Streaming writes a Parquet file of 100 million rows into a
-temporary folder.
+docs/benchmarks.md; ``--only counting,streaming,census,peers,command,depth,conjunctions`` some of
+it. Census needs the real data (TESTSGD_DATA_HOME). Streaming writes a Parquet file of 100 million
+rows into a temporary folder.
 """
 
 from __future__ import annotations
