@@ -157,6 +157,7 @@ def test_a_call_takes_names_with_commas_and_true() -> None:
         sensitive_features={"sex": ["f", "m"] * 100},
         other_features={"town": ["a", "b", "b", "a"] * 50, "age": [*range(20, 60)] * 5},
         condition_on="town, age",
+        equal_rows="each",
         progress=lambda *_: None,
     )
     assert decided.summary.parameters.condition_on == ("town", "age")

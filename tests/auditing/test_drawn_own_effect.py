@@ -263,7 +263,8 @@ def test_rows_of_one_person_are_one_unit() -> None:
     frame = pd.concat([once, once], ignore_index=True).assign(person=[*range(600), *range(600)])
     errors = []
     for described in (PEOPLE, PEOPLE | {"data": {"cluster": "person"}}):
-        found = testsgd.audit(by_gender_and_merit, frame, described, **QUICK).findings
+        each = {**QUICK, "equal_rows": "each"}
+        found = testsgd.audit(by_gender_and_merit, frame, described, **each).findings
         assert isinstance(found, TableFindings)
         group = found.highlights[0]
         audit = drawing(found, seed=0)

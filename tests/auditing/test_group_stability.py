@@ -30,6 +30,7 @@ SPECIFICATION = specification_from_mapping(
     }
 )
 PARAMETERS = AuditParameters(
+    equal_rows="each",
     estimand="neighbourhood",
     rank_by="score",
     theta=0.06,

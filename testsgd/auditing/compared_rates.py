@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from testsgd.auditing.estimates import Floats
-from testsgd.scoring import Side, normal_quantile, population_interval
+from testsgd.scoring import Side, error_quantile, population_interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +83,7 @@ def surest(sums: Floats, *, error: float, most: int) -> list[tuple[int, Compared
 
     `error` is the two-sided error rate of each interval; `sums` as in `differences_of`.
     """
-    bounds = normal_bounds(sums, margin=normal_quantile(1 - error))
+    bounds = normal_bounds(sums, margin=error_quantile(error))
     chosen = np.argsort(-bounds, kind="stable")[: max(most, _LOOKED_AT)]
     rates = compared_rates(sums[:, chosen], error=error)
     found = list(zip(chosen.tolist(), rates, strict=True))

@@ -21,7 +21,7 @@ from testsgd.data import DatasetSpecification, Table
 from testsgd.errors import ParameterError
 from testsgd.report.summaries import Part
 from testsgd.rules import Contingency, FrequentRuleSets
-from testsgd.scoring import effective_sample_size, normal_quantile
+from testsgd.scoring import effective_sample_size, error_quantile
 
 Members = NDArray[np.bool_]
 
@@ -128,7 +128,7 @@ def conditional_scores(
         # The strata's rates vary, and so does the mix in which the group comes.
         variance = weights**2 @ (variance_in + variance_out)
         variance += weights @ (gaps - difference) ** 2 / rows_in.sum()
-        margin = normal_quantile(1 - error) * float(np.sqrt(variance))
+        margin = error_quantile(error) * float(np.sqrt(variance))
         scores.append(
             ConditionalScore(
                 features=list(features),
@@ -217,7 +217,7 @@ def search_conditional(
     return ConditionalSearch(
         features=tuple(features),
         difference=difference,
-        margin=normal_quantile(1 - error) * np.sqrt(variance),
+        margin=error_quantile(error) * np.sqrt(variance),
         covered=matched_in / np.maximum(rows_in, 1),
     )
 

@@ -25,7 +25,7 @@ from testsgd.auditing.conditional import check_other_features
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.data import MISSING, DatasetSpecification, Table, quantile_edges
 from testsgd.rules import Contingency, FrequentRuleSets, IntervalAxis, Rule, RuleSet, ValueRule
-from testsgd.scoring import normal_quantile
+from testsgd.scoring import error_quantile
 
 AUTO = "auto"
 """Stands for all features that are not sensitive."""
@@ -124,7 +124,7 @@ def search_slices(
     slices, depth = _slices(cuts, groups=len(rule_sets), min_rows=min_rows)
     # The number of comparisons is known at the end; until then the margin is that of all.
     error = (1 - confidence) / max(1, len(slices) * len(rule_sets))
-    best = _Best.start(len(rule_sets), margin=normal_quantile(1 - error))
+    best = _Best.start(len(rule_sets), margin=error_quantile(error))
     step = max(1, _SUMS_AT_ONCE // max(1, 2 * len(rule_sets)))
     for first in range(0, len(slices), step):
         some = slices[first : first + step]

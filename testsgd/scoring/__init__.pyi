@@ -4,6 +4,7 @@ from .effective_sizes import independent_rows as independent_rows
 from .margins import WILSON_BELOW as WILSON_BELOW
 from .margins import Margins as Margins
 from .margins import enough as enough
+from .margins import error_quantile as error_quantile
 from .margins import normal_quantile as normal_quantile
 from .margins import rate_margins as rate_margins
 from .margins import score_margins as score_margins

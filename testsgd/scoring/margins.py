@@ -33,6 +33,17 @@ def normal_quantile(confidence: float) -> float:
     return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 
+def error_quantile(error: float) -> float:
+    """Return the z of a two-sided error rate, such as 1.96 for 0.05, also of a very small one.
+
+    Examples
+    --------
+    >>> round(error_quantile(0.05), 2), round(error_quantile(1e-30), 1)
+    (1.96, 11.5)
+    """
+    return -NormalDist().inv_cdf(error / 2)
+
+
 def wald_margin(successes: Any, samples: Any, confidence: float) -> Floats:
     """Compute the half-width of Wald's interval for a rate (TestSGD, equation 7).
 

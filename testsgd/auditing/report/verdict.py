@@ -143,7 +143,10 @@ def _with_further_looks(
     words, label = vocabulary(summary), summary.data.label.favourable
     subject, says = words.observed(label), words.says(label)
     within = summary.within
-    over_all = top.lower_confidence_bound or 0.0
+    over_all = max(
+        [item.largest_bound or 0.0 for item in summary.estimands if item.estimand == "observed"],
+        default=top.lower_confidence_bound or 0.0,
+    )
     looks = [look for look in (summary.deeper, summary.finer) if look is not None]
     largest = max(looks, key=lambda look: look.lower_confidence_bound, default=None)
     of_looks = 0.0 if largest is None else largest.lower_confidence_bound
