@@ -1,6 +1,7 @@
 from ._version import __version__ as __version__
 from .auditing import AuditResult as AuditResult
 from .auditing import audit as audit
+from .auditing import impact_ratios as impact_ratios
 from .certification import CertificationResult as CertificationResult
 from .certification import certify as certify
 from .comparison import ComparisonResult as ComparisonResult

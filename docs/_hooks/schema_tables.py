@@ -56,6 +56,8 @@ RESULT = {
     "ExplainingRuleSummary": "`rules[]`",
     "UnjudgedSummary": "`unjudged`",
     "CoarseBin": "`unjudged.coarse_bins`",
+    "DeeperSummary": "`deeper`",
+    "FinerSummary": "`finer`",
     "WithinSummary": "`within`",
     "WithinGroup": "`within.groups[]`",
     "ConditionalSummary": "`conditional`",

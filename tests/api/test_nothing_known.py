@@ -42,6 +42,7 @@ def test_each_phase_of_an_exact_audit_has_its_time() -> None:
         "own effects",
         "ranking",
         "rule selection",
+        "finer cuts",
         "error rates",
         "explanations",
         "stability",

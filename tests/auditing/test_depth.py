@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 import testsgd
 from testsgd.rules import candidate_count, default_depth
@@ -73,3 +74,40 @@ def test_the_default_depth_stays_within_its_budget(sizes: tuple[int, ...], depth
     assert default_depth(axes) == depth
     if depth > 3:
         assert candidate_count(axes, depth) <= 250_000
+
+
+def many_features(rows: int, *, seed: int) -> pd.DataFrame:
+    """Five features of four values and three of two: four deep there are too many rule sets."""
+    source = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {f"feature{place}": source.choice(list("abcd"), rows) for place in range(5)}
+        | {f"bit{place}": source.choice(["x", "y"], rows) for place in range(3)}
+    )
+
+
+def test_deep_harm_beyond_the_budget_is_found_by_single_values() -> None:
+    people = many_features(60_000, seed=1)
+    hit = (people["feature0"] == "a") & (people[["bit0", "bit1", "bit2"]] == "x").all(axis=1)
+    said = ((np.random.default_rng(2).random(60_000) < 0.5) & ~hit).astype(int)
+    result = testsgd.audit_predictions(said, sensitive_features=people, **QUICK)
+    assert result.summary.parameters.depth == 3
+    found = result.summary.deeper
+    assert found is not None
+    assert result.verdict.exit_code == 1
+    assert found.text == "feature0 = a and bit0 = x and bit1 = x and bit2 = x"
+    assert (found.n_in, found.rate_in) == (hit.sum(), 0.0)
+    assert found.rate_out == pytest.approx(said[~hit].mean())
+    assert found.text in result.verdict.headline
+
+
+def test_chance_is_rarely_found_by_looking_deeper() -> None:
+    seeds, alarms = 10, 0
+    for seed in range(seeds):
+        people = many_features(3000, seed=seed)
+        said = np.random.default_rng(1000 + seed).integers(0, 2, 3000)
+        result = testsgd.audit_predictions(
+            said, sensitive_features=people, **{**QUICK, "replicates": 19}
+        )
+        assert result.summary.deeper is not None
+        alarms += result.summary.deeper.lower_confidence_bound > 0
+    assert alarms <= binom.ppf(0.999, seeds, 0.005)

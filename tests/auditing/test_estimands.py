@@ -355,3 +355,42 @@ def test_rules_found_on_one_part_are_those_of_an_audit_of_it(estimand: str) -> N
     assert set(found.stability) == set(found.distinct)
     # Its own difference is that of the part kept.
     assert found.estimates.rows_in.max() < found.rows < len(frame)
+
+
+def test_what_restricts_a_headline_stands_in_it() -> None:
+    whole = testsgd.audit(None, None, "demo", limit=20_000, **QUICK).verdict.headline
+    assert "(" not in whole.replace("(", "", 2).replace("%)", "")
+    part = testsgd.audit(None, None, "demo", limit=4000, theta=0.05, holdout=0.5, **QUICK)
+    for restriction in ("4,000", "20,000", "2,000", "100 rows"):
+        assert restriction in part.verdict.headline
+
+
+def test_the_first_group_by_the_other_estimand_is_named() -> None:
+    # Race decides by way of x, which a step of x takes away; sex and a number decide too.
+    source, rows = np.random.default_rng(0), 6000
+    race = source.choice(["a", "b"], rows)
+    frame = pd.DataFrame(
+        {
+            "sex": source.choice(["f", "m"], rows),
+            "race": race,
+            "x": (race == "b").astype(int),
+            "number": source.integers(0, 100, rows),
+        }
+    )
+    features = {
+        "sex": {"type": "categorical", "values": ["f", "m"], "sensitive": True},
+        "race": {"type": "categorical", "values": ["a", "b"], "sensitive": True},
+        "x": {"type": "integer", "range": [0, 1]},
+        "number": {"type": "integer", "range": [0, 100]},
+    }
+
+    def decide(people: pd.DataFrame) -> Any:
+        chosen = (people["x"] == 1) | ((people["sex"] == "f") & (people["number"] > 60))
+        return np.where(chosen, "yes", "no")
+
+    result = testsgd.audit(
+        decide, frame, specification(features), estimand="neighbourhood", **QUICK
+    )
+    assert result.summary.groups[0].text == "sex = m and race = a"
+    assert result.summary.estimands[1].first == "race = a"
+    assert any("another group" in sentence for sentence in result.verdict.sentences)

@@ -132,13 +132,14 @@ def test_a_model_that_minds_no_term_is_not_accused():
 
 
 def test_a_model_that_minds_no_term_passes():
-    verdict, controls = verdict_of(by_chance)
+    # Single categories, as of three together there are too few texts to pass a gate by.
+    verdict, controls = verdict_of(by_chance, max_features=1)
     assert verdict.status == "gate_passed"
     assert all(effect.difference == 0 for effect in controls.effects)
 
 
 def test_a_model_that_minds_unknown_words_is_not_accused_by_the_nonsense_word():
-    verdict, controls = verdict_of(minds_unknown)
+    verdict, controls = verdict_of(minds_unknown, max_features=1)
     assert verdict.status == "gate_passed"
     for effect in controls.effects:
         rates = {control.word: control.rate for control in effect.controls}

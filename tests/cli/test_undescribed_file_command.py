@@ -92,3 +92,26 @@ def test_a_file_that_is_not_there_is_not_taken_for_a_data_set(fails: Run, folder
 
 def test_columns_cannot_be_named_for_described_data(fails: Run, folder: Path) -> None:
     assert "--predictions" in fails("audit", "demo", "--predictions", "granted")
+
+
+def test_a_gate_by_ratios_fails_where_one_by_differences_passes(testsgd: Run, folder: Path) -> None:
+    rows = pd.DataFrame({"sex": ["m", "f"] * 500, "got": [0, 0, 0, 0, 1, 0, 0, 0, 0, 0] * 100})
+    rows.to_csv(folder / "rare.csv", index=False)
+    arguments = ("audit", "rare.csv", "--predictions", "got", "--sensitive", "sex", *QUICK)
+    assert testsgd(*arguments, "--fail-above", "0.25").code == 0
+    assert testsgd(*arguments, "--fail-above", "0.25", "--fail-below-ratio", "0.8").code == 1
+
+
+def test_impact_ratios_are_written_beside_the_report(testsgd: Run, folder: Path) -> None:
+    rows = pd.DataFrame({"sex": ["m", "f"] * 500, "race": ["a", "a", "b", "b"] * 250})
+    rows["got"] = [1, 0, 1, 1] * 250
+    rows.to_csv(folder / "people.csv", index=False)
+    arguments = ("audit", "people.csv", "--predictions", "got", "--sensitive", "sex", *QUICK)
+    finished = testsgd(*arguments, "--out", "there", "--impact-ratios", "sex,race")
+    assert (finished.code, finished.err) == (0, "")
+    table = pd.read_csv(folder / "there" / "impact-ratios.csv").set_index("category")
+    assert table.loc["f", "impact_ratio"] == 0.5
+    assert table.loc["f, a", "selected"] == 0
+    for wrong in ("sex", "sex,nothing"):
+        assert testsgd(*arguments, "--impact-ratios", wrong).code == 2
+    assert testsgd("audit", "demo", "--impact-ratios", "gender,race").code == 2

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from testsgd.metrics.definitions import Floats
-from testsgd.metrics.largest_sum import Differences, least_of_positive, most_below
+from testsgd.metrics.largest_sum import Differences, least_of_positive
 from testsgd.metrics.sides import Interval, LogarithmicInterval, NumberInterval, ShareInterval
 from testsgd.scoring.population import lower_end
+from testsgd.scoring.ratios import ALL_ANGLES, most_below
 
 GROUPS = 3_000
 ERRORS = [0.4, 0.05, 1e-4, 1e-9]
@@ -57,7 +58,17 @@ def _logarithms(differences: Differences) -> Differences:
 
 def _from_all_angles(differences: Differences, error: float) -> Floats:
     excess = differences.first - differences.second
-    least: Floats = np.nan_to_num(excess - most_below(differences, error))
+    least: Floats = np.nan_to_num(
+        excess
+        - most_below(
+            differences.first,
+            differences.ends_first,
+            differences.second,
+            differences.ends_second,
+            error,
+            ALL_ANGLES,
+        )
+    )
     return np.maximum(least, 0.0)
 
 
@@ -120,6 +131,6 @@ def test_few_ends_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = _from_all_angles(differences, 0.001)
     # Of the significant ones alone, so that the search for these is what is counted.
     differences = differences.take(np.flatnonzero(expected > 0))
-    monkeypatch.setattr("testsgd.metrics.sides.lower_end", counted)
+    monkeypatch.setattr("testsgd.scoring.ratios.lower_end", counted)
     least_of_positive(differences, 0.001)
     assert sum(computed) < 0.6 * 14 * len(differences.first)

@@ -40,7 +40,10 @@ def test_no_seed_costs_much_and_the_verdict_is_of_the_written_model(
     part = written.held_out
     assert part.accuracy_drop == pytest.approx(kept.accuracy_drop)
     within = part.accuracy_drop <= 0.5 and part.balanced_drop <= 2
-    assert result.verdict.status == ("mitigated" if within else "accuracy_lost")
+    assert written.side_effects is not None
+    kept_gaps = not written.side_effects.exceeded
+    expected = "mitigated" if kept_gaps else "side_effect"
+    assert result.verdict.status == (expected if within else "accuracy_lost")
 
 
 def test_nobody_is_worse_off_than_the_worst_was(result: MitigationResult) -> None:

@@ -71,6 +71,10 @@ def test_the_verdict_says_what_is_the_terms_own() -> None:
     assert "could not be judged" in words
 
 
+# A limit that the intervals of so few texts are narrower than.
+WIDE = 0.3
+
+
 def test_a_model_that_does_not_look_at_terms() -> None:
     # Seeds are longer, so they differ from other texts, but no term makes any difference.
     def long(texts: list[str]) -> list[bool]:
@@ -85,7 +89,7 @@ def test_a_model_that_does_not_look_at_terms() -> None:
     assert by_score.verdict.status == "gate_failed"
     # The terms do nothing, and that is what is judged if nothing else is asked for.
     for guarantee in ("simultaneous", "fdr", "per-group"):
-        result = audit(long, favourable="True", fail_above=0.0, guarantee=guarantee)
+        result = audit(long, favourable="True", fail_above=WIDE, guarantee=guarantee)
         assert result.summary.parameters.rank_by == "counterfactual"
         assert result.verdict.status == "gate_passed"
         assert result.verdict.headline.startswith("No term has a statistically significant")

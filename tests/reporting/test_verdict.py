@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from testsgd.auditing import AuditParameters, GroupSummary, Verdict
+from testsgd.auditing.report.gate import GateMeasure, gate_outcome
 from testsgd.auditing.report.summary import (
     AuditSummary,
     Counts,
@@ -19,7 +20,7 @@ from testsgd.auditing.report.summary import (
     ModelSummary,
     UnjudgedSummary,
 )
-from testsgd.auditing.report.verdict import GateMeasure, gate_outcome, verdict
+from testsgd.auditing.report.verdict import verdict
 
 UNJUDGED = UnjudgedSummary(fewest=50, combinations=40, unjudged=0, rows=0, share=0)
 EACH = GuaranteeSummary(
@@ -69,7 +70,7 @@ def verdict_of(
     """The verdict on an audit of which no more is known than these parts."""
     label = LabelSummary(column="", favourable="yes", meaning="")
     data = DataSummary.model_construct(kind=kind, label=label, features=[])
-    model = ModelSummary.model_construct(accuracy=accuracy)
+    model = ModelSummary.model_construct(output="labels", threshold=None, accuracy=accuracy)
     known: dict[str, Any] = {"terms": None, "overall_rate": 0.5, "model": model, **parts}
     known["parameters"] = replace(known["parameters"], max_features=3)
     return verdict(AuditSummary.model_construct(data=data, **known), measures)

@@ -9,12 +9,12 @@ from test_verdict import group, verdict_of
 
 from testsgd.auditing import AuditParameters, GroupSummary, Verdict
 from testsgd.auditing.findings import Holdout
+from testsgd.auditing.report.gate import GateMeasure
 from testsgd.auditing.report.summary import (
     Counts,
     GuaranteeSummary,
     UnjudgedSummary,
 )
-from testsgd.auditing.report.verdict import GateMeasure
 from testsgd.auditing.report.vocabulary import words_for
 
 UNJUDGED = UnjudgedSummary(fewest=50, combinations=4, unjudged=0, rows=0, share=0)
@@ -330,7 +330,7 @@ def test_a_limit_that_a_rare_label_cannot_exceed_is_said(rate: float | None, is_
         overall_rate=rate,
         measures=[GateMeasure("difference", 0.1, 0.0)],
     )
-    assert ("four-fifths" in judged.sentences[0]) == is_said
+    assert ("--fail-below-ratio" in judged.sentences[0]) == is_said
 
 
 @pytest.mark.parametrize(("accuracy", "is_said"), [(0.02, True), (0.6, False), (None, False)])

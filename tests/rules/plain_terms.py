@@ -82,11 +82,20 @@ def slow_search(text, terms):
                     ends.append((match.end(), *form))
         if ends:
             best = max(ends)
-            found.append((start, *best))
+            if not _negated(text[:start]):
+                found.append((start, *best))
             start = best[0]
         else:
             start += 1
     return found
+
+
+def _negated(before):
+    """Say whether the text before a term ends with "non" and blanks or one hyphen."""
+    before = "".join(sign for sign in before if sign not in UNSEEN[1:-2]).replace("\u2011", "-")
+    joined = before[:-1] if before.endswith("-") else before.rstrip("_ \n\u00a0")
+    word = joined[-4:]
+    return joined != before and word[-3:].lower() == "non" and not word[:-3].isalnum()
 
 
 @functools.cache

@@ -16,11 +16,9 @@ from testsgd.truth.tables import truth_tables
 
 PLANTED = [name for name in CASES if not name.endswith(TWIN)]
 TWINS = [name for name in CASES if name.endswith(TWIN)]
-# What the audit does not find yet: within bins nothing is looked for, and a gate on differences
-# passes where they cannot be as large as its limit.
-MISSED = {"one-age-in-a-bin", "odd-ages", "low-base-rate"}
-# The verdict names the gap: slices were not searched; the label may be the other one.
-NAMED = {"slice-not-searched", "other-class"}
+# The verdict names the gap: slices were not searched; the label may be the other one; differences
+# cannot be as large as the limit.
+NAMED = {"slice-not-searched", "other-class", "low-base-rate"}
 
 
 @cache
@@ -40,7 +38,7 @@ def test_there_are_more_than_24_kinds_each_with_a_twin() -> None:
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_difference_is_found_named_or_undecided_where_it_can_be(name: str) -> None:
     run = a_run(name)
-    assert run.all_clear == (name in MISSED)
+    assert not run.all_clear
     assert not run.alarm
     assert run.reserved == (name in NAMED)
 

@@ -8,6 +8,9 @@ from .findings import TableFindings as TableFindings
 from .fixed_groups import GroupMeasure as GroupMeasure
 from .fixed_groups import measure_groups as measure_groups
 from .inputs import listed_features as listed_features
+from .local_law_144 import ImpactRatio as ImpactRatio
+from .local_law_144 import ImpactRatios as ImpactRatios
+from .local_law_144 import impact_ratios as impact_ratios
 from .options import AuditOptions as AuditOptions
 from .parameters import AuditParameters as AuditParameters
 from .predictions import audit_decisions as audit_decisions

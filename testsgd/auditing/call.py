@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from testsgd.auditing.findings import Findings
-from testsgd.auditing.inputs import audit_parameters, check_asked_anew, find_model_and_table
+from testsgd.auditing.inputs import (
+    audit_parameters,
+    check_asked_anew,
+    check_no_ratio_gate,
+    find_model_and_table,
+)
 from testsgd.auditing.metrics import check_selection_rate
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
@@ -168,6 +173,7 @@ def audit(
     findings: Findings
     if isinstance(specification, TextSpecification):
         check_selection_rate(settings.metric)
+        check_no_ratio_gate(settings)
         texts = find_texts(data, specification, limit=limit, seed=settings.seed)
         findings = run_text_audit(
             load_text_model(

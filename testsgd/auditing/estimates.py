@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.scoring import Margins, Side, enough, population_interval, rate_margins, score_margins
+from testsgd.scoring import (
+    Margins,
+    Side,
+    enough,
+    population_interval,
+    population_ratio,
+    rate_margins,
+    score_margins,
+)
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -104,6 +112,10 @@ class Estimates:
     def population_interval_at(self, error: Any) -> tuple[Floats, Floats]:
         """Compute the same intervals with two-sided error rates, one for all or one a group."""
         return population_interval(*self.sides, error, margin_kind=self.margin_kind)
+
+    def population_ratio_at(self, error: Any) -> tuple[Floats, Floats, Floats]:
+        """Compute the ratios of the smaller rate to the larger, and their intervals."""
+        return population_ratio(*self.sides, error, margin_kind=self.margin_kind)
 
 
 def both_sides(inside: Counts, everybody: Counts) -> Counts:

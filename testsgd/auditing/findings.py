@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from testsgd.auditing.conditional import ConditionalSearch
+from testsgd.auditing.deeper import DeeperSearch
 from testsgd.auditing.drawn_own_effect import DrawnEffect
 from testsgd.auditing.error_rates import ErrorRate
 from testsgd.auditing.estimates import Counts, Estimates, Floats
 from testsgd.auditing.explaining import Explanation
+from testsgd.auditing.finer import FinerSearch
 from testsgd.auditing.guarantee import Guarantee
 from testsgd.auditing.own_effect import OwnEffects
 from testsgd.auditing.parameters import AuditParameters, Estimand
@@ -199,6 +201,10 @@ class TableFindings(Findings):
     own_effects_unknown: str = ""
     # If they are not known: those of groups that reports look at first, estimated from draws.
     drawn_effects: Mapping[int, DrawnEffect] = field(default_factory=dict)
+    # What a look at groups of more features than were searched found; None if there was none.
+    deeper: DeeperSearch | None = None
+    # What a second look at numbers with finer cuts found; None if there was none.
+    finer: FinerSearch | None = None
     # What was found within slices of other features; None if nothing was looked for.
     slices: SliceSearch | None = None
     # What was found among rows that are alike in chosen features; None if none were chosen.

@@ -94,6 +94,14 @@ def check_repeatable(parameters: AuditParameters, what: str) -> None:
         raise _refused("nondeterministic", needs, "leave it out, or audit the model")
 
 
+def check_no_ratio_gate(parameters: AuditParameters) -> None:
+    """Refuse a gate by ratios of texts, whose gate is about the effect of their terms."""
+    if parameters.fail_below_ratio is not None:
+        raise _refused(
+            "fail_below_ratio", "a gate by ratios is for rows, not for texts", "use fail_above"
+        )
+
+
 def check_asked_anew(model: Any, parameters: AuditParameters) -> None:
     """Refuse means over several answers of a model that is asked each question only once."""
     if parameters.nondeterministic is None or not isinstance(model, ExternalModel):
@@ -121,7 +129,7 @@ def saved_parameters(summary: AuditSummary, *, jobs: int | None = None) -> Audit
             f"the audit compares the {summary.parameters.metric}, and this needs selection rates",
             "give an audit of selection rates, or leave it out to make a new one",
         )
-    return replace(summary.parameters, fail_above=None, jobs=jobs)
+    return replace(summary.parameters, fail_above=None, fail_below_ratio=None, jobs=jobs)
 
 
 def check_same_data(summary: AuditSummary, fingerprint: str) -> None:

@@ -49,6 +49,7 @@ class AuditOptions(TypedDict, total=False):
     jobs: int | None
     overlap: float
     fail_above: float | None
+    fail_below_ratio: float | None
     strict: bool
     max_unjudged: float
     max_dilution: float

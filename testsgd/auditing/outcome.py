@@ -96,6 +96,8 @@ class RowAudit(Audit[Model]):
     # Groups to look at instead of searching for frequent ones
     given: FrequentRuleSets | None = None
     own_effects: bool = True  # Ask for the own effects of the sensitive features, if affordable
+    # Look beyond the depth of the search: not if the user has named it
+    deeper: bool = True
 
     @property
     def size(self) -> int:

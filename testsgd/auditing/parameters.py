@@ -152,12 +152,22 @@ class AuditParameters(Parameters):
         at_most=1,
         example="a difference such as 0.2",
     )
+    fail_below_ratio: float | None = parameter(
+        None,
+        "For rows: a gate by ratios, such as 0.8 for four-fifths. It fails if the smaller of the "
+        "rates of a judged group and of its complement is a smaller part of the larger one than "
+        "this by more than chance explains, by either estimand. With `fail_above` the worse of "
+        "both outcomes counts.",
+        above=0,
+        at_most=1,
+        example="a ratio such as 0.8",
+    )
     strict: bool = parameter(
         False,
         "Conclude nothing if too many people have combinations of sensitive values that no "
         "judged group isolates (see `max_unjudged` and `max_dilution`), if no group could be "
         "described by one of the sensitive features, or if an interval still allows a difference "
-        "above `fail_above`.",
+        "above `fail_above` or a ratio below `fail_below_ratio`.",
     )
     max_unjudged: float = parameter(
         0.01,

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from testsgd.auditing import rule_selection
 from testsgd.auditing.conditional import ConditionalSearch, search_conditional, strata_of
+from testsgd.auditing.deeper import DeeperSearch, search_deeper
 from testsgd.auditing.drawn_own_effect import draw_own_effects
 from testsgd.auditing.error_rates import find_error_rates
 from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.exact import audit_exactly, audit_predictions_exactly
 from testsgd.auditing.explaining import Explanation, explain_groups
 from testsgd.auditing.findings import Estimated, TableFindings
+from testsgd.auditing.finer import FinerSearch, search_finer
 from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind
 from testsgd.auditing.independent import sample_independent
 from testsgd.auditing.max_statistic import simultaneous
@@ -95,6 +97,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         )
     with clock.phase("rule selection"):
         rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
+    deeper, finer = _more_features(audit, outcome.observed), _finer_cuts(audit, outcome.observed)
     slices = _within_slices(audit, outcome.observed, rule_sets)
     conditional = _among_alike(audit, outcome.observed, rule_sets)
     favourable, accuracy = outcome.observed.row_favourable, None
@@ -123,6 +126,8 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         by_feature=outcome.by_feature,
         own_effects=own_effects,
         own_effects_unknown=own_effects_unknown,
+        deeper=deeper,
+        finer=finer,
         slices=slices,
         conditional=conditional,
         neighbourhood=neighbourhood_size(table) * len(table) if audit.has_neighbours else 0,
@@ -144,6 +149,52 @@ def audit_rows(audit: RowAudit) -> TableFindings:
     return replace(
         findings, explanations=explanations, stability=stability, stability_samples=samples
     )
+
+
+def _is_looked_at_again(audit: RowAudit, observed: Answers) -> bool:
+    """Return whether all groups are searched for, with an answer about each independent row."""
+    if audit.given is not None or audit.parameters.guarantee == "per-group":
+        return False
+    return observed.row_favourable is not None and audit.table.clusters is None
+
+
+def _more_features(audit: RowAudit, observed: Answers) -> DeeperSearch | None:
+    """Look at groups of more features than were searched, if there are more."""
+    parameters = audit.parameters
+    more = sum(axis.rule_count > 0 for axis in audit.axes) > parameters.depth
+    # Answers that are shares of a row are no bits.
+    if (
+        not audit.deeper
+        or not more
+        or observed.row_samples != 1
+        or not _is_looked_at_again(audit, observed)
+    ):
+        return None
+    assert observed.row_favourable is not None
+    with audit.clock.phase("more features"):
+        return search_deeper(
+            audit.contingency,
+            observed.row_favourable.astype(bool),
+            searched=parameters.depth,
+            min_rows=audit.min_count,
+            confidence=parameters.confidence,
+        )
+
+
+def _finer_cuts(audit: RowAudit, observed: Answers) -> FinerSearch | None:
+    """Look at sensitive numbers again with finer cuts."""
+    parameters = audit.parameters
+    if not _is_looked_at_again(audit, observed):
+        return None
+    assert observed.row_favourable is not None
+    with audit.clock.phase("finer cuts"):
+        return search_finer(
+            audit.table,
+            audit.axes,
+            observed.row_favourable / observed.row_samples,
+            min_rows=audit.min_count,
+            confidence=parameters.confidence,
+        )
 
 
 def _within_slices(

@@ -69,6 +69,7 @@ def run_audit(
     _check_answers_of_rows(parameters, table, exact=exact)
     with clock.phase("rows"):
         axes = sensitive_axes(table, bins=parameters.bins)
+    deeper = parameters.max_features is None
     if parameters.max_features is None:
         parameters = replace(parameters, max_features=default_depth(axes))
     audit = RowAudit(
@@ -80,6 +81,7 @@ def run_audit(
         clock=clock,
         progress=named("asking the model", progress),
         own_effects=own_effects,
+        deeper=deeper,
     )
     if parameters.rank_by == "counterfactual":
         check_ranking(audit, left=allowed - needed)

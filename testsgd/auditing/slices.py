@@ -15,11 +15,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.auditing.compared_rates import (
+    ComparedRates,
+    compared_rates,
+    differences_of,
+    normal_bounds,
+)
 from testsgd.auditing.conditional import check_other_features
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.data import MISSING, DatasetSpecification, Table, quantile_edges
 from testsgd.rules import Contingency, FrequentRuleSets, IntervalAxis, Rule, RuleSet, ValueRule
-from testsgd.scoring import Side, normal_quantile, population_interval
+from testsgd.scoring import normal_quantile
 
 AUTO = "auto"
 """Stands for all features that are not sensitive."""
@@ -42,22 +48,7 @@ class WithinSlice:
 
     group: int
     slice: RuleSet
-    rows_in: int
-    rows_out: int
-    rate_in: float
-    rate_out: float
-    interval: tuple[float, float]  # Of the difference.
-
-    @property
-    def difference(self) -> float:
-        """The rate in the group minus that of its complement, both within the slice."""
-        return self.rate_in - self.rate_out
-
-    @property
-    def lower_bound(self) -> float:
-        """The lower confidence bound of the size of the difference; 0 if it may be none."""
-        low, high = self.interval
-        return max(low, -high, 0.0)
+    rates: ComparedRates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +67,7 @@ class SliceSearch:
     @property
     def largest_bound(self) -> float:
         """The largest lower confidence bound."""
-        return max((item.lower_bound for item in self.found), default=0.0)
+        return max((item.rates.lower_bound for item in self.found), default=0.0)
 
 
 def features_within(names: Sequence[str], specification: DatasetSpecification) -> tuple[str, ...]:
@@ -142,9 +133,7 @@ def search_slices(
         best.look_at(first, sums.reshape(2, len(some), -1), everything, min_rows=min_rows)
     error = (1 - confidence) / max(1, best.compared)
     found = sorted(
-        best.findings(slices, error=error),
-        # Of a group and its complement the one that is selected less often.
-        key=lambda item: (-round(item.lower_bound, 12), item.difference, item.group),
+        best.findings(slices, error=error), key=lambda item: (*item.rates.order, item.group)
     )
     return SliceSearch(
         features=tuple(features),
@@ -296,13 +285,9 @@ class _Best:
 
     def _note(self, index: int, sums: Floats, enough: NDArray[np.bool_]) -> None:
         """Keep a slice for the groups whose differences are surer in it than in those before."""
-        rows_in, yes_in, rows_out, yes_out = sums[:, enough]
-        size = np.abs(yes_in / rows_in - yes_out / rows_out)
-        self.largest = max(self.largest, float(size.max()))
-        # With a row of each kind more, or a slice of equal answers would not vary at all.
-        share_in, share_out = (yes_in + 1) / (rows_in + 2), (yes_out + 1) / (rows_out + 2)
-        variance = share_in * (1 - share_in) / rows_in + share_out * (1 - share_out) / rows_out
-        bound = size - self.margin * np.sqrt(variance)
+        of_groups = sums[:, enough]
+        self.largest = max(self.largest, float(np.abs(differences_of(of_groups)).max()))
+        bound = normal_bounds(of_groups, margin=self.margin)
         groups = np.flatnonzero(enough)
         better = bound > self.bound[groups]
         chosen = groups[better]
@@ -314,17 +299,7 @@ class _Best:
         """Yield the groups whose differences are surest, with exact intervals."""
         order = np.argsort(-self.bound, kind="stable")[:_MOST_EXACT]
         groups = order[self.slice_of_group[order] >= 0]
-        rows_in, yes_in, rows_out, yes_out = self.sums[:, groups]
-        # Answers that are shares of a row vary no more than if rows answered yes or no.
-        inside, outside = Side(rows_in, rows_in, yes_in), Side(rows_out, rows_out, yes_out)
-        low, high = population_interval(inside, outside, error, margin_kind="none")
-        for index, group in enumerate(groups.tolist()):
-            yield WithinSlice(
-                group=group,
-                slice=slices[int(self.slice_of_group[group])].rule_set,
-                rows_in=int(rows_in[index]),
-                rows_out=int(rows_out[index]),
-                rate_in=float(inside.rate[index]),
-                rate_out=float(outside.rate[index]),
-                interval=(float(low[index]), float(high[index])),
-            )
+        rates = compared_rates(self.sums[:, groups], error=error)
+        for group, compared in zip(groups.tolist(), rates, strict=True):
+            chosen = slices[int(self.slice_of_group[group])].rule_set
+            yield WithinSlice(group=group, slice=chosen, rates=compared)

@@ -14,7 +14,7 @@ from testsgd.errors import ParameterError
 from testsgd.parameters import declared_parameters
 
 if TYPE_CHECKING:
-    from testsgd.auditing import AuditResult, GroupSummary
+    from testsgd.auditing import AuditResult, GroupSummary, ImpactRatios
     from testsgd.metrics import MetricsResult
     from testsgd.models import EndpointModel
 
@@ -93,6 +93,13 @@ def audit(
         float | None,
         typer.Option(help="The gate of --measure ratio, such as 0.8."),
     ] = None,
+    impact_ratios: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a file of --predictions: the columns with sex and race, with a comma. Writes "
+            "the table of impact ratios that New York City's Local Law 144 asks for."
+        ),
+    ] = None,
     terms: options.TermsOption = None,
     snippets: Annotated[
         int, typer.Option(help="For texts: examples of each term in the report; 0 shows no text.")
@@ -144,6 +151,13 @@ def audit(
     if cells and counts is None:
         counts = ROWS
     draws_of_each = nondeterministic if draws is None else draws
+    table = None
+    if impact_ratios is not None:
+        counted = counts is not None or data is not None or model is not None
+        if predictions is None or counted or not is_rows_file(Path(dataset)):
+            _check_no_columns("a file of rows with --predictions", impact_ratios=impact_ratios)
+        assert predictions is not None
+        table = _impact_ratios(Path(dataset), predictions, impact_ratios, favorable)
     asked: Any = model if answers is None else _endpoint(model, answers)
     with console.progress_bar(quiet) as progress:
         of_metrics = {
@@ -235,13 +249,39 @@ def audit(
                 nondeterministic=draws_of_each,
                 **parameters,
             )
-    written = result.write(out or Path("reports") / result.summary.data.name, wanted)
+    folder = out or Path("reports") / result.summary.data.name
+    written = result.write(folder, wanted)
+    if table is not None:
+        written.append(folder / "impact-ratios.csv")
+        table.to_csv(written[-1])
     if not quiet:
         if isinstance(result, AuditResult):
             _print_result(result, written, verbose)
         else:
             _print_metrics(result, written, verbose)
     return result.verdict.exit_code
+
+
+def _impact_ratios(
+    path: Path, predictions: str, columns: str, favourable: str | None
+) -> ImpactRatios:
+    """Compute the table of impact ratios of all rows of a file."""
+    from testsgd.auditing import check_columns, impact_ratios
+    from testsgd.data import read_frame
+
+    named = options.listed(columns)
+    if len(named) != 2:
+        raise ParameterError(
+            f"impact ratios are by two columns, {len(named)} are named",
+            where="--impact-ratios",
+            remedy="name those of sex and of race, with a comma",
+            name="impact_ratios",
+        )
+    frame = read_frame(path)
+    check_columns(frame, {"predictions": predictions}, named)
+    return impact_ratios(
+        frame[predictions], sex=frame[named[0]], race=frame[named[1]], favourable=favourable
+    )
 
 
 def _given(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ class Sampled:
     # Those of one number belong together: rows of one unit, variants of one text. None if each
     # stands alone.
     clusters: NDArray[np.int64] | None = None
+    sampled_from: int | None = None  # How many there were before a sample was drawn of them.
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -54,7 +55,11 @@ class Sampled:
             return self
         drawn = self.drawn(count, seed)
         note = f"a sample of {count:,} of the {len(self):,} {self.unit}s, drawn with seed {seed}"
-        return replace(self.take(drawn), notes=(*self.notes, note))
+        return replace(
+            self.take(drawn),
+            notes=(*self.notes, note),
+            sampled_from=self.sampled_from or len(self),
+        )
 
     def drawn(self, count: int, seed: int) -> NDArray[np.intp]:
         """Draw positions without replacement, in order; all of them if there are no more.

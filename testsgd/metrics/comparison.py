@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.metrics.definitions import Floats
-from testsgd.metrics.largest_sum import Differences, least_of_positive, most_below
+from testsgd.metrics.largest_sum import Differences, least_of_positive
 from testsgd.metrics.parameters import BEST, OVERALL, Measure
-from testsgd.metrics.sides import Interval, LogarithmicInterval, Sides
+from testsgd.metrics.sides import LogarithmicInterval, Sides
+from testsgd.scoring.ratios import difference_ends, ratio_interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,40 +216,11 @@ def compare_independent(
     first, second = inside.value, outside.value
     of_first, of_second = inside.interval(), outside.interval()
     if measure == "difference":
-        low, high = _combined(first, of_first, second, of_second, error)
+        low, high = difference_ends(first, of_first, second, of_second, error)
         if inside.scale != "number":
             low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)
         return first - second, low, high
-    with np.errstate(divide="ignore", invalid="ignore"):
-        both = (first > 0) & (second > 0)
-        log_low, log_high = _combined(
-            np.log(first),
-            LogarithmicInterval(of_first),
-            np.log(second),
-            LogarithmicInterval(of_second),
-            error,
-        )
-        # A value of 0 has no logarithm. What is known of the ratio are the ends of both sides, each
-        # with half of the error.
-        half = error / 2
-        low = np.where(both, np.exp(log_low), of_first.low(half) / of_second.high(half))
-        high = np.where(both, np.exp(log_high), of_first.high(half) / of_second.low(half))
-        ratio = first / second
-    return ratio, np.nan_to_num(low), np.where(np.isnan(high), np.inf, high)
-
-
-def _combined(
-    first: Floats, ends_first: Interval, second: Floats, ends_second: Interval, error: float
-) -> tuple[Floats, Floats]:
-    differences = Differences(
-        first=first, ends_first=ends_first, second=second, ends_second=ends_second
-    )
-    reverse = Differences(
-        first=second, ends_first=ends_second, second=first, ends_second=ends_first
-    )
-    with np.errstate(invalid="ignore"):
-        below, above = most_below(differences, error), most_below(reverse, error)
-        return first - second - below, first - second + above
+    return ratio_interval(first, of_first, second, of_second, error)
 
 
 def of_the_whole(effect: Floats, share: Floats, *, measure: Measure) -> Floats:

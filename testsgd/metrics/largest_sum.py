@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from testsgd.metrics.definitions import Floats
 from testsgd.metrics.sides import Interval
 from testsgd.scoring.population import ANGLES, BETWEEN, errors_at
+from testsgd.scoring.ratios import ALL_ANGLES
 
-_ANGLES = [(np.cos(angle), np.sin(angle)) for angle in np.linspace(0, np.pi / 2, ANGLES)]
 _MIDDLE = ANGLES // 2
 # What lines promise is held to be as wrong as this share of the sums; ends are computed far better.
 _ROUNDING = 1e-6
@@ -72,21 +72,13 @@ class Distances:
         )
 
 
-def most_below(differences: Differences, error: float) -> Floats:
-    """Return how far below its value each difference may be, at most over all angles."""
-    below = np.zeros(len(differences.first))
-    for errors in errors_at(_ANGLES, error):
-        below = np.maximum(below, differences.distances(errors).sum)
-    return BETWEEN * below
-
-
 def least_of_positive(differences: Differences, error: float) -> Floats:
     """Return the lower ends of differences, those above 0; else 0.
 
-    They are the same as with :func:`most_below`, to the last bit.
+    They are the same as with :func:`testsgd.scoring.ratios.most_below`, to the last bit.
     """
     excess: Floats = differences.first - differences.second
-    errors = list(errors_at(_ANGLES, error))
+    errors = list(errors_at(ALL_ANGLES, error))
     # What one angle alone takes away the largest sum over all angles takes away too. At the middle
     # one most of what is not significant shows that it is not.
     middle = differences.distances(errors[_MIDDLE])

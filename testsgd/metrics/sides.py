@@ -17,19 +17,11 @@ from testsgd.metrics.cells import (
     PRODUCT,
 )
 from testsgd.metrics.definitions import Floats, Scale
-from testsgd.scoring.population import lower_end
+from testsgd.scoring import ratios
 
 
-class Interval(Protocol):
-    """The confidence intervals of some values, at any two-sided error rate."""
-
-    def low(self, error: Any) -> Floats:
-        """Return the lower ends."""
-        ...
-
-    def high(self, error: Any) -> Floats:
-        """Return the upper ends."""
-        ...
+class Interval(ratios.Interval, Protocol):
+    """Intervals of which some can be taken, and of which it is known how they widen."""
 
     def take(self, groups: NDArray[np.intp]) -> Interval:
         """Return the intervals of some of the values."""
@@ -45,19 +37,8 @@ class Interval(Protocol):
 
 
 @dataclass(frozen=True)
-class ShareInterval:
+class ShareInterval(ratios.ShareInterval):
     """The intervals of Clopper and Pearson, of shares."""
-
-    successes: Floats
-    failures: Floats
-
-    def low(self, error: Any) -> Floats:
-        """Return the lower ends."""
-        return lower_end(self.successes, self.failures, error)
-
-    def high(self, error: Any) -> Floats:
-        """Return the upper ends."""
-        return 1 - lower_end(self.failures, self.successes, error)
 
     def take(self, groups: NDArray[np.intp]) -> ShareInterval:
         """Return the intervals of some of the values."""
@@ -119,18 +100,10 @@ class NumberInterval:
 
 
 @dataclass(frozen=True)
-class LogarithmicInterval:
+class LogarithmicInterval(ratios.LogarithmicInterval):
     """The intervals of the logarithms of values."""
 
     values: Interval
-
-    def low(self, error: Any) -> Floats:
-        """Return the lower ends."""
-        return self._logarithms(self.values.low(error))
-
-    def high(self, error: Any) -> Floats:
-        """Return the upper ends."""
-        return self._logarithms(self.values.high(error))
 
     def take(self, groups: NDArray[np.intp]) -> LogarithmicInterval:
         """Return the intervals of some of the values."""
@@ -142,12 +115,6 @@ class LogarithmicInterval:
         if isinstance(self.values, ShareInterval):
             return self.values.logarithms_slowing
         return np.zeros_like(self.values.slowing)
-
-    @staticmethod
-    def _logarithms(values: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            logarithms: Floats = np.log(np.maximum(values, 0.0))
-        return logarithms
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,14 @@ def comparison_parameters(parameters: AuditParameters) -> AuditParameters:
     That is the guarantee for the whole search, stability, conditional scores and the gate. The
     groups, their rates and their ranks are the same.
     """
-    return replace(parameters, guarantee="per-group", stability=0, condition_on=(), fail_above=None)
+    return replace(
+        parameters,
+        guarantee="per-group",
+        stability=0,
+        condition_on=(),
+        fail_above=None,
+        fail_below_ratio=None,
+    )
 
 
 def finding_parameters(parameters: AuditParameters) -> AuditParameters:
@@ -76,7 +83,7 @@ def finding_parameters(parameters: AuditParameters) -> AuditParameters:
     """
     if parameters.ranked_by in ("score", "counterfactual"):
         return comparison_parameters(parameters)
-    return replace(parameters, stability=0, condition_on=(), fail_above=None)
+    return replace(parameters, stability=0, condition_on=(), fail_above=None, fail_below_ratio=None)
 
 
 class Material(ABC):

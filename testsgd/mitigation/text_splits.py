@@ -74,7 +74,7 @@ class TextMaterial(Material):
         if side == "rest":
             return super().eligible(rule_set, side)
         categories, _ = chosen_terms(rule_set, self.terms)
-        return np.asarray(self._mentions.presence()[:, list(categories)].all(axis=1))
+        return np.asarray(self._mentions.replaceable()[:, list(categories)].all(axis=1))
 
     def source(self, index: int, side: Side) -> Variants:
         """Return one side's training texts with the group's terms, or as they are."""

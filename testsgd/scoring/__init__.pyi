@@ -28,5 +28,6 @@ from .ranking import block_of as block_of
 from .ranking import distinct_groups as distinct_groups
 from .ranking import member_overlaps as member_overlaps
 from .ranking import rank_groups as rank_groups
+from .ratios import population_ratio as population_ratio
 from .sequences import confidence_sequence as confidence_sequence
 from .sequences import sequence_margin as sequence_margin

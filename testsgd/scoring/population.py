@@ -131,7 +131,7 @@ def errors_at(angles: Sequence[tuple[Any, Any]], error: Any) -> Iterator[tuple[A
 
 
 # Groups whose intervals are computed at once; it bounds the room taken.
-_TOGETHER = 1 << 16
+TOGETHER = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -177,20 +177,20 @@ def population_interval(
     errors = np.broadcast_to(np.asarray(error, dtype=np.float64), inside.rows.shape)
     ends = np.full((2, len(errors)), np.nan)
     known = np.flatnonzero((inside.samples > 0) & (outside.samples > 0))
-    for start in range(0, len(known), _TOGETHER):
-        chosen = known[start : start + _TOGETHER]
+    for start in range(0, len(known), TOGETHER):
+        chosen = known[start : start + TOGETHER]
         first, second = inside.take(chosen), outside.take(chosen)
         ends[:, chosen] = exact_difference(
             first.rate,
-            partial(_ends, first, margin_kind),
+            partial(side_ends, first, margin_kind),
             second.rate,
-            partial(_ends, second, margin_kind),
+            partial(side_ends, second, margin_kind),
             errors[chosen],
         )
     return ends[0], ends[1]
 
 
-def _ends(side: Side, kind: str, error: Floats) -> tuple[Floats, Floats]:
+def side_ends(side: Side, kind: str, error: Floats) -> tuple[Floats, Floats]:
     """Return the intervals of one side's rates at a two-sided error rate."""
     size = side.rows.astype(np.float64)
     if kind == "anytime":

@@ -124,7 +124,7 @@ def controls_summary(findings: Findings) -> ControlsSummary | None:
 
 def _not_compared(findings: TextFindings) -> list[NotComparedSummary]:
     """List the terms that no other stands in for, with the reason."""
-    presence = findings.mentions.presence().sum(axis=0).tolist()
+    presence = findings.mentions.replaceable().sum(axis=0).tolist()
     fewest = findings.parameters.fewest_rows(findings.rows)
     found = []
     for category, texts in zip(findings.mentions.terms.categories, presence, strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from testsgd.auditing.report import charts, tables, wording
+from testsgd.auditing.report.further_looks import within_blocks
 from testsgd.auditing.report.notes import meaning_notes
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.provenance import particulars
@@ -17,7 +18,6 @@ from testsgd.auditing.report.summary import (
     TermSummary,
 )
 from testsgd.auditing.report.vocabulary import Words, vocabulary
-from testsgd.auditing.report.within import within_blocks
 from testsgd.report.blocks import (
     GATE_STANDINGS,
     Article,
@@ -130,6 +130,12 @@ def _definition(summary: AuditSummary) -> tuple[str | Strong, ...]:
         elif kind == "fdr" and not wording.by_terms(summary):
             what = "the difference of a discovery"
         rest += f" The gate fails if {what} exceeds {size_points(gate)}."
+    ratio = summary.parameters.fail_below_ratio
+    if ratio is not None:
+        what = "an upper confidence bound of a ratio"
+        if summary.guarantee.kind != "simultaneous":
+            what = "a ratio"
+        rest += f" The gate by ratios fails if {what} is below {number(ratio)}."
     prediction = Strong(f"“{label.favourable}”")
     words = vocabulary(summary)
     if by_metric:
@@ -276,6 +282,8 @@ def _group_facts(
         ("Sampling margin", wording.sampling_margin(group, words)),
         ("Confidence interval", f"{interval(group.confidence_interval)} points"),
     ]
+    if group.ratio is not None and group.ratio_interval is not None:
+        facts.append(("Ratio of the smaller rate to the larger", wording.ratio_text(group)))
     if other is not None and other.difference is not None and other.confidence_interval is not None:
         ends = interval(other.confidence_interval)
         rates = f"{wording.other_rates(other)}: {points(other.difference)}"

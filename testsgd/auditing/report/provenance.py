@@ -155,6 +155,10 @@ def _settings(summary: AuditSummary) -> Facts:
             ("Within slices of", series(chosen.within)),
             ("Answers to each question, of which means are taken", answers),
             ("Fail above", "no gate" if gate is None else size_points(gate)),
+            (
+                "Fail below the ratio",
+                "" if chosen.fail_below_ratio is None else number(chosen.fail_below_ratio),
+            ),
             ("Strict", f"at most {share(chosen.max_unjudged)} not judged" if chosen.strict else ""),
             ("Seed", str(chosen.seed)),
         ),

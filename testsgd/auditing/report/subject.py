@@ -17,7 +17,7 @@ from testsgd.auditing.text import TextFindings
 from testsgd.data import Table, table_fingerprint
 from testsgd.data.text import texts_fingerprint
 from testsgd.models import PredictionColumn
-from testsgd.report.formatting import count
+from testsgd.report.formatting import count, plural
 
 # More points than this are one on top of the other; they are then counted by small cells.
 _MOST_POINTS = 1500
@@ -94,6 +94,18 @@ def _summary_of_texts(findings: TextFindings) -> document.DataSummary:
             f"{count(clusters.repeated)} texts are equal or nearly equal to others, or belong "
             f"with them: the {count(len(texts))} texts count as {count(independent)} in intervals "
             "and p-values"
+        )
+    if generated := findings.generated:
+        notes.append(
+            f"{count(generated.texts)} texts were generated from templates "
+            f"({count(generated.templates)} recognised): their units are template and filler, "
+            f"{count(generated.units)} in all, each with all texts that differ by their terms alone"
+        )
+    if listing := int(findings.mentions.lists.any(axis=1).sum()):
+        notes.append(
+            f"{plural(listing, 'text')} {'lists' if listing == 1 else 'list'} several terms of a "
+            "category, as in “X or Y”: with one term in place of both a text would make no sense, "
+            "so no term of that category is put into them"
         )
     if texts.labels is None:
         notes.append("the texts have no labels; an audit needs none")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,15 @@ from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.report import summary as document
 from testsgd.auditing.report.error_rates import error_rate_summaries
 from testsgd.auditing.report.frames import frame_of
+from testsgd.auditing.report.further_looks import (
+    conditional_summary,
+    deeper_summary,
+    finer_summary,
+    within_summary,
+)
+from testsgd.auditing.report.gate import GateMeasure
 from testsgd.auditing.report.own_effects import own_effect_summary
+from testsgd.auditing.report.ratio_gate import RatioMeasure
 from testsgd.auditing.report.subject import (
     charts,
     counterfactual_summary,
@@ -23,14 +31,9 @@ from testsgd.auditing.report.subject import (
 )
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary
 from testsgd.auditing.report.terms import describe_terms
-from testsgd.auditing.report.verdict import GateMeasure, verdict
+from testsgd.auditing.report.text_measures import text_measures
+from testsgd.auditing.report.verdict import verdict
 from testsgd.auditing.report.vocabulary import Words, words_for
-from testsgd.auditing.report.within import (
-    ConditionalSummary,
-    WithinSummary,
-    conditional_summary,
-    within_summary,
-)
 from testsgd.auditing.report.wording import DISAGREEMENT, disagree
 from testsgd.auditing.text import TextFindings
 from testsgd.models import CheckedFunction
@@ -86,6 +89,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         ),
         "groups": groups,
         "terms": terms,
+        "estimands": estimands,
         "moved": _moved_features(findings, groups),
         "rules": _rules(findings, ranks),
         "unjudged": document.UnjudgedSummary.of(
@@ -97,6 +101,8 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         "guarantee": _guarantee(findings, ranks),
         "error_rates": error_rate_summaries(findings),
         "holdout": holdout,
+        "deeper": deeper_summary(findings) if isinstance(findings, TableFindings) else None,
+        "finer": finer_summary(findings) if isinstance(findings, TableFindings) else None,
         "within": within_summary(findings) if isinstance(findings, TableFindings) else None,
         "conditional": (
             conditional_summary(findings) if isinstance(findings, TableFindings) else None
@@ -112,37 +118,47 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         )
         for item in estimands
     ]
-    if parameters.ranked_by == "counterfactual" and terms is not None:
-        bound = findings.largest_bound if findings.guarantee.kind == "simultaneous" else None
-        measures = [GateMeasure("counterfactual effect", findings.top_score, bound)]
-        if isinstance(findings, TextFindings):
-            measures.append(_control_measure(findings))
+    if isinstance(findings, TextFindings):
+        measures = text_measures(findings, measures)
     if parameters.ranked_by == "counterfactual" and isinstance(findings, TableFindings):
         # Beside the differences: those that come through other features would pass unseen.
         measures.append(_own_effect_measure(findings))
-    measures += _beside_the_search(parts["within"], parts["conditional"])
+    measures += _beside_the_search(parts)
+    ratios = [
+        RatioMeasure(
+            f"{item.estimand} ratio",
+            item.smallest_ratio,
+            item.smallest_ratio_bound,
+            item.smallest_ratio_allowed,
+        )
+        for item in estimands
+    ]
     return AuditSummary.of(
         findings,
         created=present_moment(),
         sampling=None if findings.mode == "exact" else parameters.sampling,
         versions=package_versions(packages(findings)),
         model_queries=findings.queries,
-        verdict=verdict(AuditSummary.model_construct(**parts), measures),
+        verdict=verdict(AuditSummary.model_construct(**parts), measures, ratios),
         undecided=_undecided(findings, words_for(data.kind)),
         own_effects_unknown=(
             findings.own_effects_unknown if isinstance(findings, TableFindings) else ""
         ),
         charts=drawn,
-        estimands=estimands,
         **parts,
     )
 
 
-def _beside_the_search(
-    within: WithinSummary | None, conditional: ConditionalSummary | None
-) -> list[GateMeasure]:
-    """Return what the gate looks at besides the groups over all rows, if it was asked for."""
+def _beside_the_search(parts: Mapping[str, Any]) -> list[GateMeasure]:
+    """Return what the gate looks at besides the groups over all rows."""
+    finer, within, conditional = parts["finer"], parts["within"], parts["conditional"]
     measures = []
+    looks = {"by more features": parts["deeper"], "by finer cuts": finer}
+    for name, look in looks.items():
+        if look is not None and look.lower_confidence_bound > 0:
+            # Of very many small groups some differ much by chance; only what is certain counts.
+            bound = look.lower_confidence_bound
+            measures.append(GateMeasure(f"observed difference {name}", bound, bound))
     if within is not None:
         measures.append(
             GateMeasure(
@@ -180,22 +196,6 @@ def _own_effect_measure(findings: TableFindings) -> GateMeasure:
     if findings.guarantee.kind != "per-group":
         bound = float(known.lower_bounds(errors)[judged].max())
     return GateMeasure(name, float(np.abs(known.effects[judged]).max()), bound)
-
-
-def _control_measure(findings: TextFindings) -> GateMeasure:
-    """Return the largest control effect, and what all controls agree on.
-
-    What some controls show and others do not can keep the gate from passing, and never fails it.
-    """
-    name, known = "control effect", findings.control_effects
-    if known is None:
-        return GateMeasure(name, None, None)
-    largest = known.largest(findings.parameters.fewest_rows(findings.rows))
-    if largest is None:
-        return GateMeasure(name, None, None)
-    simultaneous = findings.guarantee.kind == "simultaneous"
-    bound = known.largest_bound if simultaneous else largest
-    return GateMeasure(name, max(largest, known.contested_bound), bound)
 
 
 def packages(findings: Findings) -> tuple[str, ...]:
@@ -236,11 +236,14 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
     groups = np.array(sorted(chosen & ranks.keys(), key=ranks.__getitem__), dtype=np.intp)
     explained = {*findings.highlights[:_EXPLAINED], *findings.ranking[:_EXPLAINED].tolist()}
     estimates = findings.estimates.take(groups)
+    of_rows = isinstance(findings, TableFindings)
+    ratios = np.array(estimates.population_ratio_at(findings.guarantee.errors[groups])).T
     unknown = findings.unknown.tolist() if isinstance(findings, TextFindings) else []
     rows = frame_of(findings, groups, np.array([ranks[group] for group in groups.tolist()]))
     described = []
     for index, row in enumerate(rows.to_dict("records")):
         group = int(groups[index])
+        low, high = ratios[index, 1:].tolist()
         rules = findings.rule_set(group).rules
         alone = group in explained and len(rules) > 1
         known = {name: _known(row[name]) for name in GroupSummary.model_fields if name in row}
@@ -251,6 +254,8 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
                 effective_sample_size_out=_at(estimates.effective_sample_size_out, index),
                 margin_method="wilson" if estimates.wilson[index] else estimates.margin_kind,
                 confidence_interval=(row["ci_low"], row["ci_high"]),
+                ratio=float(ratios[index, 0]) if of_rows else None,
+                ratio_interval=(low, high) if of_rows else None,
                 other=_other_rates(findings, group, row),
                 rules_alone=rules_alone(findings, group) if alone else [],
                 counterfactual=counterfactual_summary(findings, group),
@@ -333,7 +338,7 @@ def _other_rates(
 def _estimands(findings: Findings) -> list[document.EstimandSummary]:
     """Return what the audit found by each estimand, the one that groups are ranked by first."""
     first = Estimated(findings.parameters.estimand, findings.estimates, findings.guarantee)
-    summaries = []
+    summaries, of_rows = [], isinstance(findings, TableFindings)
     for estimated in (first, *findings.others):
         score, guarantee = estimated.estimates.score, estimated.guarantee
         decided = score[estimated.estimates.decided]
@@ -343,9 +348,14 @@ def _estimands(findings: Findings) -> list[document.EstimandSummary]:
             "simultaneous": float(guarantee.largest_bound),
             "fdr": float(score[guarantee.discoveries].max(initial=0.0)),
         }[guarantee.kind]
+        leading = guarantee.largest_bound_group
         summaries.append(
             document.EstimandSummary(
                 estimand=estimated.estimand,
+                first="" if leading is None else findings.rule_set(leading).text,
+                first_difference=(
+                    None if leading is None else float(estimated.estimates.difference[leading])
+                ),
                 groups=len(decided),
                 largest=float(decided.max()) if len(decided) else None,
                 largest_bound=bound,
@@ -353,9 +363,37 @@ def _estimands(findings: Findings) -> list[document.EstimandSummary]:
                     guarantee.largest_allowed if guarantee.kind == "simultaneous" else None
                 ),
                 guarantee=guarantee.kind,
+                **(_smallest_ratios(findings, estimated) if of_rows else {}),
             )
         )
     return summaries
+
+
+def _smallest_ratios(findings: Findings, estimated: Estimated) -> dict[str, float | None]:
+    """Return the smallest ratio, and what a gate by ratios goes by if there is one."""
+    estimates, guarantee = estimated.estimates, estimated.guarantee
+    decided = np.flatnonzero(estimates.decided)
+    if not len(decided):
+        return {}
+    if findings.parameters.fail_below_ratio is None:
+        # The intervals of all groups take their time.
+        smaller, larger = np.sort([estimates.rate_in[decided], estimates.rate_out[decided]], axis=0)
+        ratios = np.divide(smaller, larger, out=np.ones(len(decided)), where=larger > 0)
+        return {"smallest_ratio": float(ratios.min())}
+    known = estimates.take(decided).population_ratio_at(guarantee.errors[decided])
+    ratio, low, high = (values.clip(0.0, 1.0) for values in known)
+    # Single groups are taken at their ratios, discoveries at the smallest of them.
+    found = np.isin(decided, guarantee.discoveries)
+    bound = {
+        "per-group": None,
+        "simultaneous": float(high.min()),
+        "fdr": float(ratio[found].min(initial=1.0)),
+    }[guarantee.kind]
+    return {
+        "smallest_ratio": float(ratio.min()),
+        "smallest_ratio_bound": bound,
+        "smallest_ratio_allowed": float(low.min()) if guarantee.kind == "simultaneous" else None,
+    }
 
 
 def _moved_features(

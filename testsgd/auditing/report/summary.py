@@ -12,8 +12,13 @@ from testsgd.auditing.guarantee import Method
 from testsgd.auditing.parameters import AuditParameters, Estimand, GuaranteeKind, SamplingScheme
 from testsgd.auditing.report.controls import ControlsSummary
 from testsgd.auditing.report.error_rates import ErrorRateSummary
+from testsgd.auditing.report.further_looks import (
+    ConditionalSummary,
+    DeeperSummary,
+    FinerSummary,
+    WithinSummary,
+)
 from testsgd.auditing.report.own_effects import OwnEffectSummary
-from testsgd.auditing.report.within import ConditionalSummary, WithinSummary
 from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.audit/2"
@@ -95,7 +100,26 @@ class EstimandSummary(Part):
         description="largest difference that a simultaneous interval still allows; null if it is "
         "not known",
     )
+    smallest_ratio: Share | None = Field(
+        None,
+        description="the smallest ratio of the smaller of two rates to the larger; null if none, "
+        "or for texts",
+    )
+    smallest_ratio_bound: Share | None = Field(
+        None,
+        description="the smallest upper confidence bound of a ratio, which the gate goes by; null "
+        "without a gate by ratios, and where it goes by the ratios themselves",
+    )
+    smallest_ratio_allowed: Share | None = Field(
+        None,
+        description="the smallest ratio that a simultaneous interval still allows; null without a "
+        "gate by ratios, or if it is not known",
+    )
     guarantee: GuaranteeKind | None = Field(description="what its confidence intervals hold for")
+    first: str = Field(
+        "", description="the group with the largest lower confidence bound by it, if one is known"
+    )
+    first_difference: float | None = Field(None, description="the difference of that group by it")
 
 
 class ExplainingRuleSummary(Part):
@@ -311,6 +335,16 @@ class GroupSummary(Part):
         description="confidence interval of the difference in the population the rows are a sample "
         "of; what it holds for is in `guarantee`"
     )
+    ratio: Share | None = Field(
+        None,
+        description="the smaller of both rates as a part of the larger; 1 if both are 0; null for "
+        "texts",
+    )
+    ratio_interval: Interval | None = Field(
+        None,
+        description="confidence interval of that ratio, at the error rate of "
+        "`confidence_interval`; null for texts",
+    )
     exact: bool = Field(description="true if the rates carry no sampling error")
     samples_in: int = Field(description="generated rows or texts asked about inside")
     samples_out: int = Field(description="generated rows, or texts, asked about outside")
@@ -405,6 +439,9 @@ class DataSummary(Part):
     source: str = Field(description="the file or object the rows came from")
     fingerprint: str = Field(description="sha256 of the features' values, or of the texts")
     rows: int = Field(description="number of rows, or of texts")
+    sampled_from: Positive | None = Field(
+        None, description="how many there were, if they are a sample; null if they are all"
+    )
     predictions_given: bool = Field(
         False, description="the predictions were there already, and no model was asked"
     )
@@ -528,6 +565,12 @@ class AuditSummary(Part):
         "no true labels, or if it is not the selection rate of rows as they are that was compared",
     )
     holdout: Holdout | None = Field(None, description="how the rows were split; null if not")
+    deeper: DeeperSummary | None = Field(
+        None, description="groups of more features than were searched; null if there are none"
+    )
+    finer: FinerSummary | None = Field(
+        None, description="groups by finer cuts of numbers; null if there are none"
+    )
     within: WithinSummary | None = Field(
         None, description="groups within slices of other features; null if not asked for"
     )

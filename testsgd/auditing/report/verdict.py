@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
@@ -14,16 +13,26 @@ from testsgd.auditing.report.controls import (
     control_sentences,
     largest_control_effect,
 )
-from testsgd.auditing.report.own_effects import own_effect_sentence
-from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
-from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
-from testsgd.auditing.report.within import (
+from testsgd.auditing.report.further_looks import (
     conditional_sentences,
+    deeper_sentences,
+    finer_sentences,
+    further_headline,
     within_headline,
     within_sentences,
 )
+from testsgd.auditing.report.gate import GateMeasure, Outcome, gate_outcome, gate_sentence
+from testsgd.auditing.report.own_effects import own_effect_sentence
+from testsgd.auditing.report.ratio_gate import (
+    RatioMeasure,
+    ratio_gate_outcome,
+    ratio_gate_sentence,
+)
+from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
+from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
 from testsgd.auditing.report.wording import (
     ADJUSTMENTS,
+    DISAGREEMENT,
     TEXT_LIMIT,
     by_terms,
     described_by,
@@ -39,6 +48,7 @@ from testsgd.report.formatting import (
     count,
     how_often,
     interval,
+    number,
     percent,
     plural,
     points,
@@ -48,8 +58,6 @@ from testsgd.report.formatting import (
     size_points,
 )
 
-Outcome = Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"]
-
 _EXIT_CODES: dict[Outcome, Literal[0, 1, 3]] = {
     "reported": 0,
     "gate_passed": 0,
@@ -57,6 +65,8 @@ _EXIT_CODES: dict[Outcome, Literal[0, 1, 3]] = {
     "not_enough_evidence": 3,
 }
 
+# Scores above it count as the favourable label, if nothing else is said.
+_USUAL_THRESHOLD = 0.5
 # A group that comes back in fewer bootstrap samples is remarked on.
 _STABLE = 0.5
 # A model that agrees with fewer of the labels may mean the other class.
@@ -66,40 +76,33 @@ _ENOUGH = 0.9
 _NUMBERS = ("One rule explains", "Two rules explain", "Three rules explain")
 
 
-@dataclass(frozen=True)
-class GateMeasure:
-    """What the gate looks at."""
-
-    name: str  # What it is
-    largest: float | None  # The largest of any judged group; None if no group could be judged by it
-    # The largest lower confidence bound, which the gate goes by; None where it goes by `largest`
-    bound: float | None
-    # The largest size that an interval still allows; None if it is not known
-    allowed: float | None = None
-
-    @property
-    def decisive(self) -> float:
-        """The size that the gate goes by."""
-        if self.largest is None:
-            return 0.0
-        return self.largest if self.bound is None else self.bound
-
-
-def verdict(summary: AuditSummary, measures: Sequence[GateMeasure]) -> Verdict:
+def verdict(
+    summary: AuditSummary,
+    measures: Sequence[GateMeasure],
+    ratios: Sequence[RatioMeasure] = (),
+) -> Verdict:
     """Write in words what an audit found; `summary` needs no verdict yet."""
     decided = [group for group in summary.groups if group.decided]
     outcome: Outcome = "reported" if decided else "not_enough_evidence"
     if decided:
         headline, sentences = _of_group(decided[0], summary)
-        headline, sentences = _with_slices(headline, sentences, decided[0], summary)
+        headline, sentences = _with_further_looks(headline, sentences, decided[0], summary)
     else:
         headline, sentences = "Not enough evidence to judge any group.", _why_nothing(summary)
     headline, sentences = _with_controls(headline, sentences, summary)
+    headline = _restricted(headline, summary)
     parameters = summary.parameters
     first: list[str] = []
     if parameters.fail_above is not None:
         outcome = gate_outcome(measures, parameters.fail_above, strict=parameters.strict)
-        first.append(_gate_sentence(outcome, summary, measures, parameters.fail_above))
+        judged = _judged_groups(summary)
+        first.append(
+            gate_sentence(outcome, summary, measures, parameters.fail_above, judged=judged)
+        )
+    if parameters.fail_below_ratio is not None:
+        by_ratio = ratio_gate_outcome(ratios, parameters.fail_below_ratio, strict=parameters.strict)
+        first.append(ratio_gate_sentence(by_ratio, summary, ratios, _judged_groups(summary)))
+        outcome = by_ratio if parameters.fail_above is None else _worse(outcome, by_ratio)
     if parameters.strict:
         lacking = _lacking(summary)
         first += lacking
@@ -110,23 +113,58 @@ def verdict(summary: AuditSummary, measures: Sequence[GateMeasure]) -> Verdict:
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
 
 
-def _with_slices(
+def _restricted(headline: str, summary: AuditSummary) -> str:
+    """Write in the headline what restricts it: a sample, rows held out, theta, a threshold."""
+    data, parameters, words = summary.data, summary.parameters, vocabulary(summary)
+    restrictions, holdout = [], summary.holdout
+    if data.sampled_from is not None:
+        drawn = data.rows if holdout is None else holdout.searched + holdout.estimated
+        restrictions.append(
+            f"in a sample of {count(drawn)} of {plural(data.sampled_from, words.one)}"
+        )
+    if holdout is not None:
+        held = plural(holdout.estimated, words.one, words.many)
+        restrictions.append(f"estimated on {held} held out")
+    fewest = f"of at least {plural(summary.unjudged.fewest, words.one, words.many)}"
+    if parameters.theta is not None and fewest not in headline:
+        restrictions.append(f"among groups {fewest}")
+    threshold = summary.model.threshold
+    if summary.model.output == "scores" and threshold not in (None, _USUAL_THRESHOLD):
+        restrictions.append(f"scores above {number(threshold)} counting as this prediction")
+    if not restrictions:
+        return headline
+    return f"{headline.removesuffix('.')} ({'; '.join(restrictions)})."
+
+
+def _with_further_looks(
     headline: str, sentences: list[str], top: GroupSummary, summary: AuditSummary
 ) -> tuple[str, list[str]]:
-    """Add what was found within slices; it is the headline where it is the larger finding."""
-    if summary.within is None:
-        return headline, [*sentences, *within_others(summary.data)]
-    found = summary.within.first
-    over_all = top.lower_confidence_bound or 0.0
-    if found is None or found.lower_confidence_bound <= over_all:
-        return headline, [*sentences, *within_sentences(summary.within, is_headline=False)]
+    """Add what finer cuts and slices show; the largest finding of all is the headline."""
     words, label = vocabulary(summary), summary.data.label.favourable
-    first = within_headline(summary.within, words.observed(label), words.says(label))
-    return f"{first}.", [
-        *within_sentences(summary.within, is_headline=True),
-        headline,
-        *sentences,
+    subject, says = words.observed(label), words.says(label)
+    within = summary.within
+    over_all = top.lower_confidence_bound or 0.0
+    looks = [look for look in (summary.deeper, summary.finer) if look is not None]
+    largest = max(looks, key=lambda look: look.lower_confidence_bound, default=None)
+    of_looks = 0.0 if largest is None else largest.lower_confidence_bound
+    of_slices = 0.0 if within is None or within.first is None else within.largest_bound
+    depth = summary.parameters.depth if summary.terms is None else 0
+    further = [
+        *deeper_sentences(summary.deeper, searched=depth, over_all=over_all),
+        *finer_sentences(summary.finer, over_all=over_all),
     ]
+    if within is None:
+        further += within_others(summary.data)
+    if within is not None and of_slices > max(over_all, of_looks):
+        first = within_headline(within, subject, says)
+        about = within_sentences(within, is_headline=True)
+        return f"{first}.", [*about, headline, *sentences, *further]
+    if within is not None:
+        further += within_sentences(within, is_headline=False)
+    # What fits the differences of chance a little better is no other finding.
+    if largest is not None and of_looks > over_all + DISAGREEMENT:
+        return f"{further_headline(largest, subject, says)}.", [*further, headline, *sentences]
+    return headline, [*sentences, *further]
 
 
 def _speaks_first(summary: AuditSummary) -> ControlEffectSummary | None:
@@ -175,20 +213,10 @@ def _lacking(summary: AuditSummary) -> list[str]:
     return sentences
 
 
-def gate_outcome(measures: Sequence[GateMeasure], gate: float, *, strict: bool = False) -> Outcome:
-    """Return how the gate comes out.
-
-    It fails if a lower confidence bound is above it. It passes if there was something to judge,
-    everything could be judged and no difference is above it; if it is strict, only if no interval
-    allows a larger difference.
-    """
-    if any(measure.decisive > gate for measure in measures if measure.largest is not None):
-        return "gate_failed"
-    small = [measure.largest is not None and measure.largest <= gate for measure in measures]
-    allows_more = any((measure.allowed or 0.0) > gate for measure in measures)
-    if small and all(small) and not (strict and allows_more):
-        return "gate_passed"
-    return "not_enough_evidence"
+def _worse(*outcomes: Outcome) -> Outcome:
+    """Return the outcome that counts of several gates."""
+    order: tuple[Outcome, ...] = ("gate_failed", "not_enough_evidence", "gate_passed")
+    return min(outcomes, key=order.index)
 
 
 def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]:
@@ -207,6 +235,7 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         *qualified,
         *error_rate_sentences(summary, words),
         *_significance(top, summary, effect_first=effect_first),
+        *_other_first(top, summary),
         *_explaining(summary),
     ]
     sentences += conditional_sentences(summary.conditional)
@@ -234,9 +263,10 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         why = few if top.exact else "did not reach the error margin"
         sentences.append(f"{plural(undecided, 'group')} {why}: undecided, neither fair nor unfair.")
     sentences += [*_units(summary), *_agreement(summary)]
-    sentences += not_searched_sentences(
-        summary.parameters.depth, _possible_features(summary), words.features
-    )
+    if summary.deeper is None:
+        sentences += not_searched_sentences(
+            summary.parameters.depth, _possible_features(summary), words.features
+        )
     return headline, [*sentences, *unjudged_sentences(summary.unjudged, words)]
 
 
@@ -292,6 +322,11 @@ def _judged_size(summary: AuditSummary) -> str:
     words = vocabulary(summary)
     depth = described_by(summary.parameters.depth, _possible_features(summary), words.features)
     return f"of at least {plural(summary.unjudged.fewest, words.one, words.many)}{depth}"
+
+
+def _judged_groups(summary: AuditSummary) -> str:
+    """Write which groups a gate passed for."""
+    return f"every group {_judged_size(summary)}".rstrip(",")
 
 
 def _possible_features(summary: AuditSummary) -> int:
@@ -428,6 +463,23 @@ def _disagreement(top: GroupSummary, summary: AuditSummary) -> list[str]:
     return sentences
 
 
+def _other_first(top: GroupSummary, summary: AuditSummary) -> list[str]:
+    """Write which group differs most by the other estimand, if that is more, and another one."""
+    if len(summary.estimands) < 2:
+        return []
+    other = summary.estimands[1]
+    difference = other.first_difference
+    if difference is None or other.first == top.text or not other.largest_bound:
+        return []
+    if abs(difference) <= abs(top.difference) + DISAGREEMENT:
+        return []
+    estimand = vocabulary(summary).estimands[other.estimand]
+    return [
+        f"{estimand}, another group comes first: {shorten(other.first, TEXT_LIMIT)}, "
+        f"{points(difference)} (lower confidence bound {size_points(other.largest_bound)})."
+    ]
+
+
 def _explaining(summary: AuditSummary) -> list[str]:
     """Write how much of the differences the fewest rules explain; nothing if it is not known."""
     rules = summary.rules
@@ -446,61 +498,3 @@ def _explaining(summary: AuditSummary) -> list[str]:
         f"{_NUMBERS[len(named) - 1]} {percent(explained[len(named) - 1])} of "
         f"{vocabulary(summary).variation}: {texts}{rest}."
     ]
-
-
-def _gate_sentence(
-    outcome: Outcome, summary: AuditSummary, measures: Sequence[GateMeasure], gate: float
-) -> str:
-    """Write how the gate came out, and by which numbers."""
-    kind = summary.guarantee.kind
-    if outcome == "gate_passed":
-        largest = series([f"{item.largest:.3f} ({item.name})" for item in measures])
-        judged = f"every group {_judged_size(summary)}".rstrip(",")
-        passed = f"The gate passed for {judged}: the largest is {largest}, not above {gate:g}."
-        return f"{passed}{_silent_up_to(measures, gate)}{_rare_label(summary, gate)}"
-    of_kind = {
-        "simultaneous": "the largest lower confidence bound",
-        "fdr": "the largest difference of a discovery",
-    }
-    if outcome == "gate_failed":
-        above = [item for item in measures if item.decisive > gate]
-        size = series([f"{item.decisive:.3f} ({item.name})" for item in above])
-        return f"The gate failed: {of_kind.get(kind, 'the largest')} is {size}, above {gate:g}."
-    unclear = next((item for item in measures if item.largest is None or item.largest > gate), None)
-    if unclear is None and not measures:
-        return "Not enough evidence for the gate: no group could be judged."
-    if unclear is None:
-        return (
-            "Not enough evidence for the gate, which is strict: no difference is above "
-            f"{gate:g}.{_silent_up_to(measures, gate)}"
-        )
-    if unclear.largest is None:
-        return f"Not enough evidence for the gate: no group could be judged by {unclear.name}."
-    bound, known = of_kind["simultaneous"], "no lower confidence bound is above zero"
-    if kind == "fdr":
-        bound, known = "the largest of a discovery", "there is no discovery"
-    if unclear.bound:
-        known = f"{bound} is {unclear.bound:.3f}"
-    return (
-        f"Not enough evidence for the gate: the largest {unclear.name}, {unclear.largest:.3f}, is "
-        f"above {gate:g}, but {known}."
-    )
-
-
-def _silent_up_to(measures: Sequence[GateMeasure], gate: float) -> str:
-    """Write which differences the intervals still allow; empty if none is above the gate."""
-    allowed = [measure.allowed for measure in measures if measure.allowed is not None]
-    if not allowed or max(allowed) <= gate:
-        return ""
-    return f" The intervals allow differences of up to {max(allowed):.3f}."
-
-
-def _rare_label(summary: AuditSummary, gate: float) -> str:
-    """Write that a group cannot be selected much less often; empty if it can."""
-    rate = summary.overall_rate
-    if rate is None or rate > gate or by_terms(summary):
-        return ""
-    return (
-        f" With {percent(rate)} in all no group can be selected {gate:g} less often than others; "
-        "compare ratios (--rule four-fifths)."
-    )

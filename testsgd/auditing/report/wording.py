@@ -351,6 +351,14 @@ def _mean(value: float) -> str:
     return sign + (f"{size:,.0f}" if size >= 100 else f"{size:.3g}")
 
 
+def ratio_text(group: GroupSummary) -> str:
+    """Write the ratio of a group's rates with its interval."""
+    if group.ratio is None or group.ratio_interval is None:
+        return NOTHING
+    low, high = group.ratio_interval
+    return f"{group.ratio:.2f}, confidence interval {low:.2f} to {high:.2f}"
+
+
 def metric_name(metric: str) -> str:
     """Write a metric as a sentence has it.
 

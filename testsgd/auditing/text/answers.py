@@ -129,8 +129,10 @@ def ask_variants(
 def containing_all(mentions: Mentions, rule_sets: TermRuleSets, weights: Counts) -> Counts:
     """Sum weights (texts,) over the texts that contain all terms of each group (groups,)."""
     contains, counts = mentions.contains(), [np.zeros(0, dtype=np.int64)]
+    # Not only seeds: a text that lists several terms contains each, and is no seed.
+    counted = mentions.presence() & (weights > 0)[:, None]
     for item in rule_sets.category_sets:
-        rows = item.rows[weights[item.rows] > 0]
+        rows = np.flatnonzero(counted[:, item.categories].all(axis=1))
         letters = string.ascii_lowercase[: len(item.categories)]
         # Floats, because whole numbers have no fast product; sums below 2**53 are exact.
         operands = [contains[at][rows].astype(np.float64) for at in item.categories]

@@ -118,6 +118,7 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         texts=audit.texts,
         mentions=audit.mentions,
         clusters=audit.clusters,
+        generated=audit.generated,
         counterfactual=counterfactual,
         unknown=unknown,
         control=control,

@@ -83,7 +83,7 @@ def neutral_words(category: TermCategory) -> tuple[str, ...]:
 def _plan(audit: TextAudit) -> list[_Asked]:
     """Choose the texts and the controls of each category."""
     generator = np.random.default_rng([audit.parameters.seed, 7])
-    presence, terms = audit.mentions.presence(), audit.mentions.terms
+    presence, terms = audit.mentions.replaceable(), audit.mentions.terms
     nonsense = nonsense_word(audit.texts.texts)
     common = _common_word(audit)
     unknown = unknown_terms(audit.model, terms)

@@ -14,7 +14,7 @@ from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.data.text import Texts
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
-from testsgd.rules.text import Mentions, TermRuleSets
+from testsgd.rules.text import Generated, Mentions, TermRuleSets
 from testsgd.scoring import Clusters, Overlaps
 
 # Words that mean nothing in any language that we know; the first that no text has is taken.
@@ -145,6 +145,16 @@ class ControlEffect:
         return float(lower_confidence_bound(low, high)[0])
 
     @property
+    def reach(self) -> tuple[float, float]:
+        """The largest size that the intervals allow, and half the width of the one that says so.
+
+        An effect is one by all controls, so the control that allows least is the one that tells.
+        """
+        allowed = np.maximum(np.abs(self.low), np.abs(self.high))
+        least = np.argmin(allowed)
+        return float(allowed[least]), float(self.high[least] - self.low[least]) / 2
+
+    @property
     def contested_bound(self) -> float:
         """The lower bound that two controls reach, of those the model is likely to know; 0 if none.
 
@@ -163,19 +173,16 @@ class ControlEffects:
     effects: tuple[ControlEffect, ...]
     confidence: float  # Of each interval: by Bonferroni's inequality if all are to hold at once
 
-    def largest(self, fewest: int) -> float | None:
-        """Return the largest size of an effect that is known well or significant; None if none.
+    def judged(self, fewest: int) -> list[ControlEffect]:
+        """Return the effects that are known well or significant.
 
         One is known well from so many texts as a group needs, or from 50.
         """
-        return max(
-            (
-                abs(effect.difference)
-                for effect in self.effects
-                if effect.texts >= min(fewest, _ENOUGH_TEXTS) or effect.lower_bound > 0
-            ),
-            default=None,
-        )
+        return [
+            effect
+            for effect in self.effects
+            if effect.texts >= min(fewest, _ENOUGH_TEXTS) or effect.lower_bound > 0
+        ]
 
     @property
     def largest_bound(self) -> float:
@@ -197,6 +204,8 @@ class TextFindings(Findings):
     texts: Texts  # The texts that were audited.
     mentions: Mentions  # The sensitive terms in them.
     clusters: Clusters  # Texts that are one unit: equal, nearly equal, or known variants of one.
+    # What of all texts was generated from templates; None if that was not looked at.
+    generated: Generated | None
     # The paired comparison; None with independent sampling, which compares nothing in pairs.
     counterfactual: Counterfactual | None
     # Groups with a term that the model does not know, and takes for any unknown word: they come

@@ -15,7 +15,7 @@ from testsgd.auditing.text.answers import KnownAnswers, containing_all
 from testsgd.auditing.text.outcome import TextAudit
 from testsgd.data.text import Texts
 from testsgd.rules import Unjudged
-from testsgd.rules.text import Mentions, TermRuleSets, nearly_equal
+from testsgd.rules.text import Generated, Mentions, TermRuleSets, units_of_texts
 from testsgd.scoring import Clusters, independent_rows
 
 
@@ -25,18 +25,23 @@ def text_clusters(texts: Texts, mentions: Mentions) -> Clusters:
     Which sensitive terms they mention makes no difference here. The texts may have clusters of
     their own, such as variants or texts of one author.
     """
+    return text_units(texts, mentions)[0]
+
+
+def text_units(texts: Texts, mentions: Mentions) -> tuple[Clusters, Generated]:
+    """Return the clusters of :func:`text_clusters`, and what was generated from templates."""
     # Imported here: a tenth of a second.
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    alike = nearly_equal(texts.texts, mentions)
+    alike, generated = units_of_texts(texts.texts, mentions)
     if texts.clusters is None:
-        return Clusters.of(alike)
+        return Clusters.of(alike), generated
     # A text links its cluster of one kind with that of the other.
     given = np.unique(texts.clusters, return_inverse=True)[1] + int(alike.max(initial=-1)) + 1
     size = int(given.max(initial=-1)) + 1
     links = coo_array((np.ones(len(alike)), (alike, given)), shape=(size, size))
-    return Clusters.of(connected_components(links, directed=False)[1][alike])
+    return Clusters.of(connected_components(links, directed=False)[1][alike]), generated
 
 
 def with_independent_texts(
@@ -103,15 +108,19 @@ def unjudged_texts(audit: TextAudit) -> Unjudged:
     of them; another has one for every choice of so many. Texts without a term have none.
     """
     judged = {item.categories for item in audit.rule_sets.category_sets}
-    patterns, counts = np.unique(audit.mentions.presence(), axis=0, return_counts=True)
+    here = np.hstack([audit.mentions.presence(), audit.mentions.replaceable()])
+    patterns, counts = np.unique(here, axis=0, return_counts=True)
+    every = len(audit.mentions.terms.sizes)
     combinations: set[tuple[int, ...]] = set()
     rows = 0
     for pattern, count in zip(patterns, counts, strict=True):
-        categories = np.flatnonzero(pattern).tolist()
+        categories = np.flatnonzero(pattern[:every]).tolist()
+        replaceable = set(np.flatnonzero(pattern[every:]).tolist())
         if not categories:
             continue
         size = min(audit.parameters.depth, len(categories))
         own = set(itertools.combinations(categories, size))
         combinations |= own
-        rows += 0 if own & judged else int(count)
+        known = any(replaceable.issuperset(one) for one in own & judged)
+        rows += 0 if known else int(count)
     return Unjudged(len(combinations), len(combinations - judged), rows)

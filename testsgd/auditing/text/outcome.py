@@ -16,7 +16,7 @@ from testsgd.auditing.text.answers import KnownAnswers, PairSums, SharedPredicti
 from testsgd.auditing.text.findings import Counterfactual
 from testsgd.data.text import Texts
 from testsgd.models.text import TextModel
-from testsgd.rules.text import CategorySet, Mentions, TermRuleSets
+from testsgd.rules.text import CategorySet, Generated, Mentions, TermRuleSets
 from testsgd.scoring import Clusters, independent_rows, paired_interval, paired_tails_interval
 
 
@@ -31,6 +31,8 @@ class TextAudit(Audit[TextModel]):
     variants: int  # Texts that can be generated for them
     # The groups that were asked for, if not all; the others are only needed to judge them
     given: NDArray[np.intp] | None = None
+    # What of all texts was generated from templates; None if that was not looked at
+    generated: Generated | None = None
 
     @property
     def size(self) -> int:

@@ -12,7 +12,7 @@ from testsgd.auditing import outcome, run
 from testsgd.auditing.parameters import TEXT_DEPTH, TEXT_QUERIES, AuditParameters
 from testsgd.auditing.text.audit import audit_texts
 from testsgd.auditing.text.findings import TextFindings
-from testsgd.auditing.text.observed import text_clusters
+from testsgd.auditing.text.observed import text_units
 from testsgd.auditing.text.outcome import TextAudit
 from testsgd.data.text import SensitiveTerms, Texts
 from testsgd.errors import ParameterError
@@ -74,13 +74,14 @@ def run_text_audit(
         mentions = find_mentions(texts.texts, terms)
         rule_sets = _frequent(mentions, len(texts), parameters)
         variants = count_variants(mentions, rule_sets)
-        clusters = text_clusters(texts, mentions)
+        clusters, generated = text_units(texts, mentions)
     return audit_texts(
         TextAudit(
             model=model,
             texts=texts,
             mentions=mentions,
             clusters=clusters,
+            generated=generated,
             rule_sets=rule_sets,
             variants=variants,
             parameters=parameters,
@@ -125,7 +126,7 @@ def audit_texts_held_out(
 ) -> TextFindings:
     """Find distinct groups on one part of the texts and estimate them on the other."""
     with clock.phase("terms"):
-        clusters = text_clusters(texts, find_mentions(texts.texts, terms))
+        clusters, generated = text_units(texts, find_mentions(texts.texts, terms))
     texts = replace(texts, clusters=clusters.of_row)
     searched, kept = split_texts(texts, share, parameters.seed)
     with clock.phase("terms"):
@@ -141,6 +142,7 @@ def audit_texts_held_out(
         texts=searched,
         mentions=mentions,
         clusters=Clusters.of(np.asarray(searched.clusters)),
+        generated=generated,
         rule_sets=rule_sets,
         variants=variants,
         parameters=replace(
@@ -212,7 +214,7 @@ def count_variants(mentions: Mentions, rule_sets: TermRuleSets) -> int:
     all of whose mentions are of the chosen term already is not changed. Variants of different seeds
     may be the same text, so the number is an upper bound.
     """
-    present = mentions.presence()
+    present = mentions.replaceable()
     # A category of a text that all of its mentions write with one term can also stay as it is.
     pure = mentions.sole() >= 0
     sizes = np.array(mentions.terms.sizes, dtype=np.int64)

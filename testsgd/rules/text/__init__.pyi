@@ -2,6 +2,8 @@ from .lexicon import Lexicon as Lexicon
 from .matching import Mentions as Mentions
 from .matching import find_mentions as find_mentions
 from .near_copies import nearly_equal as nearly_equal
+from .near_copies import units_of_texts as units_of_texts
+from .templates import Generated as Generated
 from .term_rule import CategoryRule as CategoryRule
 from .term_rule import TermRule as TermRule
 from .term_sets import CategorySet as CategorySet

@@ -13,6 +13,8 @@ term first. What neither of them does is done here:
 - Every sign is a token: the "+" of "LGBTQ+," is one without the comma.
 - A regular plural is found though the list has none. An acronym may be spelled with dots or blanks.
 - An expression that the list has as an exception is found like a term, and passed over.
+- A term after "non" is none: "non-white" and "non white" say who is not meant. A list may have
+  such a word as a spelling, as "non-binary". Other words before a hyphen change nothing.
 - Only the neighbourhood of words that begin a term is cut into tokens.
 """
 
@@ -44,6 +46,9 @@ _HAS_UNSEEN = re.compile(f"[{_UNSEEN}]")
 _PLAIN_SIGNS = str.maketrans(
     {**dict.fromkeys("\u2010\u2011\u2012\u2013", "-"), "\u2019": "'", **dict.fromkeys(_UNSEEN)}
 )
+# "non" directly before a term, and the most characters that are looked at for it.
+_NEGATED = re.compile(r"(?<![^\W_])non(?:-|[\s_]+)\Z")
+_REACH_BACK = 12
 _UNDERSCORES = re.compile(r"[^_]+")
 # A full stop that belongs to an acronym with full stops, as nothing ends there.
 _STOP = re.compile(r"\.(?=[^\s\"”<]|\s+[a-z])")
@@ -119,7 +124,7 @@ class Lexicon:
             for joined in self._joiner.tokenize(tokens.words):
                 after = index + joined.count(_SEPARATOR) + 1
                 form = self._forms.get(joined)
-                if form is not None:
+                if form is not None and not _negated(text, first + tokens.starts[index]):
                     stop = first + tokens.stops[after - 1]
                     if f".{_SEPARATOR}" in joined and _STOP.match(text, stop):
                         stop += 1
@@ -197,6 +202,12 @@ def fold(word: str) -> str:
         return word.lower()
     composed = unicodedata.normalize("NFKC", word).translate(_PLAIN_SIGNS)
     return unicodedata.normalize("NFKC", composed.casefold())
+
+
+def _negated(text: str, start: int) -> bool:
+    """Return whether "non" stands directly before a place."""
+    before = text[max(0, start - _REACH_BACK) : start]
+    return _NEGATED.search(fold(before)) is not None
 
 
 def without_unseen(text: str) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from testsgd.data.text import SensitiveTerms
 from testsgd.rules.text.lexicon import Lexicon
+from testsgd.rules.text.term_lists import lists_of_terms
 
 Places = NDArray[np.int64]
 
@@ -31,6 +32,9 @@ class Mentions:
     category: Places
     term: Places
     plural: NDArray[np.bool_]  # Whether the mention is a plural; shape (m,).
+    # Which texts list different terms of which category, as "gay or straight": such a text makes no
+    # sense with one term for all of them; shape (texts, categories).
+    lists: NDArray[np.bool_]
     # The mentions of text i are those from ``offsets[i]`` up to, not including, ``offsets[i + 1]``;
     # shape (texts + 1,).
     offsets: Places
@@ -43,6 +47,10 @@ class Mentions:
         present = np.zeros((self.texts, len(self.terms.sizes)), dtype=bool)
         present[self.text, self.category] = True
         return present
+
+    def replaceable(self) -> NDArray[np.bool_]:
+        """Return in which texts one term can stand for all of a category, (texts, categories)."""
+        return self.presence() & ~self.lists
 
     def contains(self) -> tuple[NDArray[np.bool_], ...]:
         """Return which texts have which term, one array a category, shape (texts, its terms)."""
@@ -94,15 +102,21 @@ def find_mentions(texts: Sequence[str], terms: SensitiveTerms) -> Mentions:
         before = len(mentions)
         mentions.extend((start, stop, *form) for start, stop, form in lexicon.find(text))
         counts[row + 1] = len(mentions) - before
+    of_text = np.repeat(np.arange(len(texts)), counts[1:])
     columns = np.array(mentions, dtype=np.int64).reshape(-1, 5).T
     return Mentions(
         terms=terms,
         texts=len(texts),
-        text=np.repeat(np.arange(len(texts)), counts[1:]),
+        text=of_text,
         start=columns[0],
         stop=columns[1],
         category=columns[2],
         term=columns[3],
         plural=columns[4].astype(bool),
+        lists=lists_of_terms(
+            texts,
+            zip(of_text.tolist(), *columns[:4].tolist(), strict=True),
+            categories=len(terms.sizes),
+        ),
         offsets=np.cumsum(counts),
     )

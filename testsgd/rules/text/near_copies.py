@@ -4,7 +4,8 @@ A text is taken for its words: in small letters, without punctuation and without
 digit as 0, every address and every user name as one word, and every sensitive term as its category.
 Texts with the same words are equal. Longer ones are compared by all runs of three words: two texts
 are nearly equal if four fifths of the runs that either has are in both (Jaccard's index). One
-changed word takes away three runs, so short texts must be equal.
+changed word takes away three runs, so short texts must be equal. Texts generated from one template
+are units of their own, as :mod:`testsgd.rules.text.templates` says.
 
 The different texts are taken one after another, those with most copies first, then the longer ones,
 then by the alphabet. Each joins the first one before it that leads a cluster and that it is nearly
@@ -23,6 +24,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -30,6 +32,7 @@ from numpy.typing import NDArray
 
 from testsgd.rules.text.lexicon import without_unseen
 from testsgd.rules.text.matching import Mentions
+from testsgd.rules.text.templates import Generated, take_templates_apart
 
 Counts = NDArray[np.int64]
 Words = tuple[int, ...]
@@ -50,8 +53,13 @@ def nearly_equal(texts: Sequence[str], mentions: Mentions) -> Counts:
     """Return a number for each text, the same for equal and nearly equal ones.
 
     They are 0, 1, ... in the order of their first texts, shape (texts,). Texts that differ by the
-    terms of a category alone are equal.
+    terms of a category alone are equal. Texts of one template with different fillings are not.
     """
+    return units_of_texts(texts, mentions)[0]
+
+
+def units_of_texts(texts: Sequence[str], mentions: Mentions) -> tuple[Counts, Generated]:
+    """Return the numbers of :func:`nearly_equal`, and what was generated from templates."""
     vocabulary: dict[str, int] = {}
     number_of: dict[Words, int] = {}
     different = np.array(
@@ -74,9 +82,18 @@ def nearly_equal(texts: Sequence[str], mentions: Mentions) -> Counts:
             [spelled[word] for word in distinct[text]],
         ),
     )
-    leaders = _leaders(*_runs(distinct), order)[different]
+    leaders, generated = take_templates_apart(
+        _leaders(*_runs(distinct), order), different, distinct, _terms(mentions)
+    )
+    leaders = leaders[different]
     _, first, inverse = np.unique(leaders, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse].astype(np.int64)
+    return np.argsort(np.argsort(first))[inverse].astype(np.int64), generated
+
+
+def _terms(mentions: Mentions) -> list[Words]:
+    """Return the terms of each text, in their order, as numbers."""
+    numbers = (mentions.category * (max(mentions.terms.sizes) + 1) + mentions.term).tolist()
+    return [tuple(numbers[first:last]) for first, last in pairwise(mentions.offsets.tolist())]
 
 
 def _words(texts: Sequence[str], mentions: Mentions) -> Iterator[list[str]]:

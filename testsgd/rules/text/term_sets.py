@@ -133,7 +133,7 @@ def frequent_term_sets(mentions: Mentions, *, min_count: int, max_features: int)
 
     See Zhang et al., TestSGD, section 4.1, equation 3.
     """
-    categories = _frequent_categories(mentions.presence(), max(min_count, 1), max_features)
+    categories = _frequent_categories(mentions.replaceable(), max(min_count, 1), max_features)
     sets = _category_sets(mentions, categories)
     frequent = sum(len(item) for item in sets)
     if frequent > MOST_RULE_SETS:
@@ -155,11 +155,11 @@ def term_sets_over(mentions: Mentions, rule_sets: TermRuleSets) -> TermRuleSets:
 
 def _category_sets(mentions: Mentions, sets: Sequence[tuple[int, ...]]) -> tuple[CategorySet, ...]:
     """Find the seed texts of sets of categories, and number their groups."""
-    presence, sizes = mentions.presence(), mentions.terms.sizes
+    seeds, sizes = mentions.replaceable(), mentions.terms.sizes
     category_sets: list[CategorySet] = []
     first = 0
     for categories in sets:
-        rows = np.flatnonzero(presence[:, categories].all(axis=1)).astype(np.int64)
+        rows = np.flatnonzero(seeds[:, categories].all(axis=1)).astype(np.int64)
         category_sets.append(
             CategorySet(categories, rows, first, tuple(sizes[at] for at in categories))
         )
@@ -204,7 +204,7 @@ def small_category_sets(
     of two and so on; of equally many the largest first. A category that no text mentions is listed,
     too.
     """
-    presence = mentions.presence()
+    presence = mentions.replaceable()
     names = mentions.terms.names
     groups: list[SmallGroup] = []
     for categories, count in _just_small(presence, max(min_count, 1), max_features):

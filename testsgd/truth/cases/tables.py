@@ -126,7 +126,15 @@ def _claims(result: AuditResult, chance: Floats, labels: NDArray[Any] | None) ->
         best = findings.slices.found[0]
         part = _members(findings, best.slice)
         group = findings.rule_set(best.group)
-        claims.append(_true_size(findings, group, part, chance, sign=best.difference))
+        claims.append(_true_size(findings, group, part, chance, sign=best.rates.difference))
+    further = [] if findings.deeper is None else [(findings.deeper.rule_set, findings.deeper.rates)]
+    if findings.finer is not None and findings.finer.first is not None:
+        further.append((findings.finer.first.rule_set, findings.finer.first.rates))
+    claims += [
+        _true_size(findings, rule_set, every, chance, sign=rates.difference)
+        for rule_set, rates in further
+        if rates.lower_bound > 0
+    ]
     for rate in () if claims else findings.error_rates:
         # A headline is about them only if no selection rates differ.
         if labels is None or (place := rate.first) is None or not rate.guarantee.largest_bound > 0:

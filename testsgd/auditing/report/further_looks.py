@@ -1,13 +1,18 @@
-"""How groups within slices of other features, or among people alike, stand in the document."""
+"""How looks beyond the search stand in the document.
+
+They are at groups of more features, at finer cuts of numbers, within slices of other features, and
+among people who are alike.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from testsgd.auditing.compared_rates import ComparedRates
 from testsgd.auditing.findings import TableFindings
 from testsgd.auditing.slices import WithinSlice
 from testsgd.report.blocks import Block, Cell, Only, Paragraph
@@ -19,6 +24,7 @@ from testsgd.report.formatting import (
     plural,
     points,
     series,
+    share,
     shorten,
 )
 from testsgd.report.listing import Listed, listing
@@ -72,6 +78,129 @@ class WithinSummary(Part):
         """The group with the largest lower confidence bound, if one is above zero."""
         found = self.groups[0] if self.groups else None
         return found if found is not None and found.lower_confidence_bound > 0 else None
+
+
+class FurtherGroup(Part):
+    """The group with the largest lower confidence bound of a further look."""
+
+    compared: Count = Field(description="groups compared")
+    confidence: Share = Field(description="confidence with which all intervals hold at once")
+    text: str = Field(description="the group with the largest lower confidence bound")
+    n_in: Count = Field(description="rows in that group")
+    rate_in: Share = Field(description="its selection rate")
+    rate_out: Share = Field(description="that of its complement")
+    difference: Difference = Field(description="the former rate minus the latter")
+    confidence_interval: tuple[Difference, Difference] = Field(
+        description="confidence interval of that difference"
+    )
+    lower_confidence_bound: Share = Field(description="of the size of the difference")
+
+    @property
+    def held(self) -> str:
+        """How many groups were compared, and with which confidence."""
+        return f"{plural(self.compared, 'group')}, with {share(self.confidence)} confidence"
+
+    @property
+    def finding(self) -> str:
+        """The group with its rates, as a part of a sentence."""
+        return (
+            f"the largest lower confidence bound is that for {shorten(self.text, _TEXT_LIMIT)}: "
+            f"{how_often(self.difference)} ({percent(self.rate_in)} against "
+            f"{percent(self.rate_out)}), interval {interval(self.confidence_interval)}"
+        )
+
+
+class FinerSummary(FurtherGroup):
+    """What a second look at sensitive numbers, with finer cuts, found."""
+
+    features: list[str] = Field(description="the numbers")
+    bins: list[Count] = Field(description="into how many bins each was cut")
+
+
+class DeeperSummary(FurtherGroup):
+    """What a look at groups of more features than were searched, by single values, found."""
+
+    depth: Count = Field(description="features of the longest conjunctions that were compared")
+    complete: bool = Field(description="whether all that have enough rows were")
+
+
+def finer_summary(findings: TableFindings) -> FinerSummary | None:
+    """Write down what finer cuts of numbers show; None if nothing was looked for."""
+    search = findings.finer
+    if search is None or search.first is None:
+        return None
+    return FinerSummary(
+        features=list(search.features),
+        bins=list(search.bins),
+        compared=search.compared,
+        confidence=search.confidence,
+        text=search.first.rule_set.text,
+        **_rates(search.first.rates),
+    )
+
+
+def deeper_summary(findings: TableFindings) -> DeeperSummary | None:
+    """Write down what groups of more features show; None if nothing was looked for."""
+    search = findings.deeper
+    if search is None:
+        return None
+    return DeeperSummary(
+        depth=search.depth,
+        complete=search.complete,
+        compared=search.compared,
+        confidence=search.confidence,
+        text=search.rule_set.text,
+        **_rates(search.rates),
+    )
+
+
+def _rates(rates: ComparedRates) -> dict[str, Any]:
+    return {
+        "n_in": rates.rows_in,
+        "rate_in": rates.rate_in,
+        "rate_out": rates.rate_out,
+        "difference": rates.difference,
+        "confidence_interval": rates.interval,
+        "lower_confidence_bound": rates.lower_bound,
+    }
+
+
+def finer_sentences(finer: FinerSummary | None, *, over_all: float) -> list[str]:
+    """Write what finer cuts show, if it is more than the bound over all; else how fine they are."""
+    if finer is None:
+        return []
+    numbers = zip(finer.features, finer.bins, strict=True)
+    cuts = series([f"{name} ({count(bins)} bins)" for name, bins in numbers])
+    if finer.lower_confidence_bound <= over_all:
+        return [f"With finer cuts of {cuts} no group stands out more ({finer.held})."]
+    return [f"With finer cuts of {cuts} {finer.finding} ({finer.held})."]
+
+
+def deeper_sentences(deeper: DeeperSummary | None, *, searched: int, over_all: float) -> list[str]:
+    """Write what groups of more features show, and which of them were looked at."""
+    if deeper is None:
+        return []
+    looked = (
+        f"Groups of more than {plural(searched, 'feature')} were looked at by single values, up to "
+        f"{plural(deeper.depth, 'feature')}"
+    )
+    if not deeper.complete:
+        looked += ", as those of more are too many"
+    if deeper.lower_confidence_bound <= over_all:
+        return [f"{looked}: none stands out more ({deeper.held})."]
+    return [f"{looked}: {deeper.finding} ({deeper.held})."]
+
+
+def further_headline(found: FurtherGroup, subject: str, says: str) -> str:
+    """Write of a group that a further look found, without a full stop.
+
+    See :func:`within_headline`.
+    """
+    return (
+        f"{subject}, {says} {how_often(found.difference)} for "
+        f"{shorten(found.text, _TEXT_LIMIT)} ({percent(found.rate_in)}) than for everybody else "
+        f"({percent(found.rate_out)})"
+    )
 
 
 class ConditionalSummary(Part):
@@ -142,17 +271,17 @@ def within_summary(findings: TableFindings) -> WithinSummary | None:
             WithinGroup(
                 text=findings.rule_set(item.group).text,
                 slice=item.slice.text,
-                n_in=item.rows_in,
-                n_out=item.rows_out,
-                rate_in=item.rate_in,
-                rate_out=item.rate_out,
-                difference=item.difference,
-                confidence_interval=item.interval,
-                lower_confidence_bound=item.lower_bound,
+                n_in=item.rates.rows_in,
+                n_out=item.rates.rows_out,
+                rate_in=item.rates.rate_in,
+                rate_out=item.rates.rate_out,
+                difference=item.rates.difference,
+                confidence_interval=item.rates.interval,
+                lower_confidence_bound=item.rates.lower_bound,
                 overall_difference=float(observed.difference[item.group]),
             )
         )
-    ends = [abs(end) for item in search.found for end in item.interval]
+    ends = [abs(end) for item in search.found for end in item.rates.interval]
     return WithinSummary(
         features=list(search.features),
         slices=search.slices,

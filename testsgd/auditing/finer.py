@@ -1,0 +1,164 @@
+"""A second look at sensitive numbers, with finer cuts than those of the search.
+
+What happens to people of one age alone is thinned in a bin of ten ages. So after the search every
+number is cut as finely as its rows allow, and the ranges between these cuts are compared with their
+complements, alone and together with one rule over another sensitive feature. There are many more of
+them, so a tenth of the error is for this look, shared among all of them (Bonferroni).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from testsgd.auditing.compared_rates import ComparedRates, surest
+from testsgd.auditing.estimates import Floats
+from testsgd.data import Table, quantile_edges
+from testsgd.rules import (
+    Axis,
+    FrequentRuleSets,
+    IntervalAxis,
+    RuleSet,
+    candidate_count,
+    lay_out,
+    mine,
+)
+
+# A whole number has a bin a value, if it has no more; other numbers have as many bins at most.
+_MOST_BINS = 100
+# Rule sets of one number; with more, it is looked at alone.
+_MOST_RULE_SETS = 250_000
+# The share of the error that this look gets.
+_SHARE_OF_ERROR = 0.1
+# Answers of models that draw are shares of a row; the sums of the lattice are whole numbers.
+_PARTS = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinerGroup:
+    """A group described by finer cuts of a number."""
+
+    rule_set: RuleSet
+    rates: ComparedRates
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinerSearch:
+    """What a second look with finer cuts found."""
+
+    features: tuple[str, ...]  # The numbers that were cut more finely.
+    bins: tuple[int, ...]  # Into how many bins each was.
+    compared: int
+    confidence: float  # With which all intervals hold at once.
+    first: FinerGroup | None  # The group with the largest lower bound; None if none was compared.
+
+
+def search_finer(
+    table: Table,
+    axes: Sequence[Axis],
+    favourable: Floats,
+    *,
+    min_rows: int,
+    confidence: float,
+) -> FinerSearch | None:
+    """Look at the sensitive numbers of a table again, with finer cuts.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+    axes : sequence of Axis
+        The sensitive features as they were searched.
+    favourable : numpy.ndarray of float64, shape (rows,)
+        The share of favourable answers about each row.
+    min_rows : int
+        Fewest rows on each side of a group.
+    confidence : float
+        That of the audit.
+
+    Returns
+    -------
+    FinerSearch or None
+        None if no number can be cut more finely than it was.
+    """
+    finer = [_finer_axis(table, axis) for axis in axes]
+    kept = [index for index, axis in enumerate(finer) if axis is not None]
+    if not kept:
+        return None
+    error = (1 - confidence) * _SHARE_OF_ERROR
+    looked = [
+        _groups(table, axes, index, finer[index], favourable, min_rows=min_rows) for index in kept
+    ]
+    compared = sum(len(rule_sets) for rule_sets, _ in looked)
+    of_each = error / max(1, compared)
+    found = [
+        group
+        for rule_sets, everything in looked
+        for group in _surest(rule_sets, everything, error=of_each)
+    ]
+    return FinerSearch(
+        features=tuple(axes[index].feature for index in kept),
+        bins=tuple(axis.bins for axis in finer if axis is not None),
+        compared=compared,
+        confidence=1 - error,
+        first=min(found, key=lambda group: group.rates.order, default=None),
+    )
+
+
+def _finer_axis(table: Table, axis: Axis) -> IntervalAxis | None:
+    """Return a number cut as finely as its rows allow; None for a category, or if it was so."""
+    if not isinstance(axis, IntervalAxis):
+        return None
+    numbers = table.numbers(axis.feature)
+    known = numbers[~np.isnan(numbers)]
+    if len(known) == 0 or known.min() == known.max():
+        return None
+    whole = table.specification.features[axis.feature].type == "integer"
+    edges = tuple(quantile_edges(known, whole=whole, bins=_MOST_BINS))
+    if len(edges) - 1 <= axis.bins:
+        return None
+    return IntervalAxis(axis.feature, edges, has_missing=axis.has_missing)
+
+
+def _groups(
+    table: Table,
+    axes: Sequence[Axis],
+    index: int,
+    finer: IntervalAxis | None,
+    favourable: Floats,
+    *,
+    min_rows: int,
+) -> tuple[FrequentRuleSets, Floats]:
+    """Return the groups by one number's finer cuts, and the sums of everything.
+
+    The sums are of rows, and of favourable answers in thousandths of a row.
+    """
+    assert finer is not None
+    all_axes: list[Axis] = [finer, *(axis for place, axis in enumerate(axes) if place != index)]
+    depth = 2 if candidate_count(all_axes, 2) <= _MOST_RULE_SETS else 1
+    if depth == 1:
+        all_axes = [finer]
+    contingency = lay_out(table, all_axes)
+    answers = contingency.tally(np.rint(_PARTS * favourable).astype(np.int64))
+    quantities = np.array([contingency.tally(), answers])
+    rule_sets = mine(
+        contingency, quantities, min_count=min_rows, min_outside=min_rows, max_features=depth
+    )
+    of_number = [position for position, subset in enumerate(rule_sets.subsets) if 0 in subset]
+    kept = np.flatnonzero(np.isin(rule_sets.subset, of_number))
+    return rule_sets.take(kept), quantities.sum(axis=1).astype(np.float64)
+
+
+def _surest(rule_sets: FrequentRuleSets, everything: Floats, *, error: float) -> list[FinerGroup]:
+    """Return the group whose difference is surest, with its exact interval; none without groups."""
+    if not len(rule_sets):
+        return []
+    inside = rule_sets.sums.astype(np.float64)
+    sums = np.vstack([inside, everything[:, None] - inside])
+    sums[[1, 3]] /= _PARTS
+    return [
+        FinerGroup(rule_set=rule_sets.rule_set(group), rates=rates)
+        for group, rates in surest(sums, error=error, most=1)
+    ]
