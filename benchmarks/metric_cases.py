@@ -1,9 +1,9 @@
 """Audits of predictions by metrics: seconds, memory, and other packages on the same groups.
 
 ``python -m benchmarks.metric_cases`` measures everything and puts the tables into
-docs/benchmarks.md; ``--only counting,streaming,census,peers,command,depth`` some of it. Census
-needs the real data (TESTSGD_DATA_HOME). Streaming writes a Parquet file of 100 million rows into a
-temporary folder.
+docs/benchmarks.md; ``--only counting,streaming,census,peers,command,depth,conjunctions`` some of
+it. Census needs the real data (TESTSGD_DATA_HOME). Streaming writes a Parquet file of 100 million
+rows into a temporary folder.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 import testsgd
+from benchmarks.conjunction_speed import rows as conjunctions
 from benchmarks.marked_page import Marks, fill_marked, table
 from benchmarks.measure import machine, memory_now, memory_peak, side_by_side
 from testsgd.data import load_specification, load_table
@@ -323,6 +324,7 @@ CASES: dict[str, Callable[[], list[list[str]]]] = {
     "peers": peers,
     "command": command,
     "depth": depth,
+    "conjunctions": conjunctions,
 }
 
 
