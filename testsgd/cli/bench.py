@@ -59,7 +59,8 @@ def truth(
     worlds: Annotated[
         str | None,
         typer.Option(
-            help="Worlds that are hard for the verdict, with commas, or all. (default: none)"
+            help="Worlds that are hard for the verdict, with commas, or all; some have a size of "
+            "their own. (default: none)"
         ),
     ] = None,
     sizes: Annotated[
