@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.rules.axes import Axis
-from testsgd.rules.compiled_conjunctions import count_extended, count_within
 from testsgd.rules.contingency import Contingency, Counts
 from testsgd.rules.rule import Rule, RuleSet
 
@@ -97,6 +96,9 @@ class Conditions:
 
     def _extended(self, level: Level, *, min_rows: int, most: int) -> Level | None:
         """Return the conjunctions of one more condition; None if there are more than `most`."""
+        # Imported here: machine code takes a second to load, and most audits need none.
+        from testsgd.rules.compiled_conjunctions import count_extended
+
         found, rows, total = [], [], 0
         # Only conditions of later features, so that each conjunction comes once.
         first = np.searchsorted(self.feature, self.feature[level.conditions[:, -1]], side="right")
@@ -115,6 +117,8 @@ class Conditions:
 
     def count(self, level: Level, rows: NDArray[np.bool_]) -> Counts:
         """Count those of some rows that fulfil each conjunction of a level, shape (n,)."""
+        from testsgd.rules.compiled_conjunctions import count_within
+
         counts = np.zeros(len(level.rows), dtype=np.int64)
         count_within(self.bits, level.conditions, row_bits(rows), counts)
         return counts
