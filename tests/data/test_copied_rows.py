@@ -1,4 +1,4 @@
-"""Copies of rows are told from people who are alike by chance."""
+"""Copies of rows, and people who are alike by chance."""
 
 from __future__ import annotations
 

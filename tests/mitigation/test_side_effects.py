@@ -86,7 +86,7 @@ def plan(women: tuple[float, float], men: tuple[float, float]) -> dict[tuple[str
 MEN = (0.9, 0.1)
 # Women get the label less often, among those who deserve it only.
 BEFORE = plan((0.6, 0.1), MEN)
-# The difference is gone either way, and accuracy is the same or better: whoever deserves it gets
+# The difference is gone either way, and accuracy is the same or better: all who deserve it get
 # it, or some do who do not.
 FAIR = plan((0.9, 0.1), MEN)
 TRADED = plan((0.75, 0.25), MEN)
@@ -141,7 +141,7 @@ def test_where_no_gap_grows_it_is_a_success() -> None:
     assert not effects.exceeded
     assert effects.worst is not None
     assert effects.worst.before > effects.worst.after
-    # Beside the target's difference that of the worst group is told.
+    # Beside the target's difference stands that of the worst group.
     assert f"{100 * effects.worst.before:.1f}" in result.verdict.sentences[0]
     assert f"{100 * effects.worst.after:.1f}" in result.verdict.sentences[0]
 

@@ -224,7 +224,7 @@ def compare_written(
     """Compare the model that is written with the original, when no candidate is chosen any more.
 
     `reference` is the model whose accuracy is not to be lost; the targets' neighbourhood rates on
-    the held-out part are measured with so many queries. It is one of `looked` models that were
+    the held-out part are measured with the queries allowed. It is one of `looked` models that were
     looked at there, for which the intervals of the targets are widened.
     """
     test = material.split.parts.test
@@ -262,7 +262,7 @@ def compare_written(
 def shared_confidence(confidence: float, looked: int) -> float:
     """Return the confidence of intervals of one of several models that were looked at.
 
-    By Bonferroni's inequality, so many intervals of which one is picked hold at once.
+    By Bonferroni's inequality, the intervals of all of them, of which one is picked, hold at once.
     """
     return 1 - (1 - confidence) / looked
 

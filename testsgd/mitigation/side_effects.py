@@ -26,7 +26,7 @@ GroupSums = Callable[[Counts], Counts]
 
 REPLICATES = 999
 
-# So many are drawn at once, fewer where there are many groups: that bounds the room they need.
+# Samples drawn at once, fewer where there are many groups: that bounds the room they need.
 _BLOCK = 50
 _NUMBERS = 1 << 20
 

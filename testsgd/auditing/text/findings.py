@@ -20,7 +20,7 @@ from testsgd.scoring import Clusters, Overlaps
 # Words that mean nothing in any language that we know; the first that no text has is taken.
 NONSENSE = ("florp", "blicket", "dax", "wug", "zorbic", "mimsical")
 
-# A control effect in so many texts is large or small whatever its interval.
+# A control effect in at least this number of texts is large or small whatever its interval.
 _ENOUGH_TEXTS = 50
 
 
@@ -176,7 +176,7 @@ class ControlEffects:
     def judged(self, fewest: int) -> list[ControlEffect]:
         """Return the effects that are known well or significant.
 
-        One is known well from so many texts as a group needs, or from 50.
+        One is known well from as many texts as a group needs, or from 50.
         """
         return [
             effect

@@ -45,7 +45,7 @@ Interval = tuple[float, float]
 # Accuracies nearer to each other than this, in points, are taken for the same.
 _SAME = 1e-9
 
-# Of gaps that grew too much so many are listed.
+# Gaps that grew too much and are listed, at most.
 _LISTED = 10
 
 
