@@ -8,7 +8,8 @@ import pytest
 from text_documents import comments_document, text_summary
 
 from testsgd.auditing import GroupSummary
-from testsgd.auditing.report.summary import TermsSummary, UnjudgedSummary
+from testsgd.auditing.report.summary import UnjudgedSummary
+from testsgd.auditing.report.term_summary import TermsSummary
 from testsgd.auditing.report.vocabulary import ambiguity, effect_of_terms, unknown_words, words_for
 from testsgd.auditing.report.wording import unjudged_sentences
 from testsgd.report.formatting import MINUS

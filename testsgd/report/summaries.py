@@ -6,12 +6,21 @@ import datetime
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Protocol, Self, TypedDict
+from typing import Annotated, Any, Protocol, Self, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from testsgd._version import __version__
 from testsgd.report.formatting import seconds
+
+Count = Annotated[int, Field(ge=0)]
+"""A whole number of at least 0."""
+Positive = Annotated[int, Field(ge=1)]
+"""A whole number of at least 1."""
+Share = Annotated[float, Field(ge=0, le=1)]
+"""A number from 0 to 1."""
+Difference = Annotated[float, Field(ge=-1, le=1)]
+"""The difference of two shares."""
 
 
 class Part(BaseModel):

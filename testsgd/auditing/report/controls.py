@@ -18,10 +18,7 @@ from testsgd.report.formatting import (
     series,
     signed,
 )
-from testsgd.report.summaries import Part
-
-Share = Annotated[float, Field(ge=0, le=1)]
-Difference = Annotated[float, Field(ge=-1, le=1)]
+from testsgd.report.summaries import Difference, Part, Share
 
 # Categories, or terms, that a sentence names.
 _NAMED = 5

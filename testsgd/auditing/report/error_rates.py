@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import numpy as np
 from pydantic import Field
 
@@ -11,11 +9,7 @@ from testsgd.auditing.error_rates import ErrorRate
 from testsgd.auditing.findings import Findings, TableFindings
 from testsgd.auditing.guarantee import Method, lower_confidence_bound
 from testsgd.auditing.parameters import MetricName
-from testsgd.report.summaries import Part, RuleSummary
-
-Count = Annotated[int, Field(ge=0)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Difference = Annotated[float, Field(ge=-1, le=1)]
+from testsgd.report.summaries import Count, Difference, Part, RuleSummary, Share
 
 
 class ErrorRateGroup(Part):

@@ -6,7 +6,7 @@ among people who are alike.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,8 @@ from testsgd.report.formatting import (
     shorten,
 )
 from testsgd.report.listing import Listed, listing
-from testsgd.report.summaries import Part
+from testsgd.report.summaries import Count, Difference, Part, Share
 from testsgd.scoring import distinct_groups
-
-Count = Annotated[int, Field(ge=0)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Difference = Annotated[float, Field(ge=-1, le=1)]
 
 # Groups that the document has within their slices, and of how many they are chosen.
 _SHOWN = 10

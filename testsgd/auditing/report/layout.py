@@ -9,14 +9,8 @@ from testsgd.auditing.report.further_looks import within_blocks
 from testsgd.auditing.report.notes import meaning_notes
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.provenance import particulars
-from testsgd.auditing.report.summary import (
-    AuditSummary,
-    DataSummary,
-    GroupSummary,
-    TermCategorySummary,
-    TermsSummary,
-    TermSummary,
-)
+from testsgd.auditing.report.summary import AuditSummary, DataSummary, GroupSummary
+from testsgd.auditing.report.term_summary import TermCategorySummary, TermsSummary, TermSummary
 from testsgd.auditing.report.vocabulary import Words, vocabulary
 from testsgd.report.blocks import (
     GATE_STANDINGS,

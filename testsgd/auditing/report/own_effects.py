@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import numpy as np
 from pydantic import Field
 
 from testsgd.auditing.findings import Findings, TableFindings
 from testsgd.report.formatting import NOTHING, interval, is_nothing, plural, points, signed
-from testsgd.report.summaries import Part
-
-Difference = Annotated[float, Field(ge=-1, le=1)]
-Positive = Annotated[int, Field(ge=1)]
+from testsgd.report.summaries import Difference, Part, Positive
 
 
 class OwnEffectSummary(Part):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import ConfigDict, Field
 
@@ -10,7 +10,6 @@ from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.findings import Holdout, InSearch
 from testsgd.auditing.guarantee import Method
 from testsgd.auditing.parameters import AuditParameters, Estimand, GuaranteeKind, SamplingScheme
-from testsgd.auditing.report.controls import ControlsSummary
 from testsgd.auditing.report.error_rates import ErrorRateSummary
 from testsgd.auditing.report.further_looks import (
     ConditionalSummary,
@@ -19,14 +18,11 @@ from testsgd.auditing.report.further_looks import (
     WithinSummary,
 )
 from testsgd.auditing.report.own_effects import OwnEffectSummary
-from testsgd.report.summaries import Part, RuleSummary
+from testsgd.auditing.report.term_summary import TermsSummary
+from testsgd.report.summaries import Count, Difference, Part, Positive, RuleSummary, Share
 
 SCHEMA_NAME = "testsgd.audit/2"
 
-Count = Annotated[int, Field(ge=0)]
-Positive = Annotated[int, Field(ge=1)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Difference = Annotated[float, Field(ge=-1, le=1)]
 Interval = tuple[float, float]
 
 
@@ -171,66 +167,6 @@ class UnjudgedSummary(Part):
         default_factory=list,
         description="bins of numbers with more than half of the rows, within which nothing was "
         "looked for",
-    )
-
-
-class Snippet(Part):
-    """A place of a text at which a sensitive term stands."""
-
-    before: str = Field(description="what stands before the term, cut at a blank")
-    term: str = Field(description="the term, as the text writes it")
-    after: str = Field(description="what stands after it, cut at a blank")
-
-
-class TermSummary(Part):
-    """One sensitive term, and how the texts use it."""
-
-    term: str = Field(description="the term")
-    forms: list[str] = Field(description="its plurals and other spellings, which count as it")
-    ambiguous: str = Field("", description="what else it often means; empty if nothing is known")
-    texts: Count = Field(description="texts that contain it")
-    mentions: Count = Field(description="how often it stands in them")
-    share: Share = Field(description="share of the mentions of its category")
-    rate: float | None = Field(
-        None, description="rate with this term in place; null if its category is not frequent"
-    )
-    as_nonsense: bool | None = Field(
-        None, description="is every text answered as with a nonsense word? null if not asked"
-    )
-    known_to_model: bool | None = Field(
-        None, description="does the model know every word of it? null if the model does not say"
-    )
-    snippets: list[Snippet] = Field(default_factory=list, description="some of its places")
-
-
-class TermCategorySummary(Part):
-    """One category of sensitive terms."""
-
-    name: str = Field(description="the category")
-    texts: Count = Field(description="texts that contain a term of it")
-    share: Share = Field(description="share of all texts")
-    mentions: Count = Field(description="how often its terms stand in the texts")
-    nonsense_rate: Share | None = Field(
-        None, description="rate with a nonsense word in place; null if it was not asked"
-    )
-    terms: list[TermSummary] = Field(description="its terms, as listed")
-
-
-class TermsSummary(Part):
-    """The sensitive terms, and where the texts mention them."""
-
-    name: str = Field(description="name of the list")
-    source: str = Field(description="where the list is from")
-    fingerprint: str = Field(description="sha256 of the list")
-    nonsense: str | None = Field(None, description="the nonsense word; null if there was none")
-    exceptions: list[str] = Field(
-        default_factory=list, description="fixed expressions in which no term was looked for"
-    )
-    texts: Count = Field(description="texts that contain any of the terms")
-    snippets_shown: bool = Field(description="false: the texts were not to be shown")
-    categories: list[TermCategorySummary] = Field(description="in the order of the list")
-    controls: ControlsSummary | None = Field(
-        None, description="what the terms change against neutral words; null in old documents"
     )
 
 

@@ -22,9 +22,9 @@ from testsgd.auditing.report.summary import (
     GroupSummary,
     InferredColumnSummary,
     RuleAlone,
-    TermSummary,
     UndecidedGroup,
 )
+from testsgd.auditing.report.term_summary import TermSummary
 from testsgd.auditing.report.vocabulary import Words
 from testsgd.auditing.report.wording import (
     by_terms,

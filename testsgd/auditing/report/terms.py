@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.report.controls import controls_summary
-from testsgd.auditing.report.summary import (
-    FeatureRates,
+from testsgd.auditing.report.summary import FeatureRates
+from testsgd.auditing.report.term_summary import (
     Snippet,
     TermCategorySummary,
     TermsSummary,

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal, Protocol
 
-from testsgd.auditing.report.summary import (
-    AuditSummary,
-    CounterfactualSummary,
-    GroupSummary,
-    TermsSummary,
-    TermSummary,
-)
+from testsgd.auditing.report.summary import AuditSummary, CounterfactualSummary, GroupSummary
+from testsgd.auditing.report.term_summary import TermsSummary, TermSummary
 from testsgd.report.formatting import (
     count,
     either,

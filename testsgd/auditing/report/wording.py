@@ -11,9 +11,9 @@ from testsgd.auditing.report.summary import (
     DataSummary,
     EstimandRates,
     GroupSummary,
-    TermSummary,
     UnjudgedSummary,
 )
+from testsgd.auditing.report.term_summary import TermSummary
 from testsgd.auditing.report.vocabulary import Words
 from testsgd.report.formatting import (
     MINUS,

@@ -9,14 +9,12 @@ from pydantic import ConfigDict, Field
 from testsgd.auditing.explaining import CorrelatedFeature
 from testsgd.auditing.findings import Holdout
 from testsgd.auditing.report.summary import (
-    Count,
     DataSummary,
-    Positive,
     UnjudgedSummary,
 )
 from testsgd.metrics.definitions import Scale
 from testsgd.metrics.parameters import MetricParameters
-from testsgd.report.summaries import Part, RuleSummary
+from testsgd.report.summaries import Count, Part, Positive, RuleSummary
 
 SCHEMA_NAME = "testsgd.metrics/1"
 
