@@ -41,7 +41,9 @@ def by_groupby(subject, longest):
             EDGES,
             right=False,
             labels=["age < 20", "20 <= age < 40", "age >= 40"],
-        ),
+        )
+        .astype(object)
+        .fillna("age = missing"),
     )
     found = {}
     for size in range(1, longest + 1):

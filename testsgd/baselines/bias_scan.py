@@ -147,20 +147,15 @@ def text_of(axes: Sequence[Axis], cells: dict[int, list[int]]) -> str:
 def _axis_text(axis: Axis, cells: Sequence[int]) -> str:
     rules = [axis.cell_rule(cell) for cell in cells]
     values = [value for rule in rules if isinstance(rule, ValueRule) for value in rule.values]
-    if values:
+    intervals = [rule for rule in rules if isinstance(rule, IntervalRule)]
+    if values and not intervals:
         return ValueRule(axis.feature, tuple(values)).text
     parts: list[IntervalRule] = []
-    for rule in rules:
-        if not isinstance(rule, IntervalRule):
-            continue
+    for rule in intervals:
         if parts and parts[-1].high == rule.low:
             parts[-1] = IntervalRule(axis.feature, parts[-1].low, rule.high)
         else:
             parts.append(rule)
-    texts = [part.text for part in parts]
-    texts += [
-        f"{axis.feature} = {axis.labels[cell]}"
-        for cell, rule in zip(cells, rules, strict=True)
-        if rule is None
-    ]
+    # Of a number only that it is missing is a value.
+    texts = [part.text for part in parts] + [f"{axis.feature} = {value}" for value in values]
     return texts[0] if len(texts) == 1 else f"({' or '.join(texts)})"

@@ -88,7 +88,7 @@ def items_frame(subject: Subject) -> pd.DataFrame:
     """Write the rows as DivExplorer takes them: a column a sensitive feature, and the decisions.
 
     Columns and values are the indices of the axes and of their cells. A cell over which there is no
-    rule (a missing number) is no item.
+    rule, such as the only bin of a number, is no item.
     """
     coordinates = subject.contingency.coordinates[subject.contingency.cell_of_row]
     columns: dict[str, Any] = {}
