@@ -49,10 +49,17 @@ def test_a_number_in_one_bin_is_named(metrics: Any) -> None:
 
 
 def test_a_strict_audit_concludes_nothing_then() -> None:
-    assert audit(people(), ["sex", "wealth"]).verdict.exit_code == 0
-    assert audit(people(), ["sex", "wealth"], strict=True).verdict.exit_code == 3
+    assert audit(people(), ["sex", "country"]).verdict.exit_code == 0
+    assert audit(people(), ["sex", "country"], strict=True).verdict.exit_code == 3
     # Of what is searched the strict audit may conclude.
     assert audit(people(), ["sex"], strict=True).verdict.exit_code == 0
+
+
+def test_finer_cuts_find_what_happens_within_a_bin() -> None:
+    result = audit(people(), ["sex", "wealth"])
+    assert result.verdict.exit_code == 1
+    assert result.summary.finer is not None
+    assert result.summary.finer.text.startswith("wealth < ")
 
 
 def test_bins_from_the_data_find_it() -> None:
