@@ -148,7 +148,7 @@ class ConditionalSearch:
     features: tuple[str, ...]
     difference: Floats  # NaN where nothing could be compared.
     margin: Floats  # Half the width of each interval; all hold at once.
-    covered: Floats  # Share of each group's rows that somebody outside is like.
+    covered: Floats  # Share of each group's rows like which there are others outside.
 
     @property
     def compared(self) -> NDArray[np.intp]:

@@ -85,7 +85,7 @@ class MitigationParameters(Parameters):
     )
     max_side_effect: float = parameter(
         0.05,
-        "Most by which the gap of any group to everybody else in true-positive rate, "
+        "Most by which the gap of any group to its complement in true-positive rate, "
         "false-positive rate or accuracy may grow on held-out data, as a share: 0.05 is 5 points. "
         "If one grows by more, and by more than chance explains, the mitigation fails.",
         at_least=0,

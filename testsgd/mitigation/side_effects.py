@@ -1,7 +1,7 @@
 """What a mitigation does to all groups: error-rate gaps that grew, and the worst difference.
 
 Both models decide about the same held-out rows, so each row is compared with itself. A gap is how
-far apart a group and everybody else are in a rate, without its sign.
+far apart a group and its complement are in a rate, without its sign.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ class PairedCounts:
 
 @dataclass(frozen=True)
 class GapGrowth:
-    """How the gap between a group and everybody else in an error rate changed."""
+    """How the gap between a group and its complement in an error rate changed."""
 
     group: int  # Its place among the groups of the audit of the held-out rows.
     rate: ErrorRate
     cases: tuple[int, int]  # Rows that the rate is of, in the group and outside.
     inside: tuple[float, float]  # The group's rate, before and after.
-    outside: tuple[float, float]  # That of everybody else.
+    outside: tuple[float, float]  # That of its complement.
     low: float  # The lower confidence bound of the growth, at once for all gaps looked at.
 
     @property

@@ -209,7 +209,7 @@ class ConditionalSummary(Part):
     confidence_interval: tuple[Difference, Difference] = Field(
         description="confidence interval of that difference"
     )
-    covered: Share = Field(description="share of its rows that somebody outside is like")
+    covered: Share = Field(description="share of its rows like which there are others outside")
     largest: Share = Field(description="largest size of a difference of all groups")
     largest_bound: Share = Field(description="largest lower confidence bound")
     largest_allowed: float = Field(description="largest difference that an interval allows")
