@@ -38,7 +38,7 @@ class ConditionalScore(Part):
         description="confidence interval of that difference, with the audit's guarantee"
     )
     covered: float = Field(
-        ge=0, le=1, description="share of the group's rows that somebody outside is like"
+        ge=0, le=1, description="share of the group's rows like which there are others outside"
     )
     strata: int = Field(ge=0, description="combinations of the features' values compared")
 

@@ -187,14 +187,14 @@ def deeper_sentences(deeper: DeeperSummary | None, *, searched: int, over_all: f
     return [f"{looked}: {deeper.finding} ({deeper.held})."]
 
 
-def further_headline(found: FurtherGroup, subject: str, says: str) -> str:
+def further_headline(found: FurtherGroup, subject: str, says: str, *, others: str) -> str:
     """Write of a group that a further look found, without a full stop.
 
-    See :func:`within_headline`.
+    `others` is what its complement is called; see :func:`within_headline` for the rest.
     """
     return (
         f"{subject}, {says} {how_often(found.difference)} for "
-        f"{shorten(found.text, _TEXT_LIMIT)} ({percent(found.rate_in)}) than for everybody else "
+        f"{shorten(found.text, _TEXT_LIMIT)} ({percent(found.rate_in)}) than for {others} "
         f"({percent(found.rate_out)})"
     )
 

@@ -166,7 +166,8 @@ def _with_further_looks(
         further += within_sentences(within, is_headline=False)
     # What fits the differences of chance a little better is no other finding.
     if largest is not None and of_looks > over_all + DISAGREEMENT:
-        return f"{further_headline(largest, subject, says)}.", [*further, headline, *sentences]
+        first = further_headline(largest, subject, says, others=words.others)
+        return f"{first}.", [*further, headline, *sentences]
     return headline, [*sentences, *further]
 
 
