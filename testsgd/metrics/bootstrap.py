@@ -15,8 +15,9 @@ distributions. Far East Journal of Theoretical Statistics 48.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,6 +32,7 @@ from testsgd.metrics.cells import (
     MetricCells,
 )
 from testsgd.metrics.definitions import Floats, Scale
+from testsgd.metrics.in_threads import of_each
 from testsgd.metrics.sides import Sides, sides_of
 from testsgd.rules import Contingency, FrequentRuleSets
 
@@ -254,35 +256,62 @@ def largest_deviations(
                 )
                 for place, metric in enumerate(noise.metrics)
             ]
-            for start, drawn, sums in draw_sums(
+            draws = Draws.of(
                 noise, part, cells.contingency, samples=samples, seed=[seed, 5, number]
-            ):
-                found = largest[start : start + drawn.shape[1]]
-                for deviation in deviations:
-                    np.maximum(found, deviation.largest(drawn, sums), out=found)
+            )
+            found = of_each(partial(_largest_of_block, draws, deviations), draws.starts)
+            np.maximum(largest, np.concatenate(found), out=largest)
     return largest
 
 
-def draw_sums(
-    noise: Noise,
-    rule_sets: FrequentRuleSets,
-    contingency: Contingency,
-    *,
-    samples: int,
-    seed: Sequence[int],
-) -> Iterator[tuple[int, Singles, Singles]]:
-    """Draw samples part by part: their number, the sums of cells, and those of groups.
+def _largest_of_block(draws: Draws, deviations: Sequence[_Deviation], start: int) -> Singles:
+    """Return the largest deviation of each sample of a block over all metrics."""
+    drawn, sums = draws.block(start)
+    largest: Singles = np.zeros(drawn.shape[1], dtype=np.float32)
+    for deviation in deviations:
+        np.maximum(largest, deviation.largest(drawn, sums), out=largest)
+    return largest
 
-    Shapes: (q, samples, cells) and (q, samples, groups).
-    """
-    for start in range(0, samples, _TOGETHER):
-        together = min(_TOGETHER, samples - start)
+
+@dataclass(frozen=True, kw_only=True)
+class Draws:
+    """Samples of the random quantities of a noise, and of their sums over groups, in blocks."""
+
+    noise: Noise
+    sum_groups: Callable[[Singles], Singles]  # Sums (q, cells) over the groups, (q, groups).
+    samples: int
+    seed: Sequence[int]
+
+    @classmethod
+    def of(
+        cls,
+        noise: Noise,
+        rule_sets: FrequentRuleSets,
+        contingency: Contingency,
+        *,
+        samples: int,
+        seed: Sequence[int],
+    ) -> Draws:
+        """Return the draws of a noise for some groups."""
+        return cls(
+            noise=noise,
+            sum_groups=rule_sets.single_sums(contingency),
+            samples=samples,
+            seed=seed,
+        )
+
+    @property
+    def starts(self) -> Sequence[int]:
+        """The first sample of each block."""
+        return range(0, self.samples, _TOGETHER)
+
+    def block(self, start: int) -> tuple[Singles, Singles]:
+        """Draw a block: the quantities (q, samples, cells), and their sums (q, samples, groups)."""
         # The same weights for every part of the groups.
-        generator = np.random.default_rng([*seed, start])
-        drawn = noise.draw(generator, together)
-        flat = drawn.reshape(-1, drawn.shape[-1])
-        sums = rule_sets.sums_of(contingency, flat)
-        yield start, drawn, sums.reshape(*drawn.shape[:2], -1)
+        generator = np.random.default_rng([*self.seed, start])
+        drawn = self.noise.draw(generator, min(_TOGETHER, self.samples - start))
+        sums = self.sum_groups(drawn.reshape(-1, drawn.shape[-1]))
+        return drawn, sums.reshape(*drawn.shape[:2], -1)
 
 
 @dataclass(frozen=True)

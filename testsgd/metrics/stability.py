@@ -6,13 +6,14 @@ they are ranked anew. It is no guarantee: the samples are drawn from the rows th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.metrics.bootstrap import Noise, Singles, draw_sums, noises_of, value_variance
+from testsgd.metrics.bootstrap import Draws, Noise, Singles, noises_of, value_variance
 from testsgd.metrics.cells import MetricCells
 from testsgd.metrics.comparison import Compared
 from testsgd.metrics.definitions import Floats
@@ -20,7 +21,7 @@ from testsgd.metrics.in_threads import of_each
 from testsgd.metrics.search import MetricFindings, overlaps_of
 from testsgd.metrics.sides import Sides
 from testsgd.rules import FrequentRuleSets
-from testsgd.scoring import normal_quantile
+from testsgd.scoring import Overlaps, normal_quantile
 
 # How many groups are looked for, and among how many of each sample.
 _STABLE_GROUPS = 10
@@ -79,39 +80,32 @@ def found_again(
             metric: _MovedGroups.of(found, groups, noise, noise.metrics.index(metric))
             for metric, found in some.items()
         }
-        orders: dict[int, list[NDArray[np.intp]]] = {metric: [] for metric in some}
-        for _, drawn, sums in draw_sums(
-            noise, part, cells.contingency, samples=samples, seed=[seed, 7, number]
-        ):
-            for metric, of_metric in moved.items():
-                orders[metric] += of_metric.orders(drawn, sums)
-        of_metrics = of_each(
-            lambda found_and_orders: _shares_of_first(
-                cells, rule_sets, *found_and_orders, reference=reference, overlap=overlap
-            ),
-            [(found, orders[metric]) for metric, found in some.items()],
+        draws = Draws.of(noise, part, cells.contingency, samples=samples, seed=[seed, 7, number])
+        of_blocks = of_each(partial(_orders_of_block, draws, list(moved.values())), draws.starts)
+        searches = [
+            _SampledOrders(looked_for=_looked_for(found), orders=np.concatenate(orders))
+            for found, orders in zip(some.values(), zip(*of_blocks, strict=True), strict=True)
+        ]
+        found_shares = _shares_found(
+            overlaps_of(cells, rule_sets, reference), searches, overlap=overlap
         )
-        for metric, of_groups in zip(some, of_metrics, strict=True):
-            shares[metric] = of_groups
+        for metric, search, of_groups in zip(some, searches, found_shares, strict=True):
+            shares[metric] = dict(zip(search.looked_for.tolist(), of_groups.tolist(), strict=True))
     return shares
 
 
-def _shares_of_first(
-    cells: MetricCells,
-    rule_sets: FrequentRuleSets,
-    found: MetricFindings,
-    orders: Sequence[NDArray[np.intp]],
-    *,
-    reference: str,
-    overlap: float,
-) -> dict[int, float]:
-    """Return in which share of orders the first distinct groups that are significant come back."""
-    looked_for = np.array(found.distinct[:_STABLE_GROUPS], dtype=np.intp)
-    looked_for = looked_for[found.compared.significant[looked_for]]
-    shares = _shares_found(
-        cells, rule_sets, looked_for, orders, reference=reference, overlap=overlap
-    )
-    return dict(zip(looked_for.tolist(), shares.tolist(), strict=True))
+def _orders_of_block(
+    draws: Draws, moved: Sequence[_MovedGroups], start: int
+) -> list[NDArray[np.intp]]:
+    """Return the first groups of each sample of a block, for each metric."""
+    drawn, sums = draws.block(start)
+    return [of_metric.orders(drawn, sums) for of_metric in moved]
+
+
+def _looked_for(found: MetricFindings) -> NDArray[np.intp]:
+    """Return the first distinct groups that are significant."""
+    first = np.array(found.distinct[:_STABLE_GROUPS], dtype=np.intp)
+    return first[found.compared.significant[first]]
 
 
 def _with_references(metrics: Sequence[MetricFindings]) -> NDArray[np.intp]:
@@ -121,33 +115,98 @@ def _with_references(metrics: Sequence[MetricFindings]) -> NDArray[np.intp]:
     return np.union1d(groups, references[references >= 0])
 
 
+@dataclass(frozen=True, kw_only=True)
+class _SampledOrders:
+    """The groups of a metric that are looked for, and the first groups of each sample."""
+
+    looked_for: NDArray[np.intp]  # Shape (wanted,).
+    orders: NDArray[np.intp]  # The first groups in their order, then -1; shape (samples, first).
+
+    @property
+    def groups(self) -> NDArray[np.intp]:
+        """All of them, each once."""
+        every = np.unique(np.concatenate([self.looked_for, self.orders.ravel()]))
+        return every[every >= 0]
+
+
 def _shares_found(
-    cells: MetricCells,
-    rule_sets: FrequentRuleSets,
-    looked_for: NDArray[np.intp],
-    orders: Sequence[NDArray[np.intp]],
-    *,
-    reference: str,
-    overlap: float,
-) -> Floats:
+    overlaps: Overlaps, searches: Sequence[_SampledOrders], *, overlap: float
+) -> list[Floats]:
     """Return in which share of orders groups, or near copies, are among the first distinct ones."""
-    overlaps = overlaps_of(cells, rule_sets, reference)
-    found = np.zeros(len(looked_for))
-    groups = np.unique(np.concatenate([looked_for, *orders]))
-    if len(groups) <= _MOST_PAIRED:
-        # Most samples have much the same groups in front, so each pair is compared only once.
-        are_near = overlaps(groups, groups) >= overlap
-        wanted = np.searchsorted(groups, looked_for)
-        for order in orders:
-            first = _first_distinct(np.searchsorted(groups, order), are_near)
-            found += are_near[wanted][:, first].any(axis=1)
-        return found / len(orders)
-    for order in orders:
-        front = order[:_IN_FRONT]
+    few = [len(search.groups) <= _MOST_PAIRED for search in searches]
+    together = [search for search, has_few in zip(searches, few, strict=True) if has_few]
+    at_once = iter(_shares_found_together(overlaps, together, overlap=overlap))
+    return [
+        next(at_once) if has_few else _shares_found_apart(overlaps, search, overlap=overlap)
+        for search, has_few in zip(searches, few, strict=True)
+    ]
+
+
+def _shares_found_together(
+    overlaps: Overlaps, searches: Sequence[_SampledOrders], *, overlap: float
+) -> list[Floats]:
+    """Return the shares of all metrics, whose samples have much the same groups in front.
+
+    The next distinct group of every order is found at once, so each pair is compared only once.
+    """
+    if not searches:
+        return []
+    pairs = _NearCopies(
+        overlaps, np.unique(np.concatenate([search.groups for search in searches])), overlap
+    )
+    # Orders in columns of the pairs; what is no group is left out from the beginning.
+    orders = pairs.columns(np.concatenate([search.orders for search in searches]))
+    left = np.concatenate([search.orders for search in searches]) >= 0
+    ends = np.cumsum([len(search.orders) for search in searches])
+    found = [np.zeros((len(search.orders), len(search.looked_for)), bool) for search in searches]
+    for _ in range(_STABLE_GROUPS):
+        some = np.flatnonzero(left.any(axis=1))
+        if not len(some):
+            break
+        first = orders[some, left[some].argmax(axis=1)]
+        rows = pairs.rows(first)
+        left[some] &= ~pairs.table[rows[:, None], orders[some]]
+        for search, again, end in zip(searches, found, ends, strict=True):
+            start = end - len(search.orders)
+            of_metric = (start <= some) & (some < end)
+            wanted = pairs.columns(search.looked_for)
+            again[some[of_metric] - start] |= pairs.table[rows[of_metric][:, None], wanted]
+    return [again.mean(axis=0) for again in found]
+
+
+class _NearCopies:
+    """Which of some groups are near copies of each other, of those that were asked for."""
+
+    def __init__(self, overlaps: Overlaps, groups: NDArray[np.intp], overlap: float) -> None:
+        self._groups = groups
+        self._overlaps = overlaps
+        self._overlap = overlap
+        self._row_of = np.full(len(groups), -1, dtype=np.intp)
+        self.table = np.zeros((0, len(groups)), dtype=bool)
+
+    def columns(self, groups: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the columns of groups."""
+        return np.searchsorted(self._groups, groups)
+
+    def rows(self, columns: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the rows of groups, given their columns, and compare those not seen before."""
+        new = np.unique(columns[self._row_of[columns] < 0])
+        if len(new):
+            shares = self._overlaps(self._groups[new], self._groups)
+            self._row_of[new] = len(self.table) + np.arange(len(new))
+            self.table = np.vstack([self.table, shares >= self._overlap])
+        return self._row_of[columns]
+
+
+def _shares_found_apart(overlaps: Overlaps, search: _SampledOrders, *, overlap: float) -> Floats:
+    """Return the shares of a metric whose samples have many groups in front."""
+    found = np.zeros(len(search.looked_for))
+    for order in search.orders:
+        front = order[order >= 0][:_IN_FRONT]
         are_near = overlaps(front, front) >= overlap
         again = front[_first_distinct(np.arange(len(front)), are_near)]
-        found += (overlaps(looked_for, again) >= overlap).any(axis=1)
-    return found / len(orders)
+        found += (overlaps(search.looked_for, again) >= overlap).any(axis=1)
+    return found / len(search.orders)
 
 
 def _first_distinct(order: NDArray[np.intp], are_near: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -194,15 +253,19 @@ class _MovedGroups:
             reference_index=index,
         )
 
-    def orders(self, drawn: Singles, sums: Singles) -> Iterator[NDArray[np.intp]]:
-        """Yield the first groups of each sample, those with the largest lower bounds first."""
+    def orders(self, drawn: Singles, sums: Singles) -> NDArray[np.intp]:
+        """Return the first groups of each sample, those with the largest lower bounds first.
+
+        Shape (samples, first); -1 where there are no more groups.
+        """
         spread = normal_quantile(1 - self.compared.error) * self._spread()
         values = self.inside.value + self._moves(self.inside, sums)
         effects = self._effects(values, self._references(values, drawn, sums))
         bounds = (effects - spread) * self._share_of_others()
         bounds = np.where(self.compared.judged[self.groups], bounds, -np.inf)
-        for of_sample in bounds:
-            yield self.groups[_largest(of_sample)]
+        first = _largest(bounds)
+        judged = np.isfinite(np.take_along_axis(bounds, first, axis=1))
+        return np.where(judged, self.groups[first], -1)
 
     def _references(self, values: Floats, drawn: Singles, sums: Singles) -> Floats:
         """Return the moved values of what groups are compared with, shape (samples, groups)."""
@@ -265,10 +328,10 @@ def weighted_sum(weights: Floats, sums: Singles) -> Singles:
 
 
 def _largest(bounds: Floats) -> NDArray[np.intp]:
-    """Return where the largest finite numbers are, the largest first."""
-    if len(bounds) > _LOOKED_AT:
-        some = np.argpartition(-bounds, _LOOKED_AT)[:_LOOKED_AT]
+    """Return where the largest numbers of each row are, the largest first."""
+    if bounds.shape[1] > _LOOKED_AT:
+        some = np.argpartition(-bounds, _LOOKED_AT, axis=1)[:, :_LOOKED_AT]
     else:
-        some = np.arange(len(bounds))
-    first = some[np.argsort(-bounds[some], kind="stable")]
-    return first[np.isfinite(bounds[first])]
+        some = np.broadcast_to(np.arange(bounds.shape[1]), bounds.shape)
+    order = np.argsort(-np.take_along_axis(bounds, some, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(some, order, axis=1)

@@ -9,8 +9,9 @@ have equally many rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,12 @@ from testsgd.rules.contingency import (
 from testsgd.rules.rule import RuleSet
 
 _FINGERPRINT_SEED = 1986
+
+Singles = NDArray[np.float32]
+
+# Up to so many cells, and members of groups (16 MB), a product is quicker than a contraction.
+_FEW_CELLS = 128
+_MOST_MEMBERS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,21 @@ class FrequentRuleSets:
         """
         kind = np.float32 if quantities.dtype == np.float32 else np.float64
         return self._summed(contingency, quantities, np.dtype(kind))
+
+    def single_sums(self, contingency: Contingency) -> Callable[[Singles], Singles]:
+        """Return what sums single-precision quantities (q, cells) over all groups (q, groups).
+
+        It is for sums that are taken again and again. Of few cells a product with the groups'
+        members takes a fifth of the time of a contraction.
+        """
+        if contingency.cells > _FEW_CELLS or contingency.cells * len(self) > _MOST_MEMBERS:
+            return partial(self.sums_of, contingency)
+        members = self.members(np.arange(len(self)), contingency).T.astype(np.float32)
+
+        def product(quantities: Singles) -> Singles:
+            return quantities @ members
+
+        return product
 
     def _summed(
         self, contingency: Contingency, quantities: NDArray[Any], kind: np.dtype[Any]
