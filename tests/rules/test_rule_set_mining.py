@@ -95,6 +95,20 @@ def test_sums_of_other_quantities_are_direct_sums_in_any_order_of_the_groups(
         np.testing.assert_allclose(sums[:, place], quantities[:, inside].sum(axis=1), atol=1e-12)
 
 
+@pytest.mark.parametrize("few_cells", [0, 1_000])
+@given(table=tables(), max_features=st.integers(1, 3))
+def test_single_precision_sums_are_the_same_by_product_and_by_contraction(
+    few_cells, table, max_features
+):
+    contingency, found = mined(table, min_count=1, max_features=max_features)
+    quantities = np.random.default_rng(0).standard_normal((3, contingency.cells))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("testsgd.rules.mining._FEW_CELLS", few_cells)
+        sums = found.single_sums(contingency)(quantities.astype(np.float32))
+    assert sums.dtype == np.float32
+    np.testing.assert_allclose(sums, found.sums_of(contingency, quantities), atol=1e-5)
+
+
 @given(tables(), st.integers(1, 5))
 def test_sums_and_members_are_those_of_the_rows_that_match(table, min_count):
     contingency, found = mined(table, min_count=min_count, max_features=3)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testsgd.scoring import block_of, distinct_groups, member_overlaps
+from testsgd.scoring import block_of, distinct_groups, member_overlaps, near_copies
 
 
 @st.composite
@@ -114,3 +114,18 @@ def test_complements_overlap_as_the_groups_do(seed: int) -> None:
         for other, second in enumerate(table):
             across = min(jaccard(~first, second), jaccard(first, ~second))
             assert found[one, other] == pytest.approx(max(jaccard(first, second), across))
+
+
+@given(problems(), st.booleans())
+def test_near_copies_are_those_whose_overlap_is_large_enough(problem, with_complements):
+    table, weights, order, hundredths = problem
+
+    def members(groups):
+        return table[groups]
+
+    overlaps = member_overlaps(members, weights, with_complements=with_complements)
+    copies = near_copies(
+        members, weights, overlap=hundredths / 100, with_complements=with_complements
+    )
+    every = np.arange(len(table))
+    assert np.array_equal(copies(order, every), overlaps(order, every) >= hundredths / 100)

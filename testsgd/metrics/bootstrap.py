@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,11 +37,14 @@ from testsgd.metrics.sides import Sides, sides_of
 from testsgd.rules import Contingency, FrequentRuleSets
 
 Singles = NDArray[np.float32]
+Found = TypeVar("Found")
 
 # Samples summed at once. It is part of the seeds' meaning.
 _TOGETHER = 25
 # Groups at once, 100 MB of sums; of more the lattice is summed once more.
 _MOST_GROUPS = 1 << 18
+# Sums in memory at once over all threads, 256 MB.
+_MOST_SUMS = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -259,7 +262,7 @@ def largest_deviations(
             draws = Draws.of(
                 noise, part, cells.contingency, samples=samples, seed=[seed, 5, number]
             )
-            found = of_each(partial(_largest_of_block, draws, deviations), draws.starts)
+            found = draws.of_each_block(partial(_largest_of_block, draws, deviations))
             np.maximum(largest, np.concatenate(found), out=largest)
     return largest
 
@@ -279,6 +282,7 @@ class Draws:
 
     noise: Noise
     sum_groups: Callable[[Singles], Singles]  # Sums (q, cells) over the groups, (q, groups).
+    groups: int
     samples: int
     seed: Sequence[int]
 
@@ -296,14 +300,16 @@ class Draws:
         return cls(
             noise=noise,
             sum_groups=rule_sets.single_sums(contingency),
+            groups=len(rule_sets),
             samples=samples,
             seed=seed,
         )
 
-    @property
-    def starts(self) -> Sequence[int]:
-        """The first sample of each block."""
-        return range(0, self.samples, _TOGETHER)
+    def of_each_block(self, function: Callable[[int], Found]) -> list[Found]:
+        """Return what a function finds of each block, given its first sample."""
+        quantities = self.noise.numerators.shape[1]
+        at_once = _MOST_SUMS // max(1, quantities * _TOGETHER * self.groups)
+        return of_each(function, range(0, self.samples, _TOGETHER), at_once=max(1, at_once))
 
     def block(self, start: int) -> tuple[Singles, Singles]:
         """Draw a block: the quantities (q, samples, cells), and their sums (q, samples, groups)."""
@@ -363,7 +369,7 @@ class _Deviation:
         if references.compared and references.cells is None:
             # What is not inside is outside.
             effects = self.inside + self.outside
-        strayed = _contracted(effects, sums)
+        strayed = contracted(effects, sums)
         if references.compared:
             chosen = drawn if references.cells is None else drawn[:, :, references.cells]
             strayed -= np.einsum("qs,qg->sg", chosen.sum(axis=2), self.outside)
@@ -371,8 +377,8 @@ class _Deviation:
         return furthest
 
 
-def _contracted(effects: Singles, sums: Singles) -> Singles:
-    """Sum the products over the quantities, shape (samples, groups)."""
+def contracted(effects: Singles, sums: Singles) -> Singles:
+    """Sum the products of effects (q, groups) and sums (q, samples, groups) over the quantities."""
     total: Singles = effects[0] * sums[0]
     for effect, of_quantity in zip(effects[1:], sums[1:], strict=True):
         if effect.any():

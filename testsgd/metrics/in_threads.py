@@ -11,8 +11,10 @@ _Item = TypeVar("_Item")
 _Found = TypeVar("_Found")
 
 
-def of_each(function: Callable[[_Item], _Found], items: Sequence[_Item]) -> list[_Found]:
-    """Return what a function finds of each item, in their order.
+def of_each(
+    function: Callable[[_Item], _Found], items: Sequence[_Item], *, at_once: int | None = None
+) -> list[_Found]:
+    """Return what a function finds of each item, in their order; of at most so many at once.
 
     NumPy and SciPy leave Python to other threads while they compute, so threads are enough; there
     are none for a single item, or on a single processor.
@@ -22,7 +24,7 @@ def of_each(function: Callable[[_Item], _Found], items: Sequence[_Item]) -> list
     >>> of_each(abs, [-2, 1])
     [2, 1]
     """
-    threads = min(len(items), _processors())
+    threads = min(len(items), _processors(), at_once or len(items))
     if threads <= 1:
         return [function(item) for item in items]
     with ThreadPoolExecutor(threads, thread_name_prefix="metrics") as pool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from testsgd.auditing.conditional import check_other_features
 from testsgd.auditing.findings import Holdout
@@ -76,11 +77,11 @@ def run_metrics(rows: MetricRows, parameters: MetricParameters) -> MetricsFindin
     check_other_features(parameters.condition_on, rows.table.specification)
     if parameters.max_features is None:
         parameters = replace(parameters, max_features=default_depth(rows.axes))
-    if parameters.holdout is None:
-        cells = rows.cells()
-        found = audit_cells(cells, parameters)
-        return _explained(_with_stability(found), rows)
-    return _held_out(rows, parameters, parameters.holdout)
+    # The threads are our own: on a busy machine those of a product of matrices wait for each other.
+    with threadpool_limits(1, user_api="blas"):
+        if parameters.holdout is None:
+            return _explained(_with_stability(audit_cells(rows.cells(), parameters)), rows)
+        return _held_out(rows, parameters, parameters.holdout)
 
 
 def _held_out(rows: MetricRows, parameters: MetricParameters, share: float) -> MetricsFindings:

@@ -13,15 +13,22 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.metrics.bootstrap import Draws, Noise, Singles, noises_of, value_variance
+from testsgd.metrics.bootstrap import (
+    Draws,
+    Noise,
+    Singles,
+    contracted,
+    noises_of,
+    value_variance,
+)
 from testsgd.metrics.cells import MetricCells
 from testsgd.metrics.comparison import Compared
 from testsgd.metrics.definitions import Floats
-from testsgd.metrics.in_threads import of_each
-from testsgd.metrics.search import MetricFindings, overlaps_of
+from testsgd.metrics.parameters import REST, Measure
+from testsgd.metrics.search import MetricFindings
 from testsgd.metrics.sides import Sides
 from testsgd.rules import FrequentRuleSets
-from testsgd.scoring import Overlaps, normal_quantile
+from testsgd.scoring import NearCopies, near_copies, normal_quantile
 
 # How many groups are looked for, and among how many of each sample.
 _STABLE_GROUPS = 10
@@ -81,14 +88,18 @@ def found_again(
             for metric, found in some.items()
         }
         draws = Draws.of(noise, part, cells.contingency, samples=samples, seed=[seed, 7, number])
-        of_blocks = of_each(partial(_orders_of_block, draws, list(moved.values())), draws.starts)
+        of_blocks = draws.of_each_block(partial(_orders_of_block, draws, list(moved.values())))
         searches = [
             _SampledOrders(looked_for=_looked_for(found), orders=np.concatenate(orders))
             for found, orders in zip(some.values(), zip(*of_blocks, strict=True), strict=True)
         ]
-        found_shares = _shares_found(
-            overlaps_of(cells, rule_sets, reference), searches, overlap=overlap
+        copies = near_copies(
+            partial(rule_sets.members, contingency=cells.contingency),
+            cells.rows,
+            overlap=overlap,
+            with_complements=reference == REST,
         )
+        found_shares = _shares_found(copies, searches, len(rule_sets))
         for metric, search, of_groups in zip(some, searches, found_shares, strict=True):
             shares[metric] = dict(zip(search.looked_for.tolist(), of_groups.tolist(), strict=True))
     return shares
@@ -122,28 +133,31 @@ class _SampledOrders:
     looked_for: NDArray[np.intp]  # Shape (wanted,).
     orders: NDArray[np.intp]  # The first groups in their order, then -1; shape (samples, first).
 
-    @property
-    def groups(self) -> NDArray[np.intp]:
-        """All of them, each once."""
-        every = np.unique(np.concatenate([self.looked_for, self.orders.ravel()]))
-        return every[every >= 0]
-
 
 def _shares_found(
-    overlaps: Overlaps, searches: Sequence[_SampledOrders], *, overlap: float
+    copies: NearCopies, searches: Sequence[_SampledOrders], groups: int
 ) -> list[Floats]:
     """Return in which share of orders groups, or near copies, are among the first distinct ones."""
-    few = [len(search.groups) <= _MOST_PAIRED for search in searches]
+    few = [np.count_nonzero(_seen([search], groups)) <= _MOST_PAIRED for search in searches]
     together = [search for search, has_few in zip(searches, few, strict=True) if has_few]
-    at_once = iter(_shares_found_together(overlaps, together, overlap=overlap))
+    at_once = iter(_shares_found_together(copies, together, groups))
     return [
-        next(at_once) if has_few else _shares_found_apart(overlaps, search, overlap=overlap)
+        next(at_once) if has_few else _shares_found_apart(copies, search)
         for search, has_few in zip(searches, few, strict=True)
     ]
 
 
+def _seen(searches: Sequence[_SampledOrders], groups: int) -> NDArray[np.bool_]:
+    """Return which of all groups some metrics look for or have in front, shape (groups,)."""
+    seen = np.zeros(groups, dtype=bool)
+    for search in searches:
+        seen[search.looked_for] = True
+        seen[search.orders[search.orders >= 0]] = True
+    return seen
+
+
 def _shares_found_together(
-    overlaps: Overlaps, searches: Sequence[_SampledOrders], *, overlap: float
+    copies: NearCopies, searches: Sequence[_SampledOrders], groups: int
 ) -> list[Floats]:
     """Return the shares of all metrics, whose samples have much the same groups in front.
 
@@ -151,61 +165,52 @@ def _shares_found_together(
     """
     if not searches:
         return []
-    pairs = _NearCopies(
-        overlaps, np.unique(np.concatenate([search.groups for search in searches])), overlap
-    )
-    # Orders in columns of the pairs; what is no group is left out from the beginning.
-    orders = pairs.columns(np.concatenate([search.orders for search in searches]))
+    pairs = _PairsSeen(copies, _seen(searches, groups))
+    orders = pairs.column_of[np.concatenate([search.orders for search in searches])]
     left = np.concatenate([search.orders for search in searches]) >= 0
-    ends = np.cumsum([len(search.orders) for search in searches])
-    found = [np.zeros((len(search.orders), len(search.looked_for)), bool) for search in searches]
-    for _ in range(_STABLE_GROUPS):
+    # The rows of the pairs of the distinct groups of each order; -1 where there are no more.
+    rows = np.full((len(orders), _STABLE_GROUPS), -1, dtype=np.intp)
+    for index in range(_STABLE_GROUPS):
         some = np.flatnonzero(left.any(axis=1))
-        if not len(some):
-            break
-        first = orders[some, left[some].argmax(axis=1)]
-        rows = pairs.rows(first)
-        left[some] &= ~pairs.table[rows[:, None], orders[some]]
-        for search, again, end in zip(searches, found, ends, strict=True):
-            start = end - len(search.orders)
-            of_metric = (start <= some) & (some < end)
-            wanted = pairs.columns(search.looked_for)
-            again[some[of_metric] - start] |= pairs.table[rows[of_metric][:, None], wanted]
-    return [again.mean(axis=0) for again in found]
+        rows[some, index] = pairs.rows(orders[some, left[some].argmax(axis=1)])
+        left[some] &= ~pairs.table[rows[some, index][:, None], orders[some]]
+    shares, start = [], 0
+    for search in searches:
+        of_metric = rows[start : start + len(search.orders), :, None]
+        wanted = pairs.column_of[search.looked_for]
+        again = (of_metric >= 0) & pairs.table[of_metric, wanted]
+        shares.append(again.any(axis=1).mean(axis=0))
+        start += len(search.orders)
+    return shares
 
 
-class _NearCopies:
-    """Which of some groups are near copies of each other, of those that were asked for."""
+class _PairsSeen:
+    """Which of some groups are near copies of each other, as far as it was asked for."""
 
-    def __init__(self, overlaps: Overlaps, groups: NDArray[np.intp], overlap: float) -> None:
-        self._groups = groups
-        self._overlaps = overlaps
-        self._overlap = overlap
-        self._row_of = np.full(len(groups), -1, dtype=np.intp)
-        self.table = np.zeros((0, len(groups)), dtype=bool)
-
-    def columns(self, groups: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the columns of groups."""
-        return np.searchsorted(self._groups, groups)
+    def __init__(self, copies: NearCopies, seen: NDArray[np.bool_]) -> None:
+        self._copies = copies
+        self._groups = np.flatnonzero(seen)
+        self._row_of = np.full(len(self._groups), -1, dtype=np.intp)
+        # The column of each group that is seen.
+        self.column_of = np.cumsum(seen) - 1
+        self.table = np.zeros((0, len(self._groups)), dtype=bool)
 
     def rows(self, columns: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the rows of groups, given their columns, and compare those not seen before."""
         new = np.unique(columns[self._row_of[columns] < 0])
         if len(new):
-            shares = self._overlaps(self._groups[new], self._groups)
             self._row_of[new] = len(self.table) + np.arange(len(new))
-            self.table = np.vstack([self.table, shares >= self._overlap])
+            self.table = np.vstack([self.table, self._copies(self._groups[new], self._groups)])
         return self._row_of[columns]
 
 
-def _shares_found_apart(overlaps: Overlaps, search: _SampledOrders, *, overlap: float) -> Floats:
+def _shares_found_apart(copies: NearCopies, search: _SampledOrders) -> Floats:
     """Return the shares of a metric whose samples have many groups in front."""
     found = np.zeros(len(search.looked_for))
     for order in search.orders:
         front = order[order >= 0][:_IN_FRONT]
-        are_near = overlaps(front, front) >= overlap
-        again = front[_first_distinct(np.arange(len(front)), are_near)]
-        found += (overlaps(search.looked_for, again) >= overlap).any(axis=1)
+        again = front[_first_distinct(np.arange(len(front)), copies(front, front))]
+        found += copies(search.looked_for, again).any(axis=1)
     return found / len(search.orders)
 
 
@@ -219,15 +224,52 @@ def _first_distinct(order: NDArray[np.intp], are_near: NDArray[np.bool_]) -> NDA
 
 
 @dataclass(frozen=True, kw_only=True)
+class _MovedValues:
+    """Values of groups and what random quantities do to them."""
+
+    value: Singles  # Shape (groups,).
+    effects: Singles  # What a unit of each quantity does, shape (q, groups).
+
+    @classmethod
+    def of(cls, sides: Sides, top: Floats, bottom: Floats) -> _MovedValues:
+        """Return the values of sides; `top` and `bottom` (q,): what a unit adds to their sums."""
+        counts = sides.denominator > 0
+        effects = top[:, None] - np.nan_to_num(sides.value) * bottom[:, None]
+        return cls(
+            value=sides.value.astype(np.float32),
+            effects=(effects / np.where(counts, sides.denominator, 1)).astype(np.float32),
+        )
+
+    def moved(self, sums: Singles) -> Singles:
+        """Return the values with sums (q, samples, groups) added, shape (samples, groups)."""
+        moved: Singles = self.value + contracted(self.effects, sums)
+        return moved
+
+    def moved_by_others(self, everything: Singles, sums: Singles) -> Singles:
+        """Return the same with sums of all rows (q, samples) less those of some groups."""
+        moved = self.moved_alike(everything)
+        moved -= contracted(self.effects, sums)
+        return moved
+
+    def moved_alike(self, everything: Singles) -> Singles:
+        """Return the same with sums (q, samples) that are those of every group."""
+        moved: Singles = self.value + np.einsum("qs,qg->sg", everything, self.effects)
+        return moved
+
+
+@dataclass(frozen=True, kw_only=True)
 class _MovedGroups:
     """The judged groups of a metric, whose values random sums move; arrays of shape (groups,)."""
 
     groups: NDArray[np.intp]
-    compared: Compared
-    inside: Sides
-    outside: Sides
-    noise: Noise
-    place: int  # Which of the noise's metrics it is.
+    judged: NDArray[np.bool_]
+    measure: Measure
+    inside: _MovedValues
+    outside: _MovedValues
+    # How far the lower confidence bound is below the effect.
+    margin: Singles
+    # By how much a difference from all rows is less than that from the others.
+    share_of_others: Singles
     # The cells of the one group that all are compared with; None if they are not.
     reference_cells: NDArray[np.bool_] | None
     # Which of these groups each is compared with; None if that is no group.
@@ -237,18 +279,23 @@ class _MovedGroups:
     def of(
         cls, found: MetricFindings, groups: NDArray[np.intp], noise: Noise, place: int
     ) -> _MovedGroups:
+        """Return the groups of a metric, which is the noise's metric at a place."""
         compared, index = found.compared, None
         if compared.chosen:
             references = found.reference_group[groups]
             # Of groups that are not judged nothing is asked, whatever they are compared with.
             index = np.minimum(np.searchsorted(groups, references), len(groups) - 1)
+        inside, outside = compared.inside.take(groups), compared.outside.take(groups)
+        error = _standard_errors(inside, outside, compared.measure)
+        top, bottom = noise.numerators[place], noise.denominators[place]
         return cls(
             groups=groups,
-            compared=compared,
-            inside=compared.inside.take(groups),
-            outside=compared.outside.take(groups),
-            noise=noise,
-            place=place,
+            judged=compared.judged[groups],
+            measure=compared.measure,
+            inside=_MovedValues.of(inside, top, bottom),
+            outside=_MovedValues.of(outside, top, bottom),
+            margin=(normal_quantile(1 - compared.error) * error).astype(np.float32),
+            share_of_others=_share_of_others(compared, inside).astype(np.float32),
             reference_cells=found.reference_cells,
             reference_index=index,
         )
@@ -258,76 +305,52 @@ class _MovedGroups:
 
         Shape (samples, first); -1 where there are no more groups.
         """
-        spread = normal_quantile(1 - self.compared.error) * self._spread()
-        values = self.inside.value + self._moves(self.inside, sums)
-        effects = self._effects(values, self._references(values, drawn, sums))
-        bounds = (effects - spread) * self._share_of_others()
-        bounds = np.where(self.compared.judged[self.groups], bounds, -np.inf)
+        values = self.inside.moved(sums)
+        bounds = self._effects(values, self._references(values, drawn, sums))
+        bounds -= self.margin
+        bounds *= self.share_of_others
+        bounds[:, ~self.judged] = -np.inf
         first = _largest(bounds)
         judged = np.isfinite(np.take_along_axis(bounds, first, axis=1))
         return np.where(judged, self.groups[first], -1)
 
-    def _references(self, values: Floats, drawn: Singles, sums: Singles) -> Floats:
+    def _references(self, values: Singles, drawn: Singles, sums: Singles) -> Singles:
         """Return the moved values of what groups are compared with, shape (samples, groups)."""
         if self.reference_index is not None:
             return values[:, self.reference_index]
         if self.reference_cells is None:
-            others = drawn.sum(axis=2)[:, :, None] - sums
-        else:
-            others = drawn[:, :, self.reference_cells].sum(axis=2)[:, :, None]
-        return self.outside.value + self._moves(self.outside, others)
+            return self.outside.moved_by_others(drawn.sum(axis=2), sums)
+        return self.outside.moved_alike(drawn[:, :, self.reference_cells].sum(axis=2))
 
-    def _moves(self, sides: Sides, sums: Singles) -> Floats:
-        """Return how far random sums (q, samples, groups) move values, shape (samples, groups)."""
-        tops = weighted_sum(self.noise.numerators[self.place], sums)
-        bottoms = weighted_sum(self.noise.denominators[self.place], sums)
-        counts = sides.denominator > 0
-        moves: Floats = (tops - sides.value * bottoms) / np.where(counts, sides.denominator, 1)
-        return moves
-
-    def _effects(self, values: Floats, references: Floats) -> Floats:
+    def _effects(self, values: Singles, references: Singles) -> Singles:
         """Return the sizes of differences, or those of the logarithms of ratios."""
-        if self.compared.measure == "difference":
-            differences: Floats = np.abs(values - references)
+        if self.measure == "difference":
+            differences: Singles = np.abs(values - references)
             return differences
-        effects: Floats = np.abs(
+        effects: Singles = np.abs(
             np.log(np.maximum(values, 1e-12)) - np.log(np.maximum(references, 1e-12))
         )
         return effects
 
-    def _spread(self) -> Floats:
-        """Return the standard errors of the effects."""
-        first, second = value_variance(self.inside), value_variance(self.outside)
-        if self.compared.measure == "ratio":
-            first = first / np.maximum(self.inside.value, 1e-12) ** 2
-            second = second / np.maximum(self.outside.value, 1e-12) ** 2
-        return np.sqrt(first + second)
 
-    def _share_of_others(self) -> Floats | float:
-        """Return by how much a difference from all rows is less than that from the others."""
-        whole = self.compared.whole
-        if whole is None or self.compared.measure == "ratio":
-            return 1.0
-        others: Floats = 1 - self.inside.denominator / whole.denominator[0]
-        return others
+def _standard_errors(inside: Sides, outside: Sides, measure: Measure) -> Floats:
+    """Return the standard errors of the effects."""
+    first, second = value_variance(inside), value_variance(outside)
+    if measure == "ratio":
+        first = first / np.maximum(inside.value, 1e-12) ** 2
+        second = second / np.maximum(outside.value, 1e-12) ** 2
+    return np.sqrt(first + second)
 
 
-def weighted_sum(weights: Floats, sums: Singles) -> Singles:
-    """Return the sum of quantities (q, samples, groups) by their weights (q,).
-
-    There are so few quantities that a product of matrices takes longer, above all on a busy
-    machine, where its threads wait for each other.
-    """
-    total: Singles = np.zeros(sums.shape[1:], dtype=np.float32)
-    for weight, of_quantity in zip(weights.astype(np.float32), sums, strict=True):
-        if weight == 1:
-            total += of_quantity
-        elif weight != 0:
-            total += weight * of_quantity
-    return total
+def _share_of_others(compared: Compared, inside: Sides) -> Floats:
+    """Return by how much a difference from all rows is less than that from the others."""
+    if compared.whole is None or compared.measure == "ratio":
+        return np.ones(len(inside.counted))
+    others: Floats = 1 - inside.denominator / compared.whole.denominator[0]
+    return others
 
 
-def _largest(bounds: Floats) -> NDArray[np.intp]:
+def _largest(bounds: Singles) -> NDArray[np.intp]:
     """Return where the largest numbers of each row are, the largest first."""
     if bounds.shape[1] > _LOOKED_AT:
         some = np.argpartition(-bounds, _LOOKED_AT, axis=1)[:, :_LOOKED_AT]

@@ -24,10 +24,12 @@ from .population import clopper_pearson as clopper_pearson
 from .population import equality_p_values as equality_p_values
 from .population import exact_difference as exact_difference
 from .population import population_interval as population_interval
+from .ranking import NearCopies as NearCopies
 from .ranking import Overlaps as Overlaps
 from .ranking import block_of as block_of
 from .ranking import distinct_groups as distinct_groups
 from .ranking import member_overlaps as member_overlaps
+from .ranking import near_copies as near_copies
 from .ranking import rank_groups as rank_groups
 from .ratios import population_ratio as population_ratio
 from .sequences import confidence_sequence as confidence_sequence

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 # How much each of some groups overlaps with each of others, shape (groups, others).
 Overlaps = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]]
 
+# Which of some groups are near copies of each of others, shape (groups, others).
+NearCopies = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.bool_]]
+
 # Numbers in one block of groups by cells, 8 MB.
 _BLOCK_NUMBERS = 1 << 20
 # The rest of a block is compared anew with each group that is kept from it.
@@ -80,20 +83,78 @@ def member_overlaps(
     total = float(weights.sum())
 
     def overlaps(groups: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float64]:
-        inside, inside_others = (members(some).astype(np.float64) for some in (groups, others))
-        both = (inside * weights) @ inside_others.T
-        size, size_others = (inside @ weights)[:, None], inside_others @ weights
-        # A quotient: 7 of 100 is 0.07, but 0.07 times 100 is a little above 7.
-        shares: NDArray[np.float64] = both / (size + size_others - both)
-        if with_complements:
-            only, only_others = size - both, size_others - both
-            # A group of all rows has no complement to be compared with.
-            across = only / np.maximum(total - only_others, 1)
-            across_others = only_others / np.maximum(total - only, 1)
-            shares = np.maximum(shares, np.minimum(across, across_others))
-        return shares
+        size, size_others, both = _common_members(members, weights, groups, others)
+        return _overlaps_of(size, size_others, both, total if with_complements else None)
 
     return overlaps
+
+
+def near_copies(
+    members: Callable[[NDArray[np.intp]], NDArray[np.bool_]],
+    weights: NDArray[np.int64],
+    *,
+    overlap: float,
+    with_complements: bool = False,
+) -> NearCopies:
+    """Tell which groups overlap by at least `overlap`; the parameters are of `member_overlaps`.
+
+    Nearly all pairs are told by limits of the rows they share, which takes no quotients. What is
+    near a limit is computed as `member_overlaps` does, so both agree to the last bit.
+    """
+    total = float(weights.sum())
+    # A little too generous, so that rounding leaves out none.
+    least = overlap * (1 - 1e-9)
+
+    def copies(groups: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.bool_]:
+        size, size_others, both = _common_members(members, weights, groups, others)
+        likely = both >= (size + size_others) * (least / (1 + least))
+        if with_complements:
+            # As many rows at most may be shared if each is to lie in the other's complement.
+            most = least * (size_others - total)
+            across = both <= (size + most) / (1 + least)
+            across &= both <= (size_others + least * (size - total)) / (1 + least)
+            likely |= across
+        first, second = np.nonzero(likely)
+        shares = _overlaps_of(
+            size[first, 0],
+            size_others[second],
+            both[first, second],
+            total if with_complements else None,
+        )
+        likely[first, second] = shares >= overlap
+        return likely
+
+    return copies
+
+
+def _common_members(
+    members: Callable[[NDArray[np.intp]], NDArray[np.bool_]],
+    weights: NDArray[np.int64],
+    groups: NDArray[np.intp],
+    others: NDArray[np.intp],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the rows of groups (groups, 1), of others (others,), and of both."""
+    inside, inside_others = (members(some).astype(np.float64) for some in (groups, others))
+    both = (inside * weights) @ inside_others.T
+    return (inside @ weights)[:, None], inside_others @ weights, both
+
+
+def _overlaps_of(
+    size: NDArray[np.float64],
+    size_others: NDArray[np.float64],
+    both: NDArray[np.float64],
+    total: float | None,
+) -> NDArray[np.float64]:
+    """Return overlaps from rows, of arrays that broadcast; of all rows if complements count."""
+    # A quotient: 7 of 100 is 0.07, but 0.07 times 100 is a little above 7.
+    shares: NDArray[np.float64] = both / (size + size_others - both)
+    if total is not None:
+        only, only_others = size - both, size_others - both
+        # A group of all rows has no complement to be compared with.
+        across = only / np.maximum(total - only_others, 1)
+        across_others = only_others / np.maximum(total - only, 1)
+        shares = np.maximum(shares, np.minimum(across, across_others))
+    return shares
 
 
 def block_of(cells: int) -> int:
