@@ -100,7 +100,7 @@ check: $(VENV)/developing ## Check what changed: style, types, and its fast test
 
 # What the core promises, with no extra and the lowest versions that pyproject.toml declares.
 CORE := not slow and not wheel and not browser and not real_data $(addprefix and not ,\
-	tensorflow parquet skops fairlearn divexplorer aif360 onnx serve)
+	tensorflow parquet skops fairlearn divexplorer sliceline aif360 onnx serve)
 lowest: $(VENV)/developing ## Test the core with the lowest versions that are declared
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(VENV)-lowest
 	$(BIN)/uv pip install --quiet --compile-bytecode --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
@@ -163,7 +163,7 @@ compare: $(VENV)/installed ## Compare the audit with other methods on all data s
 	@$(MAKE) --no-print-directory --keep-going $(COMPARE)
 
 # make compare-census TIME_LIMIT=60; in the docs: python -m benchmarks.table_eight
-$(COMPARE): $(VENV)/with-divexplorer $(VENV)/with-aif360
+$(COMPARE): $(VENV)/with-divexplorer $(VENV)/with-sliceline $(VENV)/with-aif360
 	@$(BIN)/testsgd compare $(@:compare-%=%) $(addprefix --time-limit ,$(TIME_LIMIT)) \
 		--out $(OUT)/$(@:compare-%=%)-comparison
 

@@ -9,10 +9,20 @@ from pathlib import Path
 
 HEAVY = [
     "pandas", "numpy", "tensorflow", "keras", "sklearn", "pydantic", "pyarrow", "scipy", "skops",
-    "fairlearn", "divexplorer", "aif360", "onnx", "numba", "starlette", "uvicorn",
+    "fairlearn", "divexplorer", "sliceline", "aif360", "onnx", "numba", "starlette", "uvicorn",
 ]  # fmt: skip
 
-EXTRAS = ["tensorflow", "keras", "pyarrow", "polars", "skops", "fairlearn", "divexplorer", "aif360"]
+EXTRAS = [
+    "tensorflow",
+    "keras",
+    "pyarrow",
+    "polars",
+    "skops",
+    "fairlearn",
+    "divexplorer",
+    "sliceline",
+    "aif360",
+]
 EXTRAS += ["onnx", "starlette", "uvicorn", "httpx", "aiohttp", "prometheus_client", "redis"]
 EXTRAS += ["onnxruntime", "xgboost", "lightgbm", "catboost", "torch", "mlflow"]
 EXTRAS += ["duckdb", "dask"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scripted_subject import scripted
 
-from testsgd.baselines import BiasScan, DivExplorer
+from testsgd.baselines import BiasScan, DivExplorer, SliceLine
 
 MESSAGE = "no attribute 'append'\nand a second line"
 
@@ -39,6 +39,8 @@ def subject():
 def stand_in(monkeypatch, scanner):
     for name, content in {
         "divexplorer": {"DivergenceExplorer": scanner},
+        "sliceline": {},
+        "sliceline.slicefinder": {"Slicefinder": scanner},
         "aif360": {},
         "aif360.detectors": {},
         "aif360.detectors.mdss": {},
@@ -51,7 +53,8 @@ def stand_in(monkeypatch, scanner):
 
 
 @pytest.mark.parametrize(
-    ("method", "package"), [(DivExplorer(), "divexplorer"), (BiasScan(), "aif360")]
+    ("method", "package"),
+    [(DivExplorer(), "divexplorer"), (SliceLine(), "sliceline"), (BiasScan(), "aif360")],
 )
 @pytest.mark.parametrize(
     ("broken", "told"),
@@ -67,15 +70,15 @@ def test_a_package_that_raises_is_reported(method, package, broken, told, monkey
     assert f"another version of {package}" in result.note
 
 
-@pytest.mark.parametrize("method", [DivExplorer(), BiasScan()])
+@pytest.mark.parametrize("method", [DivExplorer(), SliceLine(), BiasScan()])
 def test_a_package_whose_import_raises_is_reported(method, monkeypatch):
     class Finder:
         def find_spec(self, name, path=None, target=None):
-            if name.partition(".")[0] in ("divexplorer", "aif360"):
+            if name.partition(".")[0] in ("divexplorer", "sliceline", "aif360"):
                 raise RuntimeError("built for another numpy")
 
     for name in list(sys.modules):
-        if name.partition(".")[0] in ("divexplorer", "aif360"):
+        if name.partition(".")[0] in ("divexplorer", "sliceline", "aif360"):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "meta_path", [Finder(), *sys.meta_path])
     result = method.run(subject())
@@ -87,6 +90,7 @@ def test_a_package_whose_import_raises_is_reported(method, monkeypatch):
     ("method", "own"),
     [
         (DivExplorer(), "testsgd.baselines.divexplorer.items_frame"),
+        (SliceLine(), "testsgd.baselines.sliceline.coded_columns"),
         (BiasScan(), "testsgd.baselines.bias_scan.rows_of"),
     ],
 )

@@ -55,7 +55,7 @@ def test_all_methods_with_the_time_they_have(
     finished = testsgd("compare", "demo", *SMALL, "--time-limit", "30", "--verbose")
 
     assert (finished.code, finished.err) == (0, "")
-    names = ("themis", "gerryfair", "divexplorer", "bias-scan", "individual")
+    names = ("themis", "gerryfair", "divexplorer", "sliceline", "bias-scan", "individual")
     assert asked == [(name, 30.0) for name in names]
     assert "the first 300" in finished.out
     assert NOTE in finished.out

@@ -13,4 +13,5 @@ from .individual import IndividualSearch as IndividualSearch
 from .registry import METHODS as METHODS
 from .registry import baselines as baselines
 from .registry import run_baseline as run_baseline
+from .sliceline import SliceLine as SliceLine
 from .themis import Themis as Themis

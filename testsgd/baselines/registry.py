@@ -38,6 +38,11 @@ BASELINES = {
         "All frequent combinations of one value a feature; the rate in a group is compared "
         "with that of everybody. Pastor, de Alfaro and Baralis, 2021.",
     ),
+    "sliceline": Entry(
+        "testsgd.baselines.sliceline:SliceLine",
+        "Slices of one value a feature in which a decision is most frequent, scored by how "
+        "much and by their size. Sagadeeva and Boehm, 2021.",
+    ),
     "bias-scan": Entry(
         "testsgd.baselines.bias_scan:BiasScan",
         "Multi-dimensional subset scan: the subset of values of each feature whose outcomes "
@@ -58,7 +63,7 @@ def baselines() -> tuple[Baseline, ...]:
     Examples
     --------
     >>> [baseline.method for baseline in baselines()]
-    ['themis', 'gerryfair', 'divexplorer', 'bias-scan', 'individual']
+    ['themis', 'gerryfair', 'divexplorer', 'sliceline', 'bias-scan', 'individual']
     """
     return tuple(find_baseline(name) for name in METHODS)
 

@@ -43,9 +43,9 @@ def compare(
     model, data, spec, favourable, threshold, limit, progress
         As for :func:`audit`; the data are rows, not texts.
     methods : str, sequence of str or None
-        Which methods: some of ``"themis"``, ``"gerryfair"``, ``"divexplorer"``, ``"bias-scan"``
-        and ``"individual"``; None or ``"all"`` for all. The audit always takes part. Methods whose
-        package is not installed are listed with what to install.
+        Which methods: some of ``"themis"``, ``"gerryfair"``, ``"divexplorer"``, ``"sliceline"``,
+        ``"bias-scan"`` and ``"individual"``; None or ``"all"`` for all. The audit always takes
+        part. Methods whose package is not installed are listed with what to install.
     time_limit : float or None
         Seconds that each method beside the audit may take; None for as long as it takes.
     **parameters

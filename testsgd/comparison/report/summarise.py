@@ -11,7 +11,7 @@ from testsgd.comparison.report.verdict import comparison_verdict
 from testsgd.report.summaries import package_versions, present_moment
 
 # Packages that only other methods compute with.
-_METHODS_PACKAGES = ("divexplorer", "aif360")
+_METHODS_PACKAGES = ("divexplorer", "sliceline", "aif360")
 
 
 def summarise_comparison(comparison: Comparison) -> ComparisonSummary:
