@@ -146,7 +146,7 @@ class MitigationOutcome:
 
         run = self.runs[0] if self.kept is None else self.kept
         pools = run.added_pools()
-        return samples_frame(pools, self.material.specification, self.targets)
+        return samples_frame(pools, self.material.specification, self.material.target_names)
 
     def write_model(self, folder: Path | str, about: Mapping[str, Any] | None = None) -> list[Path]:
         """Write the kept model with its card, which says `about` it besides; return the files.
@@ -161,7 +161,12 @@ class MitigationOutcome:
     def _about(self, kept: RunOutcome, chosen: Candidate) -> Mapping[str, Any]:
         """Return for the model card where the model is from."""
         return {
-            "mitigated": ", ".join(target.rule_set.text for target in self.targets),
+            "mitigated": ", ".join(
+                [
+                    *(target.rule_set.text for target in self.targets),
+                    *(target.text for target in self.material.controls if target.sampled),
+                ]
+            ),
             "mitigated by": f"retraining with {chosen.samples} samples ({chosen.kind}, weight "
             f"{chosen.weight:g}), {self.refitter.kind}, {chosen.name}, seed {kept.seed}",
             "original model": self.before.model.model.name,

@@ -14,14 +14,9 @@ import numpy as np
 from testsgd.auditing import Findings, Progress, compare_audits
 from testsgd.errors import DataError
 from testsgd.mitigation.alternatives import CurveMeasure, Setting, try_alternatives
-from testsgd.mitigation.candidate_evaluation import (
-    CANDIDATE_QUERIES,
-    Evaluator,
-    Written,
-    compare_written,
-)
+from testsgd.mitigation.candidate_evaluation import Evaluator, Written, compare_written
 from testsgd.mitigation.cross_validation import Build, CrossValidation, cross_validate
-from testsgd.mitigation.data_splits import Material
+from testsgd.mitigation.data_splits import CANDIDATE_QUERIES, Material
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome, Standing
 from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
@@ -230,7 +225,7 @@ def _search(
                 work.original.model,
                 parameters,
                 kind=kind,
-                gaps=evaluator.before.score.tolist(),
+                gaps=evaluator.gaps,
                 run=run,
                 wanted=dosages[-1].count,
             )
