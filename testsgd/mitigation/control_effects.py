@@ -98,6 +98,15 @@ class ControlAnswers:
         return change, min(2 * float(low.min()), change), max(2 * float(high.max()), change)
 
 
+@dataclass(frozen=True, eq=False)
+class ControlChanges:
+    """The answers about control effects on the held-out texts, by both models."""
+
+    before: list[ControlAnswers]
+    after: list[ControlAnswers] | None  # None if the original is kept.
+    confidence: float  # Of each interval.
+
+
 class ControlMeasure:
     """Asks models about some texts with terms and with neutral words.
 

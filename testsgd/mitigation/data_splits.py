@@ -15,6 +15,7 @@ from testsgd.auditing import AuditParameters, Estimates, Findings, Progress
 from testsgd.auditing.estimates import counted_estimates
 from testsgd.auditing.parameters import Estimand
 from testsgd.data import Specification
+from testsgd.data.text import TermCategory
 from testsgd.errors import DataError
 from testsgd.mitigation.control_effects import ControlMeasure, ControlTarget
 from testsgd.mitigation.parameters import (
@@ -98,9 +99,11 @@ class Material(ABC):
     it from `audit_parameters`.
     """
 
+    # The categories of sensitive terms that texts are audited for.
+    term_categories: tuple[TermCategory, ...] = ()
     # The control effects of texts that are to be countered, too.
     controls: tuple[ControlTarget, ...] = ()
-    # Whether one of them is larger than what any terms change against one another.
+    # Whether the first of them is larger than what any terms change against one another.
     controls_lead = False
     # How much each row or text counts in the accuracy; None: all the same.
     weights: NDArray[np.float64] | None = None

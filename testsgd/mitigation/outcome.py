@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from testsgd.auditing import AuditComparison, Estimates, Findings
     from testsgd.mitigation.candidate_evaluation import Written
+    from testsgd.mitigation.control_effects import ControlChanges
     from testsgd.mitigation.data_splits import Material
     from testsgd.mitigation.parameters import MitigationParameters
     from testsgd.mitigation.samples import CounterSamples
@@ -121,6 +122,8 @@ class MitigationOutcome:
     written: Written | None = None
     # What became of all groups on the held-out rows by that model; None if it is the original.
     side_effects: SideEffects | None = None
+    # What became of control effects on the held-out texts; None for rows.
+    controls: ControlChanges | None = None
     # What the samples reach with several budgets, in the run that is kept.
     curve: tuple[CurvePoint, ...] = ()
     alternatives: tuple[Alternative, ...] = ()  # What else one might do.

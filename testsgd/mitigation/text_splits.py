@@ -51,6 +51,7 @@ class TextMaterial(Material):
         super().__init__(texts.specification, *arguments)
         self.texts = texts
         self.terms = mentions.terms
+        self.term_categories = mentions.terms.categories
         self._mentions = mentions
         self._plan: tuple[ControlPlan, ...] = ()
         # One text of each unit, of equal and nearly equal ones.
@@ -70,7 +71,7 @@ class TextMaterial(Material):
         if effects is not None:
             sizes = np.abs(effects.difference[findings.judged])
             largest = float(np.nanmax(sizes, initial=0.0))
-            bounds = [target.lower_bound for target in material.controls]
+            bounds = [target.lower_bound for target in material.controls[:1]]
             material.controls_lead = max(bounds, default=0.0) > largest
         return material
 
