@@ -238,4 +238,4 @@ def counter_samples(
         run=1,
         wanted=count or settings.sizes(material.training_size)[-1],
     )
-    return samples_frame(pools, material.specification, material.target_names)
+    return samples_frame(pools, material.specification, material.all_targets)

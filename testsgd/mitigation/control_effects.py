@@ -17,45 +17,14 @@ from testsgd.auditing.text.controls import LEAST_TEXTS, ControlPlan, control_rep
 from testsgd.auditing.text.findings import ControlEffect
 from testsgd.data import Texts
 from testsgd.data.text import SensitiveTerms
-from testsgd.mitigation.parameters import Side
 from testsgd.mitigation.samples import Source
+from testsgd.mitigation.targets import ControlTarget, Subject
 from testsgd.models import TextModel
 from testsgd.rules import Mentions
 from testsgd.sampling.text import without_removed
 from testsgd.scoring import paired_tails_interval
 
 Floats = NDArray[np.float64]
-
-# The place of a category, and of a term of it; None: whichever terms the texts have.
-Subject = tuple[int, int | None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ControlTarget:
-    """A control effect that is to be countered."""
-
-    category: int  # The place of the category.
-    term: int | None  # The place of the term; None: whichever terms the texts have.
-    category_name: str
-    term_name: str | None
-    effect: float  # Of the original model, on texts that are not held out.
-    lower_bound: float  # Of its size; the bounds of all control effects hold at once.
-    # False: the samples of the whole category stand for the term too.
-    sampled: bool
-
-    @property
-    def text(self) -> str:
-        """What is compared, in words."""
-        return subject_text(self.category_name, self.term_name)
-
-    @property
-    def subject(self) -> Subject:
-        """The places of category and term."""
-        return self.category, self.term
-
-    def counter_label(self, side: Side) -> bool:
-        """Return whether samples of a side that counter the effect are favourable."""
-        return (self.effect < 0) == (side == "group")
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,10 +117,10 @@ class ControlMeasure:
             if not terms:
                 continue
 
-            def written(place: int, rows: Sequence[int], category: int = item.category) -> list[str]:
-                return [
-                    without_removed(replacer.variant(row, [category], [place])) for row in rows
-                ]
+            def written(
+                place: int, rows: Sequence[int], category: int = item.category
+            ) -> list[str]:
+                return [without_removed(replacer.variant(row, [category], [place])) for row in rows]
 
             removed = written(item.terms, own)
             own = [row for row, text in zip(own, removed, strict=True) if text]
@@ -230,12 +199,6 @@ def choose_control_targets(
         )
         for effect in significant
     )
-
-
-def subject_text(category: str, term: str | None) -> str:
-    """Write what is compared with neutral words."""
-    who = f"any term of {category}" if term is None else f"“{term}”"
-    return f"{who} against a neutral word"
 
 
 class ControlVariants(Source):

@@ -17,7 +17,7 @@ from testsgd.auditing.parameters import Estimand
 from testsgd.data import Specification
 from testsgd.data.text import TermCategory
 from testsgd.errors import DataError
-from testsgd.mitigation.control_effects import ControlMeasure, ControlTarget
+from testsgd.mitigation.control_effects import ControlMeasure
 from testsgd.mitigation.parameters import (
     LEAST_HELD_OUT,
     Dosage,
@@ -29,7 +29,7 @@ from testsgd.mitigation.parameters import (
 from testsgd.mitigation.sample_selection import draw_samples
 from testsgd.mitigation.samples import CounterSamples, Source
 from testsgd.mitigation.side_effects import GroupSums
-from testsgd.mitigation.targets import Target
+from testsgd.mitigation.targets import ControlTarget, Target
 from testsgd.models import Examples, LoadedModel, Split
 from testsgd.rules import RuleSet
 
@@ -146,10 +146,9 @@ class Material(ABC):
         raise TypeError("rows have no control effects")
 
     @property
-    def target_names(self) -> list[str]:
-        """What samples are for, in words: the groups, and behind them the control effects."""
-        groups = [target.rule_set.text for target in self.targets]
-        return [*groups, *(target.text for target in self.controls)]
+    def all_targets(self) -> list[Target | ControlTarget]:
+        """What samples are for: the groups, and behind them the control effects."""
+        return [*self.targets, *self.controls]
 
     @property
     @abstractmethod

@@ -149,7 +149,7 @@ class MitigationOutcome:
 
         run = self.runs[0] if self.kept is None else self.kept
         pools = run.added_pools()
-        return samples_frame(pools, self.material.specification, self.material.target_names)
+        return samples_frame(pools, self.material.specification, self.material.all_targets)
 
     def write_model(self, folder: Path | str, about: Mapping[str, Any] | None = None) -> list[Path]:
         """Write the kept model with its card, which says `about` it besides; return the files.

@@ -21,7 +21,6 @@ from testsgd.auditing.text.controls import ControlPlan, plan_controls
 from testsgd.data import SensitiveTerms, Texts
 from testsgd.mitigation.control_effects import (
     ControlMeasure,
-    ControlTarget,
     ControlVariants,
     choose_control_targets,
 )
@@ -29,7 +28,7 @@ from testsgd.mitigation.data_splits import CANDIDATE_QUERIES, Material, Places, 
 from testsgd.mitigation.parameters import Dosage, Kind, Side, SideChoice
 from testsgd.mitigation.samples import Source
 from testsgd.mitigation.side_effects import GroupSums
-from testsgd.mitigation.targets import Target
+from testsgd.mitigation.targets import ControlTarget, Target
 from testsgd.models import Examples, LoadedModel, TextModel
 from testsgd.rules import Mentions, RuleSet, TermRule, find_mentions
 from testsgd.sampling import Replacer
@@ -67,9 +66,8 @@ class TextMaterial(Material):
         measure = material.control_measure(material.seen, max_queries=CANDIDATE_QUERIES)
         answers = [] if measure is None else measure(model.model)
         material.controls = choose_control_targets(answers, self.terms, settings.confidence)
-        effects = findings.counterfactual if isinstance(findings, TextFindings) else None
-        if effects is not None:
-            sizes = np.abs(effects.difference[findings.judged])
+        if isinstance(findings, TextFindings) and findings.counterfactual is not None:
+            sizes = np.abs(findings.counterfactual.difference[findings.judged])
             largest = float(np.nanmax(sizes, initial=0.0))
             bounds = [target.lower_bound for target in material.controls[:1]]
             material.controls_lead = max(bounds, default=0.0) > largest

@@ -112,10 +112,7 @@ def _common_word(texts: Texts, mentions: Mentions) -> str | None:
     It says little, as it stands everywhere; and a text with it is as long as with a term.
     """
     of_terms = {
-        word
-        for term in mentions.terms.terms
-        for form in term.forms
-        for word in _WORD.findall(form)
+        word for term in mentions.terms.terms for form in term.forms for word in _WORD.findall(form)
     }
     read = texts.texts[:_TEXTS_READ]
     counts = Counter(word for text in read for word in set(_WORD.findall(text.lower())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from testsgd.mitigation.control_effects import ControlAnswers, Subject, subject_text
+from testsgd.mitigation.control_effects import ControlAnswers
 from testsgd.mitigation.outcome import MitigationOutcome
 from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.mitigation.report.control_summary import (
@@ -14,6 +14,7 @@ from testsgd.mitigation.report.control_summary import (
     ControlTargetSummary,
 )
 from testsgd.mitigation.report.samples_summary import SamplesSummary
+from testsgd.mitigation.targets import Subject, subject_text
 
 
 def control_changes(

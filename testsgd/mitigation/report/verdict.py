@@ -197,7 +197,6 @@ class _Outcome:
             return "not_certain"
         return "mitigated"
 
-
     @property
     def by_control(self) -> bool:
         """Whether the verdict goes by a control effect in place of the groups."""
