@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from testsgd.data import specification_from_mapping, terms_from_mapping
+from testsgd.models import TextModel
 
 FAITHS = ("catholic", "muslim", "jewish", "hindu", "sikh", "atheist")
 TERMS = terms_from_mapping(
@@ -53,10 +54,10 @@ def world(seed: int) -> tuple[pd.DataFrame, Pipeline]:
     return pd.DataFrame({"text": texts, "label": labels}), model.fit(texts, labels)
 
 
-def control_effect(model: Pipeline, seed: int = 1000) -> float:
+def control_effect(model: TextModel, seed: int = 1000) -> float:
     """Measure on new comments what any faith changes against leaving it out."""
     texts, _ = comments(seed)
     with_faith = [text for text in texts if not set(FAITHS).isdisjoint(text.split())]
-    without = [" ".join(set(text.split()) - set(FAITHS)) for text in with_faith]
-    fine = [np.mean(model.predict(some) == "fine") for some in (with_faith, without)]
+    without = [" ".join(word for word in text.split() if word not in FAITHS) for text in with_faith]
+    fine = [model.decisions(tuple(some)).mean() for some in (with_faith, without)]
     return float(fine[0] - fine[1])

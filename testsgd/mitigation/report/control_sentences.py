@@ -112,7 +112,7 @@ def control_too_few(summary: MitigationSummary) -> str:
     name = controls.targets[0].text if controls is not None and controls.targets else "the terms"
     many = words_for(summary.data.kind).many
     return (
-        f"What became of the control effect of {name} cannot be told: at least {FEW} held-out "
+        f"What became of the control effect of {name} is not known: at least {FEW} held-out "
         f"{many} that mention such a term are needed."
     )
 
