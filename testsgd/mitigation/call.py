@@ -139,6 +139,7 @@ def mitigate(
         refitter.check_writable()
     findings = inputs.find(progress)
     material = material.with_targets(inputs.targets(findings))
+    material = material.with_control_targets(inputs.loaded, findings)
     # Groups that were found without the held-out rows are compared on all rows all the same.
     if material.split.unseen:
         findings = material.audit(inputs.loaded, material.audited)
@@ -223,14 +224,18 @@ def counter_samples(
         limit=limit,
         **parameters,
     )
-    targets = inputs.targets(inputs.find(progress))
-    material, settings = inputs.material.with_targets(targets), inputs.settings
+    findings, settings = inputs.find(progress), inputs.settings
+    material = inputs.material.with_targets(inputs.targets(findings))
+    material = material.with_control_targets(inputs.loaded, findings)
     pools = material.pools(
         inputs.loaded.model,
         settings,
         kind=material.wanted_kinds(settings)[0],
-        gaps=[target.score for target in targets],
+        gaps=[
+            *(target.score for target in material.targets),
+            *(abs(target.effect) for target in material.controls),
+        ],
         run=1,
         wanted=count or settings.sizes(material.training_size)[-1],
     )
-    return samples_frame(pools, material.specification, targets)
+    return samples_frame(pools, material.specification, material.all_targets)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import Estimates
-from testsgd.mitigation.data_splits import Material, Places, RowShares
+from testsgd.mitigation.control_effects import control_scores
+from testsgd.mitigation.data_splits import CANDIDATE_QUERIES, Material, Places, RowShares
 from testsgd.mitigation.parameters import ROUNDING
 from testsgd.scoring import combined_interval, paired_interval
 
@@ -303,9 +304,6 @@ def _expected_drops(
     return accuracy, 100 * sum(losses) / max(1, len(losses))
 
 
-# Rows or texts to ask a candidate about, at most, before its score is measured on draws.
-CANDIDATE_QUERIES = 200_000
-
 # Of more training rows or texts so many are drawn to judge candidates by.
 _MOST_TRAINING = 5_000
 
@@ -350,7 +348,12 @@ class Evaluator:
             if material.estimand == "neighbourhood"
             else material.observed(material.seen)
         )
+        self._controls = material.control_measure(
+            material.seen, max_queries=CANDIDATE_QUERIES, targets_only=True
+        )
         self.before_scores = self._scores(original)
+        # What the samples are to close: by the measured rates, whatever the audit speaks of.
+        self.gaps = [*self.before.score.tolist(), *self.before_scores[len(material.targets) :]]
 
     @property
     def judged_by(self) -> Literal["probabilities", "labels"]:
@@ -385,8 +388,14 @@ class Evaluator:
         return part.counts.one_sided or part.balanced_drop > self._balanced_budget + ROUNDING
 
     def _scores(self, model: Any) -> list[float]:
-        """Return the sizes of the targets' differences, of the kind that the audit speaks of."""
-        return [float(score) for score in self._rates(model).score]
+        """Return the sizes of the targets' differences, of the kind that the audit speaks of.
+
+        For texts those of the control effects follow.
+        """
+        scores = [float(score) for score in self._rates(model).score]
+        if self._controls is not None:
+            scores += control_scores(self._material.controls, self._controls(model))
+        return scores
 
     def _parts(self, model: Any) -> tuple[PartFigures, PartFigures]:
         """Compare a model with the reference on the training and on the validation rows."""

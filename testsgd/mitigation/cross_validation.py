@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from testsgd.auditing import Estimates
 from testsgd.errors import DataError
-from testsgd.mitigation.candidate_evaluation import CANDIDATE_QUERIES, DecisionCounts
-from testsgd.mitigation.data_splits import DataSplit, Places
+from testsgd.mitigation.candidate_evaluation import DecisionCounts
+from testsgd.mitigation.data_splits import CANDIDATE_QUERIES, DataSplit, Places
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.mitigation.search import Search

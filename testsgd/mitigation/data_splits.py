@@ -15,7 +15,9 @@ from testsgd.auditing import AuditParameters, Estimates, Findings, Progress
 from testsgd.auditing.estimates import counted_estimates
 from testsgd.auditing.parameters import Estimand
 from testsgd.data import Specification
+from testsgd.data.text import TermCategory
 from testsgd.errors import DataError
+from testsgd.mitigation.control_effects import ControlMeasure
 from testsgd.mitigation.parameters import (
     LEAST_HELD_OUT,
     Dosage,
@@ -27,7 +29,7 @@ from testsgd.mitigation.parameters import (
 from testsgd.mitigation.sample_selection import draw_samples
 from testsgd.mitigation.samples import CounterSamples, Source
 from testsgd.mitigation.side_effects import GroupSums
-from testsgd.mitigation.targets import Target
+from testsgd.mitigation.targets import ControlTarget, Target
 from testsgd.models import Examples, LoadedModel, Split
 from testsgd.rules import RuleSet
 
@@ -38,6 +40,9 @@ RowShares = Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 # A side with a smaller share of the training rows or texts gets all the samples.
 SMALL_SIDE = 0.1
+
+# Rows or texts to ask a candidate about, at most, before its score is measured on draws.
+CANDIDATE_QUERIES = 200_000
 
 # With fewer training rows on a side only the first kind of samples is tried.
 FEW_SEEDS = 100
@@ -94,6 +99,12 @@ class Material(ABC):
     it from `audit_parameters`.
     """
 
+    # The categories of sensitive terms that texts are audited for.
+    term_categories: tuple[TermCategory, ...] = ()
+    # The control effects of texts that are to be countered, too.
+    controls: tuple[ControlTarget, ...] = ()
+    # Whether the first of them is larger than what any terms change against one another.
+    controls_lead = False
     # How much each row or text counts in the accuracy; None: all the same.
     weights: NDArray[np.float64] | None = None
     # How many times the step of shifted samples is made.
@@ -119,6 +130,25 @@ class Material(ABC):
         material = copy(self)
         material.targets = targets
         return material
+
+    def with_control_targets(self, model: LoadedModel[Any], findings: Findings) -> Self:
+        """Return the same with the control effects that are to be countered; rows have none."""
+        return self
+
+    def control_measure(
+        self, indices: Places, *, max_queries: int, targets_only: bool = False
+    ) -> ControlMeasure | None:
+        """Return what measures control effects on some rows or texts; None if there are none."""
+        return None
+
+    def control_source(self, target: ControlTarget, side: Side) -> Source:
+        """Return what samples of one side of a control effect are drawn from."""
+        raise TypeError("rows have no control effects")
+
+    @property
+    def all_targets(self) -> list[Target | ControlTarget]:
+        """What samples are for: the groups, and behind them the control effects."""
+        return [*self.targets, *self.controls]
 
     @property
     @abstractmethod
@@ -234,7 +264,8 @@ class Material(ABC):
     ) -> tuple[CounterSamples, ...]:
         """Generate samples of a kind, so many wanted of each side of each target that gets some.
 
-        `gaps` are the targets' scores, which shifted samples are to close; each run, from 1, draws
+        `gaps` are the targets' scores and the sizes of the control effects behind them, which
+        shifted samples are to close; each run, from 1, draws
         others. Raises a :class:`DataError` if there is nothing to make samples from.
         """
         pools = []
@@ -266,7 +297,51 @@ class Material(ABC):
                     where=f"group {target.rank}",
                     remedy="allow relabelling with --fallback nearest, or choose another group",
                 )
-        return tuple(pools)
+        return (
+            *pools,
+            *self._control_pools(model, parameters, kind=kind, gaps=gaps, run=run, wanted=wanted),
+        )
+
+    def _control_pools(
+        self,
+        model: Any,
+        parameters: MitigationParameters,
+        *,
+        kind: Kind,
+        gaps: Sequence[float],
+        run: int,
+        wanted: int,
+    ) -> list[CounterSamples]:
+        """Generate samples that counter control effects; they stand behind the targets.
+
+        On the side of the group are variants with the terms, on the other those with the controls.
+        As for groups of texts, the first alone are taken if it is not said.
+        """
+        pools, choice = [], parameters.side
+        sides: tuple[Side, ...] = get_args(Side) if choice == "both" else ("group",)
+        sides = ("rest",) if choice == "rest" else sides
+        for index, target in enumerate(self.controls, start=len(self.targets)):
+            if not target.sampled:
+                continue
+            for side in sides:
+                source = self.control_source(target, side)
+                state = [parameters.seed, run, index, get_args(Side).index(side)]
+                pool = draw_samples(
+                    source,
+                    model,
+                    side=side,
+                    target=index,
+                    kind=kind,
+                    favourable=target.counter_label(side),
+                    wanted=wanted,
+                    max_draws=parameters.max_draws,
+                    fallback=parameters.fallback,
+                    generator=np.random.default_rng(state),
+                    share=gaps[index] / len(sides),
+                    strength=self.strength,
+                )
+                pools += [pool] if len(pool) else []
+        return pools
 
     @abstractmethod
     def measure(self, indices: Places, *, max_queries: int) -> Callable[[Any], Estimates]:

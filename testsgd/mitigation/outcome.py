@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from testsgd.auditing import AuditComparison, Estimates, Findings
     from testsgd.mitigation.candidate_evaluation import Written
+    from testsgd.mitigation.control_effects import ControlChanges
     from testsgd.mitigation.data_splits import Material
     from testsgd.mitigation.parameters import MitigationParameters
     from testsgd.mitigation.samples import CounterSamples
@@ -121,6 +122,8 @@ class MitigationOutcome:
     written: Written | None = None
     # What became of all groups on the held-out rows by that model; None if it is the original.
     side_effects: SideEffects | None = None
+    # What became of control effects on the held-out texts; None for rows.
+    controls: ControlChanges | None = None
     # What the samples reach with several budgets, in the run that is kept.
     curve: tuple[CurvePoint, ...] = ()
     alternatives: tuple[Alternative, ...] = ()  # What else one might do.
@@ -146,7 +149,7 @@ class MitigationOutcome:
 
         run = self.runs[0] if self.kept is None else self.kept
         pools = run.added_pools()
-        return samples_frame(pools, self.material.specification, self.targets)
+        return samples_frame(pools, self.material.specification, self.material.all_targets)
 
     def write_model(self, folder: Path | str, about: Mapping[str, Any] | None = None) -> list[Path]:
         """Write the kept model with its card, which says `about` it besides; return the files.
@@ -161,7 +164,12 @@ class MitigationOutcome:
     def _about(self, kept: RunOutcome, chosen: Candidate) -> Mapping[str, Any]:
         """Return for the model card where the model is from."""
         return {
-            "mitigated": ", ".join(target.rule_set.text for target in self.targets),
+            "mitigated": ", ".join(
+                [
+                    *(target.rule_set.text for target in self.targets),
+                    *(target.text for target in self.material.controls if target.sampled),
+                ]
+            ),
             "mitigated by": f"retraining with {chosen.samples} samples ({chosen.kind}, weight "
             f"{chosen.weight:g}), {self.refitter.kind}, {chosen.name}, seed {kept.seed}",
             "original model": self.before.model.model.name,

@@ -15,13 +15,14 @@ from testsgd.auditing import Findings, Progress, compare_audits
 from testsgd.errors import DataError
 from testsgd.mitigation.alternatives import CurveMeasure, Setting, try_alternatives
 from testsgd.mitigation.candidate_evaluation import (
-    CANDIDATE_QUERIES,
     Evaluator,
     Written,
     compare_written,
+    shared_confidence,
 )
+from testsgd.mitigation.control_effects import ControlChanges, shared_control_confidence
 from testsgd.mitigation.cross_validation import Build, CrossValidation, cross_validate
-from testsgd.mitigation.data_splits import Material
+from testsgd.mitigation.data_splits import CANDIDATE_QUERIES, Material
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome, Standing
 from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
@@ -140,6 +141,7 @@ def run_mitigation(
         if judged is not None:
             kept, written, effects = judged.run, judged.written, judged.side_effects
             held_out_after = material.audit(kept.model, held_out)
+        controls = _control_changes(original, kept, written, material, allowed)
         shown = searches[0 if kept is None else kept.run - 1].result
         measure = CurveMeasure(reference, material, material.rates(held_out, max_queries=allowed))
         curve = measure.single(shown.curve())
@@ -164,9 +166,32 @@ def run_mitigation(
         held_out=compare_audits(held_out_before, held_out_after, least_increase=RISEN_BY),
         written=written,
         side_effects=effects,
+        controls=controls,
         curve=curve,
         alternatives=alternatives,
         seconds=seconds,
+    )
+
+
+def _control_changes(
+    original: LoadedModel[Any],
+    kept: RunOutcome | None,
+    written: Written | None,
+    material: Material,
+    max_queries: int,
+) -> ControlChanges | None:
+    """Measure control effects on the held-out texts; None if they could not be measured."""
+    measure = material.control_measure(material.split.parts.test, max_queries=max_queries)
+    if measure is None:
+        return None
+    before = measure(original.model)
+    confidence = material.audit_parameters.confidence
+    if written is not None:
+        confidence = shared_confidence(confidence, written.looked)
+    return ControlChanges(
+        before=before,
+        after=None if kept is None else measure(kept.model.model),
+        confidence=shared_control_confidence(confidence, before),
     )
 
 
@@ -230,7 +255,7 @@ def _search(
                 work.original.model,
                 parameters,
                 kind=kind,
-                gaps=evaluator.before.score.tolist(),
+                gaps=evaluator.gaps,
                 run=run,
                 wanted=dosages[-1].count,
             )

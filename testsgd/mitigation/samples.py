@@ -21,7 +21,7 @@ from testsgd._files import atomic_path, import_pyarrow, write_stream
 from testsgd.data import Specification, TextSpecification, category_text
 from testsgd.errors import DataError, ParameterError
 from testsgd.mitigation.parameters import Kind, Side
-from testsgd.mitigation.targets import Target
+from testsgd.mitigation.targets import ControlTarget, Target
 from testsgd.models.refitting import Inputs
 from testsgd.models.refitting.protocol import joined_frames
 
@@ -168,15 +168,18 @@ _ENDINGS = (".parquet", ".csv")
 
 
 def samples_frame(
-    samples: Sequence[CounterSamples], specification: Specification, targets: Sequence[Target]
+    samples: Sequence[CounterSamples],
+    specification: Specification,
+    targets: Sequence[Target | ControlTarget],
 ) -> pd.DataFrame:
     """List samples as a data frame.
 
     Result: the features, or the text, under their own names; the label column with the label of
     each sample; then the columns :data:`PROVENANCE_COLUMNS`: the place of the row or text it was
-    made from, counted from 0; what was changed; why it is there; the group it is for; and whether
-    it is in the group or of the rest. A :class:`DataError` is raised if samples are to have the
-    unfavourable label, and there is not just one such label.
+    made from, counted from 0; what was changed; why it is there; the group or control effect it is
+    for, as `targets` name them; and whether it is in the group or of the rest. A
+    :class:`DataError` is raised if samples are to have the unfavourable label, and there is not
+    just one such label.
     """
     label = specification.label
     other = _other_label(specification)
@@ -197,7 +200,7 @@ def samples_frame(
         provenance["seed_row"] += some.seeds.tolist()
         provenance["change"] += list(some.changes)
         provenance["why"] += _reasons(some, label.favourable, other)
-        provenance["group"] += [targets[some.target].rule_set.text] * len(some)
+        provenance["group"] += [targets[some.target].text] * len(some)
         provenance["side"] += [some.side] * len(some)
     taken = {*frame.columns, column}
     added: dict[str, pd.Series[Any]] = {column: _texts(labels)}

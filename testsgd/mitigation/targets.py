@@ -8,8 +8,11 @@ from typing import Literal
 
 from testsgd.auditing import Findings
 from testsgd.errors import ParameterError
-from testsgd.mitigation.parameters import LEAST_HELD_OUT, MitigationParameters
+from testsgd.mitigation.parameters import LEAST_HELD_OUT, MitigationParameters, Side
 from testsgd.rules import RuleSet
+
+# The place of a category, and of a term of it; None: whichever terms the texts have.
+Subject = tuple[int, int | None]
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,45 @@ class Target:
     # Whether the model gives it less of the favourable label than everybody else, or more.
     direction: Literal["less", "more"]
     score: float  # Its score in the audit.
+
+    @property
+    def text(self) -> str:
+        """Who is in the group, in words."""
+        return self.rule_set.text
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlTarget:
+    """A control effect that is to be countered."""
+
+    category: int  # The place of the category.
+    term: int | None  # The place of the term; None: whichever terms the texts have.
+    category_name: str
+    term_name: str | None
+    effect: float  # Of the original model, on texts that are not held out.
+    lower_bound: float  # Of its size; the bounds of all control effects hold at once.
+    # False: the samples of the whole category stand for the term too.
+    sampled: bool
+
+    @property
+    def text(self) -> str:
+        """What is compared, in words."""
+        return subject_text(self.category_name, self.term_name)
+
+    @property
+    def subject(self) -> Subject:
+        """The places of category and term."""
+        return self.category, self.term
+
+    def counter_label(self, side: Side) -> bool:
+        """Return whether samples of a side that counter the effect are favourable."""
+        return (self.effect < 0) == (side == "group")
+
+
+def subject_text(category: str, term: str | None) -> str:
+    """Write what is compared with neutral words."""
+    who = f"any term of {category}" if term is None else f"“{term}”"
+    return f"{who} against a neutral word"
 
 
 def choose_targets(

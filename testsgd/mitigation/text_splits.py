@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import AuditParameters, Findings, Progress
 from testsgd.auditing.parameters import Estimand
-from testsgd.auditing.text import TermGroupMeasure, TextFindings, run_text_audit
+from testsgd.auditing.text import (
+    TermGroupMeasure,
+    TextFindings,
+    run_text_audit,
+    text_clusters,
+)
+from testsgd.auditing.text.controls import ControlPlan, plan_controls
 from testsgd.data import SensitiveTerms, Texts
-from testsgd.mitigation.data_splits import Material, Places, RowShares
+from testsgd.mitigation.control_effects import (
+    ControlMeasure,
+    ControlVariants,
+    choose_control_targets,
+)
+from testsgd.mitigation.data_splits import CANDIDATE_QUERIES, Material, Places, RowShares
 from testsgd.mitigation.parameters import Dosage, Kind, Side, SideChoice
 from testsgd.mitigation.samples import Source
 from testsgd.mitigation.side_effects import GroupSums
-from testsgd.mitigation.targets import Target
+from testsgd.mitigation.targets import ControlTarget, Target
 from testsgd.models import Examples, LoadedModel, TextModel
 from testsgd.rules import Mentions, RuleSet, TermRule, find_mentions
 from testsgd.sampling import Replacer
@@ -38,7 +50,52 @@ class TextMaterial(Material):
         super().__init__(texts.specification, *arguments)
         self.texts = texts
         self.terms = mentions.terms
+        self.term_categories = mentions.terms.categories
         self._mentions = mentions
+        self._plan: tuple[ControlPlan, ...] = ()
+        # One text of each unit, of equal and nearly equal ones.
+        self._first_of_unit: Places = np.zeros(0, dtype=np.intp)
+
+    def with_control_targets(self, model: LoadedModel[TextModel], findings: Findings) -> Self:
+        """Return the same with the control effects that are significant on the seen texts."""
+        material, settings = copy(self), self.audit_parameters
+        plan = plan_controls(self.texts, self._mentions, model, settings.seed)
+        units = text_clusters(self.texts, self._mentions).of_row
+        material._plan = tuple(plan)
+        material._first_of_unit = np.unique(units, return_index=True)[1].astype(np.intp)
+        measure = material.control_measure(material.seen, max_queries=CANDIDATE_QUERIES)
+        answers = [] if measure is None else measure(model.model)
+        material.controls = choose_control_targets(answers, self.terms, settings.confidence)
+        if isinstance(findings, TextFindings) and findings.counterfactual is not None:
+            sizes = np.abs(findings.counterfactual.difference[findings.judged])
+            largest = float(np.nanmax(sizes, initial=0.0))
+            bounds = [target.lower_bound for target in material.controls[:1]]
+            material.controls_lead = max(bounds, default=0.0) > largest
+        return material
+
+    def control_measure(
+        self, indices: Places, *, max_queries: int, targets_only: bool = False
+    ) -> ControlMeasure | None:
+        """Return what measures control effects on some texts, of equal ones on the first."""
+        if not self._plan or (targets_only and not self.controls):
+            return None
+        return ControlMeasure(
+            self.texts,
+            self._mentions,
+            self._plan,
+            np.intersect1d(indices, self._first_of_unit),
+            max_queries=max_queries,
+            subjects={target.subject for target in self.controls} if targets_only else None,
+        )
+
+    def control_source(self, target: ControlTarget, side: Side) -> ControlVariants:
+        """Return training texts with the terms of a control effect, or with the controls."""
+        [plan] = [item for item in self._plan if item.category == target.category]
+        training, has = self.trained, self._mentions.replaceable()[:, target.category]
+        places: Sequence[int] = plan.known if target.term is None else (target.term,)
+        if side == "rest":
+            places = range(plan.terms, plan.terms + len(plan.controls))
+        return ControlVariants(self.texts, self._mentions, plan, places, training[has[training]])
 
     @property
     def estimand(self) -> Estimand:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +20,10 @@ from testsgd.auditing.text.answers import pair_sums
 from testsgd.auditing.text.findings import NONSENSE, ControlEffect, ControlEffects
 from testsgd.auditing.text.known_words import nonsense_word, unknown_terms
 from testsgd.auditing.text.outcome import TextAudit, independent_pairs
-from testsgd.data.text import Term, TermCategory
+from testsgd.data.text import Term, TermCategory, Texts
+from testsgd.models import LoadedModel
+from testsgd.models.text import TextModel
+from testsgd.rules.text import Mentions
 from testsgd.sampling.text import REMOVED, Replacer, without_removed
 from testsgd.scoring import paired_interval, paired_tails_interval
 
@@ -36,7 +39,7 @@ _LEAST_CONTROLS = 2
 
 
 @dataclass(frozen=True)
-class _Asked:
+class ControlPlan:
     """What is to be asked about one category."""
 
     category: int
@@ -53,7 +56,7 @@ def ask_controls(audit: TextAudit, budget: int) -> ControlEffects | None:
     Of each category the same texts are asked about as they are, with each term, and with each
     neutral word, all of which fit by what the list of terms says of its category.
     """
-    plan = _plan(audit)
+    plan = plan_controls(audit.texts, audit.mentions, audit.model, audit.parameters.seed)
     left = (budget - audit.predictions.asked) // audit.parameters.draws
     most = _affordable(audit, plan, left)
     plan = [asked for asked in plan if min(len(asked.rows), most) >= LEAST_TEXTS]
@@ -63,7 +66,7 @@ def ask_controls(audit: TextAudit, budget: int) -> ControlEffects | None:
     confidence = audit.parameters.confidence
     if audit.parameters.guarantee == "simultaneous":
         confidence = 1 - (1 - confidence) / comparisons
-    replacer = _replacer(audit, plan)
+    replacer = control_replacer(audit.texts, audit.mentions, plan)
     effects: list[ControlEffect] = []
     for asked in plan:
         effects += _effects(audit, replace(asked, rows=asked.rows[:most]), replacer, confidence)
@@ -80,13 +83,15 @@ def neutral_words(category: TermCategory) -> tuple[str, ...]:
     return ("person",) if any(term.plural for term in category.terms) else ()
 
 
-def _plan(audit: TextAudit) -> list[_Asked]:
-    """Choose the texts and the controls of each category."""
-    generator = np.random.default_rng([audit.parameters.seed, 7])
-    presence, terms = audit.mentions.replaceable(), audit.mentions.terms
-    nonsense = nonsense_word(audit.texts.texts)
-    common = _common_word(audit)
-    unknown = unknown_terms(audit.model, terms)
+def plan_controls(
+    texts: Texts, mentions: Mentions, model: LoadedModel[TextModel], seed: int
+) -> list[ControlPlan]:
+    """Choose the texts, the terms and the controls of each category."""
+    generator = np.random.default_rng([seed, 7])
+    presence, terms = mentions.replaceable(), mentions.terms
+    nonsense = nonsense_word(texts.texts)
+    common = _common_word(texts, mentions)
+    unknown = unknown_terms(model, terms)
     if unknown is None or all(part.all() for part in unknown):
         unknown = tuple(np.zeros(size, dtype=bool) for size in terms.sizes)
     plan = []
@@ -97,28 +102,25 @@ def _plan(audit: TextAudit) -> list[_Asked]:
         controls = ("", *(word for word in words if word is not None and word not in own))
         if len(controls) >= _LEAST_CONTROLS:
             known = tuple(np.flatnonzero(~unknown[index]).tolist())
-            plan.append(_Asked(index, rows, len(category.terms), known, controls))
+            plan.append(ControlPlan(index, rows, len(category.terms), known, controls))
     return plan
 
 
-def _common_word(audit: TextAudit) -> str | None:
+def _common_word(texts: Texts, mentions: Mentions) -> str | None:
     """Return the word that most texts have and no term: one that the model knows, if any is known.
 
     It says little, as it stands everywhere; and a text with it is as long as with a term.
     """
     of_terms = {
-        word
-        for term in audit.mentions.terms.terms
-        for form in term.forms
-        for word in _WORD.findall(form)
+        word for term in mentions.terms.terms for form in term.forms for word in _WORD.findall(form)
     }
-    texts = audit.texts.texts[:_TEXTS_READ]
-    counts = Counter(word for text in texts for word in set(_WORD.findall(text.lower())))
+    read = texts.texts[:_TEXTS_READ]
+    counts = Counter(word for text in read for word in set(_WORD.findall(text.lower())))
     words = [word for word in counts if word not in of_terms and word not in ("a", "an")]
     return min(words, key=lambda word: (-counts[word], word), default=None)
 
 
-def _affordable(audit: TextAudit, plan: list[_Asked], left: int) -> int:
+def _affordable(audit: TextAudit, plan: list[ControlPlan], left: int) -> int:
     """Return how many texts of each category can be asked about."""
     judged = {item.categories for item in audit.rule_sets.category_sets}
     # What an exact audit has asked already costs nothing.
@@ -138,16 +140,16 @@ def _affordable(audit: TextAudit, plan: list[_Asked], left: int) -> int:
     return bisect_right(range(largest + 1), left, key=cost) - 1
 
 
-def _replacer(audit: TextAudit, plan: list[_Asked]) -> Replacer:
+def control_replacer(texts: Texts, mentions: Mentions, plan: Sequence[ControlPlan]) -> Replacer:
     """Return what writes texts with terms and with controls, which stand behind the terms."""
-    terms = audit.mentions.terms
+    terms = mentions.terms
     categories = list(terms.categories)
     for asked in plan:
         category = categories[asked.category]
         more = tuple(_as_term(word) for word in asked.controls)
         categories[asked.category] = replace(category, terms=(*category.terms, *more))
     with_controls = replace(terms, categories=tuple(categories))
-    return Replacer(audit.texts.texts, replace(audit.mentions, terms=with_controls))
+    return Replacer(texts.texts, replace(mentions, terms=with_controls))
 
 
 def _as_term(word: str) -> Term:
@@ -159,7 +161,7 @@ def _as_term(word: str) -> Term:
 
 
 def _effects(
-    audit: TextAudit, asked: _Asked, replacer: Replacer, confidence: float
+    audit: TextAudit, asked: ControlPlan, replacer: Replacer, confidence: float
 ) -> Iterator[ControlEffect]:
     """Ask about one category, and compare it and each of its terms with the controls."""
     # Nothing is left of a text that has nothing but the term.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from testsgd.auditing.report.provenance import data_facts, model_facts
 from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.mitigation.report import charts, phrases
+from testsgd.mitigation.report.control_sentences import control_table
 from testsgd.mitigation.report.key_figures import key_figures
 from testsgd.mitigation.report.notes import mitigation_notes
 from testsgd.mitigation.report.phrases import KINDS, STATUS_NAMES
@@ -132,6 +133,15 @@ def _before_and_after(summary: MitigationSummary, words: Words) -> tuple[Block, 
         intro += [
             Heading(f"All {plural(len(targets), 'target')}, on all {words.many}"),
             charts.shifts(targets, charts.shift_scale(targets), label, links=True),
+        ]
+    if summary.controls is not None and summary.controls.largest_before is not None:
+        intro += [
+            Heading("Groups, and terms against neutral words"),
+            Paragraph(
+                "A control effect is what a term, or any term of a category, changes against the "
+                "same texts with neutral words in its place. In points, with intervals."
+            ),
+            control_table(summary),
         ]
     articles = tuple(_target(summary, index, words) for index in range(len(targets)))
     more = articles[_OPEN_TARGETS:]

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from testsgd.mitigation.parameters import LEAST_HELD_OUT
+from testsgd.mitigation.report.samples_summary import SamplesSummary
 from testsgd.mitigation.report.summary import (
     CandidateSummary,
     ChangeSummary,
     RatesSummary,
     RunRange,
-    SamplesSummary,
     SplitSummary,
 )
 from testsgd.report.formatting import MINUS, NOTHING, count, size, size_points

@@ -17,10 +17,10 @@ from testsgd.mitigation.report.phrases import (
     kept_label,
     span,
 )
+from testsgd.mitigation.report.samples_summary import SamplesSummary
 from testsgd.mitigation.report.summary import (
     MitigationSummary,
     RatesSummary,
-    SamplesSummary,
     SplitSummary,
     WrittenSummary,
 )
@@ -341,13 +341,15 @@ def no_candidate_sentences(summary: MitigationSummary, words: Words) -> list[str
 def sample_sentences(summary: MitigationSummary, words: Words) -> list[str]:
     """Write how many samples were added, of which kind, and why they carry their labels."""
     targets, chosen_run = summary.targets, summary.chosen_run
-    samples = [some for target in targets for some in target.samples if some.added]
+    controls = summary.controls.targets if summary.controls else []
+    against = [some for control in controls for some in control.samples if some.added]
+    samples = [some for target in targets for some in target.samples if some.added] + against
     if not samples:
         return []
     label, of = "the label that counters the difference", ""
     if len({some.label for some in samples}) == 1:
         label = f"the label “{samples[0].label}”"
-    if len({some.side for some in samples}) == 1 and len(targets) == 1:
+    if len({some.side for some in samples}) == 1 and len(targets) == 1 and not against:
         of = f" of {'the group' if samples[0].side == 'group' else words.others}"
     added = _added(samples, of, summary.split, words)
     if len({some.kind for some in samples}) == 1:

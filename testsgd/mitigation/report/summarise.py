@@ -18,6 +18,8 @@ from testsgd.auditing.text import TextFindings
 from testsgd.mitigation.alternatives import ALTERNATIVES
 from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome
 from testsgd.mitigation.parameters import RISEN_BY
+from testsgd.mitigation.report.control_summarise import control_changes
+from testsgd.mitigation.report.samples_summary import SamplesSummary
 from testsgd.mitigation.report.summary import (
     AuditChange,
     CandidateSummary,
@@ -27,7 +29,6 @@ from testsgd.mitigation.report.summary import (
     MitigationVerdict,
     RunRange,
     RunSummary,
-    SamplesSummary,
     SplitSummary,
     TargetRange,
     TargetSummary,
@@ -49,6 +50,8 @@ _NOT_CHOSEN = SimpleNamespace(kind=None, weight=None, samples=None)
 def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
     """Write what a mitigation did and found as one document; it shows no text of the data."""
     indices = range(len(outcome.targets))
+    # Samples for control effects stand behind those for groups.
+    controls = range(len(indices), len(indices) + len(outcome.material.controls))
     targets = [_target(outcome, index) for index in indices]
     runs = [_run(outcome, run) for run in outcome.runs]
     standings = [run.standing for run in outcome.runs]
@@ -88,6 +91,7 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
         ],
         all_rows=_change(outcome, outcome.everywhere),
         held_out=_change(outcome, outcome.held_out),
+        controls=control_changes(outcome, [_pool_samples(outcome, index) for index in controls]),
         least_increase=RISEN_BY,
         comparisons=[
             _comparison(outcome, alternative, equal_change, targets)
@@ -126,13 +130,18 @@ def _target(outcome: MitigationOutcome, index: int) -> TargetSummary:
         choice_before=known(outcome.before_choice[index]),
         effect_before=effect_before,
         effect_after=effect_after,
-        samples=[
-            _samples(outcome, run, pool)
-            for run in outcome.runs
-            for pool in run.added_pools()
-            if pool.target == index
-        ],
+        samples=_pool_samples(outcome, index),
     )
+
+
+def _pool_samples(outcome: MitigationOutcome, index: int) -> list[SamplesSummary]:
+    """List the samples of a target, or of a control effect, in all runs."""
+    return [
+        _samples(outcome, run, pool)
+        for run in outcome.runs
+        for pool in run.added_pools()
+        if pool.target == index
+    ]
 
 
 def _effects(

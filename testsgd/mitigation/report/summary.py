@@ -12,7 +12,9 @@ from pydantic import ConfigDict, Field
 
 from testsgd.auditing.report.summary import CounterfactualSummary, DataSummary, ModelSummary
 from testsgd.mitigation.outcome import CurvePoint, ErrorRate
-from testsgd.mitigation.parameters import Kind, MitigationParameters, Side
+from testsgd.mitigation.parameters import Kind, MitigationParameters
+from testsgd.mitigation.report.control_summary import ControlChangesSummary
+from testsgd.mitigation.report.samples_summary import SamplesSummary
 from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.mitigation/2"
@@ -242,28 +244,6 @@ class EqualAccuracy(Part):
     )
 
 
-class SamplesSummary(Part):
-    """The samples that were generated for one target, in one run."""
-
-    run: int = Field(ge=1, description="which run")
-    kind: Kind = Field(
-        description="how they were chosen: as the original model labels them; by its chance of "
-        "the counter label; or as drawn, with what it says moved towards that label"
-    )
-    side: Side = Field(description="whose members the samples are")
-    label: str = Field(description="the counter label: all but anchors carry it")
-    seeds: int = Field(description="training rows of that side, which the samples are drawn from")
-    drawn: int = Field(description="samples drawn; repetitions count")
-    distinct: int = Field(description="different ones among them")
-    counter_labelled: int = Field(description="those the original model gives the counter label")
-    relabelled: int = Field(description="of those added: given another label by the original model")
-    anchors: int = Field(
-        description="of those added: keep the other label, as the original model has it"
-    )
-    added: int = Field(description="samples in the training of the model that the run chose")
-    weight: float = Field(description="how much each counted beside a training row")
-
-
 class TargetSummary(Part):
     """A group whose discrimination is to be countered."""
 
@@ -299,7 +279,10 @@ class CandidateSummary(Part):
     weight: float = Field(description="how much each sample counted beside a training row")
     samples: int = Field(ge=0, description="samples added; of anchored ones those relabelled")
     accuracy_drop: float = Field(description="points of accuracy lost, as `evaluated_by` says")
-    scores: list[float | None] = Field(description="each target's, on rows that are not held out")
+    scores: list[float | None] = Field(
+        description="each target's, on rows that are not held out; for texts the sizes of the "
+        "control effects in `controls.targets` follow"
+    )
     allowed: bool = Field(description="true: within the budgets of accuracy, and not one-sided")
     chosen: bool = Field(description="true: the best of its run")
 
@@ -451,6 +434,9 @@ class MitigationSummary(Part):
     candidates: list[CandidateSummary] = Field(description="all that was tried, run by run")
     all_rows: AuditChange = Field(description="the audits of all rows, before and after")
     held_out: AuditChange = Field(description="the audits of the held-out rows")
+    controls: ControlChangesSummary | None = Field(
+        None, description="for texts: what terms change against neutral words; null for rows"
+    )
     least_increase: float = Field(description="from which rise on a group is listed as increased")
     comparisons: list[ComparisonSummary] = Field(description="what else one might do")
     verdict: MitigationVerdict = Field(description="the outcome in words, with the exit code")

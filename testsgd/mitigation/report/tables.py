@@ -15,6 +15,7 @@ from testsgd.mitigation.report.phrases import (
     largest_mean,
     spread_scores,
 )
+from testsgd.mitigation.report.samples_summary import SamplesSummary
 from testsgd.mitigation.report.summary import (
     CandidateSummary,
     ChangeSummary,
@@ -22,7 +23,6 @@ from testsgd.mitigation.report.summary import (
     GroupChange,
     MitigationSummary,
     RatesSummary,
-    SamplesSummary,
     TargetSummary,
 )
 from testsgd.report.blocks import Column, Row, Table
@@ -380,6 +380,11 @@ def samples_table(summary: MitigationSummary) -> Table:
     lines = [
         (whose(target, samples), samples)
         for target in summary.targets
+        for samples in target.samples
+    ]
+    lines += [
+        (target.text, samples)
+        for target in (summary.controls.targets if summary.controls else [])
         for samples in target.samples
     ]
     return listing(

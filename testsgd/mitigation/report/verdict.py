@@ -12,6 +12,12 @@ from typing import Literal, NamedTuple
 from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.mitigation.parameters import ROUNDING
 from testsgd.mitigation.report import phrases
+from testsgd.mitigation.report.control_sentences import (
+    control_change_sentences,
+    control_moved,
+    control_too_few,
+    deciding_control,
+)
 from testsgd.mitigation.report.phrases import FEW, accuracy, budget, enough, judged_where
 from testsgd.mitigation.report.sentences import (
     caveats,
@@ -172,6 +178,8 @@ class _Outcome:
             return "side_effect"
         if effects is not None and effects.worst is not None and worst_rose(effects.worst):
             return "worst_rose"
+        if self.by_control:
+            return self._control_status()
         changes = [self.change(*both) for both in self.both]
         known = [change for change in changes if change is not None]
         if len(known) < len(changes):
@@ -188,6 +196,30 @@ class _Outcome:
         if not all(certainly_smaller(change) for change in known):
             return "not_certain"
         return "mitigated"
+
+    @property
+    def by_control(self) -> bool:
+        """Whether the verdict goes by a control effect in place of the groups."""
+        return self.summary.controls is not None and self.summary.controls.decides
+
+    def _control_status(self) -> Status:
+        """Decide what became of the control effect that the verdict goes by."""
+        change = deciding_control(self.summary)
+        if change is None or change.after is None or change.change is None or change.texts < FEW:
+            return "too_few"
+        before, after = change.before.difference, change.after.difference
+        low, high = change.after.confidence_interval
+        if before * after < 0 and (low > 0 or high < 0 or abs(after) > TURNED):
+            return "reversed"
+        if abs(after) >= abs(before):
+            return "not_better"
+        figures = ChangeSummary(
+            before=before,
+            after=after,
+            change=change.change,
+            confidence_interval=change.change_interval,
+        )
+        return "mitigated" if certainly_smaller(figures) else "not_certain"
 
 
 def worst_rose(worst: WorstSummary) -> bool:
@@ -228,6 +260,7 @@ def mitigation_verdict(summary: MitigationSummary) -> MitigationVerdict:
             headline=_nothing_kept(summary, words),
             sentences=[
                 *no_candidate_sentences(summary, words),
+                *control_change_sentences(summary),
                 *few_sentence(summary, words),
                 *comparison_sentence(summary, None),
                 *doubts,
@@ -240,6 +273,7 @@ def mitigation_verdict(summary: MitigationSummary) -> MitigationVerdict:
         exit_code=EXIT_CODES.get(status, 1),
         headline=_headline(status, outcome) + _besides(status, outcome),
         sentences=[
+            *control_change_sentences(summary),
             *worst_sentences(summary, written, words),
             *gap_sentences(summary, written, words),
             held_out_sentence(summary.split, written, words),
@@ -272,7 +306,9 @@ def _nothing_kept(summary: MitigationSummary, words: Words) -> str:
 
 def _headline(status: Status, outcome: _Outcome) -> str:
     """Write the status in a sentence or two."""
-    change, down, words = _change(outcome), _levelled_down(outcome), outcome.words
+    change, words = _change(outcome), outcome.words
+    # Levelling down is known of groups alone.
+    down = "" if outcome.by_control else _levelled_down(outcome)
     held_out = outcome.written.held_out.accuracy
     paid = f"{phrases.cost(-100 * (held_out.change or 0.0))}{_ends(held_out)}"
     match status:
@@ -310,6 +346,12 @@ def _besides(status: Status, outcome: _Outcome) -> str:
 
 def _change(outcome: _Outcome) -> str:
     """Write from where to where the difference went; of several targets, the largest difference."""
+    if outcome.by_control:
+        control = deciding_control(outcome.summary)
+        if control is None:
+            return control_too_few(outcome.summary).rstrip(".")
+        moved = control_moved(control)
+        return f"{moved[:1].upper()}{moved[1:]}"
     number = len(outcome.both)
     where = f"On {count(outcome.summary.split.held_out)} held-out {outcome.words.many}"
     what = "counterfactual effect" if outcome.texts else "difference"
@@ -421,6 +463,8 @@ def _constant(outcome: _Outcome) -> str:
 
 
 def _too_few(outcome: _Outcome) -> str:
+    if outcome.by_control:
+        return control_too_few(outcome.summary)
     words, held_out = outcome.words, count(outcome.summary.split.held_out)
     for target in outcome.summary.targets:
         number, side = phrases.smaller_side(target.held_out_before)
