@@ -14,7 +14,7 @@ _Found = TypeVar("_Found")
 def of_each(
     function: Callable[[_Item], _Found], items: Sequence[_Item], *, at_once: int | None = None
 ) -> list[_Found]:
-    """Return what a function finds of each item, in their order; of at most so many at once.
+    """Return what a function finds of each item, in their order; at most `at_once` together.
 
     NumPy and SciPy leave Python to other threads while they compute, so threads are enough; there
     are none for a single item, or on a single processor.

@@ -33,7 +33,7 @@ _FINGERPRINT_SEED = 1986
 
 Singles = NDArray[np.float32]
 
-# Up to so many cells, and members of groups (16 MB), a product is quicker than a contraction.
+# Up to this number of cells, and of members of groups (16 MB), a product is quicker.
 _FEW_CELLS = 128
 _MOST_MEMBERS = 1 << 22
 

@@ -98,7 +98,7 @@ def near_copies(
 ) -> NearCopies:
     """Tell which groups overlap by at least `overlap`; the parameters are of `member_overlaps`.
 
-    Nearly all pairs are told by limits of the rows they share, which takes no quotients. What is
+    Limits of the rows they share decide nearly all pairs, without any quotient. What is
     near a limit is computed as `member_overlaps` does, so both agree to the last bit.
     """
     total = float(weights.sum())
