@@ -71,11 +71,13 @@ def member_overlaps(
     weights: NDArray[np.int64],
     *,
     with_complements: bool = False,
+    complements: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None = None,
 ) -> Overlaps:
     """Measure overlaps by Jaccard's index; `members` gives groups' cells, `weights` cells' rows.
 
     With complements, a group and its complement are one finding, if they are so on both sides: the
-    larger of the index and of the smaller one of each with the other's complement.
+    larger of the index and of the smaller one of each with the other's complement. `complements`
+    gives the cells of these, if they are not all others.
     """
     total = float(weights.sum())
 
@@ -87,9 +89,17 @@ def member_overlaps(
         shares: NDArray[np.float64] = both / (size + size_others - both)
         if with_complements:
             only, only_others = size - both, size_others - both
+            rows_out, rows_out_others = total - size, total - size_others
+            if complements is not None:
+                outside, outside_others = (
+                    complements(some).astype(np.float64) for some in (groups, others)
+                )
+                only = (inside * weights) @ outside_others.T
+                only_others = (outside * weights) @ inside_others.T
+                rows_out, rows_out_others = (outside @ weights)[:, None], outside_others @ weights
             # A group of all rows has no complement to be compared with.
-            across = only / np.maximum(total - only_others, 1)
-            across_others = only_others / np.maximum(total - only, 1)
+            across = only / np.maximum(size + rows_out_others - only, 1)
+            across_others = only_others / np.maximum(size_others + rows_out - only_others, 1)
             shares = np.maximum(shares, np.minimum(across, across_others))
         return shares
 
