@@ -125,6 +125,17 @@ def test_looks_within_slices_and_among_alike_compare_with_known_ages() -> None:
         assert "age = missing" in findings.rule_set(group).text
 
 
+def test_reports_say_which_rows_an_interval_is_compared_with() -> None:
+    frame = people(4000, seed=5, missing=0.2)
+    chance = np.where(frame["age"] < 30, 0.1, 0.6)
+    result = audit(frame, np.random.default_rng(5).random(4000) < chance, fail_above=0.2)
+    assert result.summary.groups[0].text == "age < 30"
+    assert "compared with rows whose age is known" in result.to_html()
+    known = frame.dropna()
+    again = audit(known, np.random.default_rng(5).random(len(known)) < 0.5)
+    assert "compared with rows whose" not in again.to_html()
+
+
 REPETITIONS = 60
 
 
