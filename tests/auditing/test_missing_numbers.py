@@ -145,5 +145,5 @@ def test_few_searches_without_a_cause_find_something() -> None:
         frame = people(1500, seed=seed, missing=0.2)
         said = np.random.default_rng(9000 + seed).random(len(frame)) < 0.4
         found += audit(frame, said, confidence=0.9).findings.largest_bound > 0
-    # One in ten at most is expected; so many or more have a chance below one in a thousand.
+    # One in ten at most is expected; more than these have a chance below one in a thousand.
     assert found <= binom.isf(1e-3, REPETITIONS, 0.1)
