@@ -65,10 +65,11 @@ def neighbours(row: Row) -> Iterator[Row]:
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule: its text and who satisfies it."""
+    """One rule: its text, who satisfies it, and of whom it says nothing."""
 
     text: str
     holds: Callable[[Row], bool]
+    unknown: Callable[[Row], bool] = lambda row: False
 
 
 def value_rules(feature: str, declared: list[Any], rows: list[Row]) -> list[Rule]:
@@ -102,7 +103,7 @@ def age_rules(rows: list[Row]) -> list[Rule]:
             # The last bin has its upper limit in it.
             return age is not None and (low <= age < high or age == high == AGE_EDGES[-1])
 
-        rules.append(Rule(text, holds))
+        rules.append(Rule(text, holds, lambda row: row["age"] is None))
     if any(row["age"] is None for row in rows):
         rules.append(Rule("age = missing", lambda row: row["age"] is None))
     return rules
@@ -113,6 +114,7 @@ class Group:
     """Who satisfies a rule set, and the rates inside and outside, of neighbours and as observed."""
 
     members: frozenset[int]
+    complement: frozenset[int]
     rate_in: float
     rate_out: float
     observed_in: float
@@ -134,11 +136,13 @@ def plain_audit(rows: list[Row], decide: Decide, fewest: int) -> dict[str, Group
     for chosen in itertools.product(*([None, *rules] for rules in by_feature)):
         rules = [rule for rule in chosen if rule is not None]
         inside = [all(rule.holds(row) for rule in rules) for row in rows]
-        if not rules or min(sum(inside), len(rows) - sum(inside)) < fewest:
+        known = [not any(rule.unknown(row) for rule in rules) for row in rows]
+        outside = [said and not yes for said, yes in zip(known, inside, strict=True)]
+        if not rules or min(sum(inside), sum(outside)) < fewest:
             continue
-        outside = [not yes for yes in inside]
         found[" and ".join(rule.text for rule in rules)] = Group(
             frozenset(place for place, yes in enumerate(inside) if yes),
+            frozenset(place for place, yes in enumerate(outside) if yes),
             *(
                 float(np.mean(list(itertools.compress(rates, side))))
                 for rates in (favourable, observed)

@@ -148,4 +148,7 @@ def test_missing_sensitive_values_are_a_group_of_their_own_or_outside_every_inte
     assert young["n_in"] == (people["age"] < 50).sum()
     assert old["n_in"] == (people["age"] >= 50).sum()
     assert young["n_in"] + old["n_in"] == people["age"].notna().sum() < len(people)
-    assert young["n_out"] == len(people) - young["n_in"]
+    # Nor are those whose age is missing in the complement of an interval.
+    assert young["n_out"] == old["n_in"]
+    assert groups.loc["age = missing", "n_out"] == people["age"].notna().sum()
+    assert groups.loc["gender = male", "n_out"] == (people["gender"] != "male").sum()

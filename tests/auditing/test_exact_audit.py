@@ -111,7 +111,7 @@ def test_every_group_is_found_with_its_rates(
     for group in found.itertuples():
         plain = expected[group.text]
         assert group.n_in == len(plain.members)
-        assert group.n_out == len(rows) - group.n_in
+        assert group.n_out == len(plain.complement)
         assert group.support == pytest.approx(group.n_in / len(rows))
         rates = (plain.rate_in, plain.rate_out), (plain.observed_in, plain.observed_out)
         (rate_in, rate_out), other = rates if estimand == "neighbourhood" else rates[::-1]
@@ -130,10 +130,11 @@ def test_every_group_is_found_with_its_rates(
             answers * group.n_out,
         )
         assert -1 <= group.ci_low <= group.difference <= group.ci_high <= 1
-    # Rule sets that select the same people are one group; none is missing, none comes twice.
-    members = [expected[text].members for text in found["text"]]
-    assert len(set(members)) == len(members)
-    assert set(members) == {group.members for group in expected.values()}
+    # Rule sets that select the same people, compared with the same others, are one group; none is
+    # missing, none comes twice.
+    sides = [(expected[text].members, expected[text].complement) for text in found["text"]]
+    assert len(set(sides)) == len(sides)
+    assert set(sides) == {(group.members, group.complement) for group in expected.values()}
     # Scores that differ by rounding alone are ties.
     assert found["score"].round(12).is_monotonic_decreasing
     assert found["rank"].tolist() == list(range(1, len(found) + 1))

@@ -82,9 +82,13 @@ def explain(table: Table, favourable: Any, groups: list[RuleSet], **options: Any
 def difference(table: Table, favourable: NDArray[np.int64], rules: Any) -> float:
     """Rate inside minus rate outside, from the rows."""
     inside = RuleSet(tuple(rules)).matches(table)
-    if not len(tuple(rules)) or inside.all():
+    outside = ~inside
+    for rule in rules:
+        if isinstance(rule, IntervalRule):
+            outside &= table.frame[rule.feature].notna().to_numpy()
+    if not len(tuple(rules)) or not outside.any():
         return 0.0
-    return float(favourable[inside].mean() - favourable[~inside].mean()) / ANSWERS
+    return float(favourable[inside].mean() - favourable[outside].mean()) / ANSWERS
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])

@@ -171,8 +171,10 @@ def test_near_duplicates_are_those_by_jaccard_of_the_group_or_of_everybody_else(
     found = near_duplicates(
         group,
         members[group],
+        ~members[group],
         np.array(rows, dtype=np.int64),
         lambda quantities: quantities @ members.T.astype(float),
+        lambda quantities: quantities.sum(axis=1, keepdims=True),
         np.array(order, dtype=np.intp),
         hundredths / 100,
     )

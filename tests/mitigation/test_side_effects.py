@@ -177,8 +177,9 @@ def found(
     after: NDArray[np.bool_],
     **settings: Any,
 ) -> SideEffects:
-    def sums(quantities: Counts) -> Counts:
-        return quantities @ groups.T.astype(np.int64)
+    def sums(quantities: Counts) -> tuple[Counts, Counts]:
+        inside = quantities @ groups.T.astype(np.int64)
+        return inside, np.broadcast_to(quantities.sum(axis=1, keepdims=True), inside.shape)
 
     options: dict[str, Any] = {"allowed": 0.05, "confidence": 0.95, "seed": 0, **settings}
     return side_effects(sums, labels, original=before, reference=before, written=after, **options)

@@ -103,3 +103,12 @@ def plain_rule_sets(table, max_features):
                 rows = np.logical_and.reduce([rows for _, rows in chosen])
                 found[RuleSet(tuple(rule for rule, _ in chosen))] = rows
     return found
+
+
+def plain_complement(table, rule_set, rows):
+    """Give the rows that are not in a group, without those with a missing number it goes by."""
+    outside = ~rows
+    for rule in rule_set.rules:
+        if isinstance(rule, IntervalRule):
+            outside &= table.frame[rule.feature].notna().to_numpy()
+    return outside

@@ -7,15 +7,15 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlxtend.frequent_patterns import apriori, fpgrowth
-from plain_rules import plain_rules, tables
+from plain_rules import plain_complement, plain_rules, tables
 
-from testsgd.rules import lay_out, mine, sensitive_axes
+from testsgd.rules import RuleSet, lay_out, mine, sensitive_axes
 
 METHODS = [apriori, fpgrowth]
 
 
 def frequent_rule_sets(method, table, min_count, max_features):
-    """Find the frequent rule sets as itemsets of one-hot columns: their rules and their rows."""
+    """Find the frequent rule sets as itemsets of one-hot columns, with the rows of both sides."""
     rules = [
         (name, rule, rows)
         for name in table.specification.sensitive
@@ -33,8 +33,12 @@ def frequent_rule_sets(method, table, min_count, max_features):
         # Two rules over one feature are no rule set.
         if len(set(names)) == len(names):
             rows = np.logical_and.reduce([rows for _, _, rows in chosen])
-            found[frozenset(rule for _, rule, _ in chosen)] = tuple(np.flatnonzero(rows))
-    return {key: rows for key, rows in found.items() if len(rows) < len(table)}
+            rule_set = RuleSet(tuple(rule for _, rule, _ in chosen))
+            outside = plain_complement(table, rule_set, rows)
+            if outside.any():
+                sides = tuple(np.flatnonzero(rows)), tuple(np.flatnonzero(outside))
+                found[frozenset(rule_set.rules)] = sides
+    return found
 
 
 @settings(max_examples=30)
@@ -52,4 +56,4 @@ def test_frequent_groups_are_those_that_mlxtend_finds(table, min_count, max_feat
     groups = [expected[frozenset(found.rule_set(group).rules)] for group in range(len(found))]
     assert len(groups) == len(set(groups))
     assert set(groups) == set(expected.values())
-    assert found.sums[0].tolist() == [len(rows) for rows in groups]
+    assert found.sums[0].tolist() == [len(rows) for rows, _ in groups]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from testsgd.rules import CategoryAxis, Contingency, IntervalAxis, SampleMining, mine
+from testsgd.rules import Axis, CategoryAxis, Contingency, IntervalAxis, SampleMining, mine
 
 Counts = NDArray[np.int64]
 
@@ -19,14 +19,18 @@ AXES = (
 )
 
 
-def drawn(seed: int) -> tuple[Contingency, list[Counts]]:
+# The last of the four ages stands for those that are missing.
+WITH_MISSING = (AXES[0], IntervalAxis("age", (0.0, 1.0, 2.0, 3.0), has_missing=True), AXES[2])
+
+
+def drawn(seed: int, axes: tuple[Axis, ...] = AXES) -> tuple[Contingency, list[Counts]]:
     """Return a table with some combinations missing, and samples of its rows, some without more."""
     source = np.random.default_rng(seed)
     every = np.stack(np.meshgrid(range(3), range(4), range(2), indexing="ij"), -1).reshape(-1, 3)
     coordinates = every[source.random(len(every)) < 0.8].astype(np.int16)
     rows = source.integers(1, 6, len(coordinates))
     contingency = Contingency(
-        AXES, coordinates, np.repeat(np.arange(len(coordinates), dtype=np.int32), rows)
+        axes, coordinates, np.repeat(np.arange(len(coordinates), dtype=np.int32), rows)
     )
     samples = []
     for _ in range(6):
@@ -36,9 +40,10 @@ def drawn(seed: int) -> tuple[Contingency, list[Counts]]:
     return contingency, samples
 
 
+@pytest.mark.parametrize("axes", [AXES, WITH_MISSING], ids=["known", "some-missing"])
 @pytest.mark.parametrize("seed", range(20))
-def test_groups_and_sums_are_those_of_each_sample_alone(seed: int) -> None:
-    contingency, samples = drawn(seed)
+def test_groups_and_sums_are_those_of_each_sample_alone(seed: int, axes: tuple[Axis, ...]) -> None:
+    contingency, samples = drawn(seed, axes)
     least = 1 + seed % 5
     mining = SampleMining(contingency, max_features=3)
     found = mining.mine(samples, min_count=least, min_outside=least)

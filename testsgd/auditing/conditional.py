@@ -91,10 +91,12 @@ def conditional_scores(
     *,
     features: Sequence[str],
     error: float,
+    complements: Members | None = None,
 ) -> list[ConditionalScore | None]:
     """Compute the conditional score of each group; None where no stratum has rows on both sides.
 
-    Shapes: `strata`, `row_favourable` (n,); `members` (groups, cells).
+    Shapes: `strata`, `row_favourable` (n,); `members`, `complements` (groups, cells), of which the
+    latter are all other cells if they are not given.
 
     Direct standardisation: see Fleiss, Levin and Paik (2003), Statistical Methods for Rates and
     Proportions, chapter 19; the weights are those of the effect on the treated of Imbens (2004),
@@ -113,8 +115,9 @@ def conditional_scores(
         return np.vstack(rows, dtype=np.float64)
 
     scores: list[ConditionalScore | None] = []
-    for inside in members[:, pair_cell]:
-        sums_in, sums_out = by_stratum(inside), by_stratum(~inside)
+    complements = ~members if complements is None else complements
+    for inside, outside in zip(members, complements, strict=True):
+        sums_in, sums_out = by_stratum(inside[pair_cell]), by_stratum(outside[pair_cell])
         both = (sums_in[0] > 0) & (sums_out[0] > 0)
         if not both.any():
             scores.append(None)
@@ -194,10 +197,11 @@ def search_conditional(
     for first in range(0, number, step):
         some = min(step, number - first)
         of_cells = _sums_of_strata(strata, contingency, row_favourable, first=first, number=some)
-        everything = of_cells.sum(axis=2)
-        inside = rule_sets.sums_of(contingency, of_cells.reshape(3 * some, -1))
-        for index, sums_in in enumerate(np.moveaxis(inside.reshape(3, some, groups), 1, 0)):
-            sums_out = np.maximum(everything[:, index, None] - sums_in, 0.0)
+        quantities = of_cells.reshape(3 * some, -1)
+        together = rule_sets.totals(contingency, quantities).reshape(3, some, groups)
+        inside = rule_sets.sums_of(contingency, quantities).reshape(3, some, groups)
+        for index, sums_in in enumerate(np.moveaxis(inside, 1, 0)):
+            sums_out = np.maximum(together[:, index] - sums_in, 0.0)
             both = (sums_in[0] > 0) & (sums_out[0] > 0)
             rows_in += sums_in[0]
             rate_in, variance_in = _rates(sums_in[:, both], answers)

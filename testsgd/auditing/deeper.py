@@ -88,7 +88,8 @@ def search_deeper(
 def _sums(conditions: Conditions, level: Level, favourable: NDArray[np.bool_]) -> Floats:
     """Return rows and favourable answers inside, then outside, of a level: (4, n)."""
     rows, yes = level.rows, conditions.count(level, favourable)
-    all_rows, all_yes = len(favourable), int(favourable.sum())
+    all_rows = conditions.count_together(level, np.ones(len(favourable), dtype=bool))
+    all_yes = conditions.count_together(level, favourable)
     return np.array([rows, yes, all_rows - rows, all_yes - yes], dtype=np.float64)
 
 

@@ -160,13 +160,14 @@ def _draw_effect(
         rows = np.sort(generator.choice(audit.size, plan.rows, replace=False))
     tally = audit.contingency.tally()
     members = rule_sets.members(np.array([group]), audit.contingency)[0]
+    complement = rule_sets.complement_members(np.array([group]), audit.contingency)[0]
     uniform = _spread_uniforms(generator, plan.rows, plan.draws)
     source_of_cell = questions.sources[questions.tuple_of_cell]
     # Of every row all draws of the one side, then all of the other.
     sources = np.column_stack(
         [
             source_of_cell[_cells_at(uniform, tally * members)],
-            source_of_cell[_cells_at(uniform, tally * ~members)],
+            source_of_cell[_cells_at(uniform, tally * complement)],
         ]
     ).ravel()
     asked_before, each = number * len(sources), 2 * plan.draws

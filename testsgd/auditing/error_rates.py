@@ -81,7 +81,8 @@ def _error_rate(
     favourable, draws = observed.row_favourable[rows].astype(np.int64), observed.row_samples
     by_cell = np.vstack([contingency.tally(), contingency.tally(favourable)])
     inside = np.rint(rule_sets.sums_of(contingency, by_cell)).astype(np.int64)
-    estimates = rates.counted_estimates(rates.both_sides(inside, by_cell.sum(axis=1)), draws=draws)
+    together = rule_sets.totals(contingency, by_cell)
+    estimates = rates.counted_estimates(rates.both_sides(inside, together), draws=draws)
     if draws > 1:
         estimates = rates.means_over_draws(estimates, audit.parameters.confidence)
     answers = Answers(estimates, by_cell[0] * draws, by_cell[1], draws, favourable)

@@ -118,9 +118,12 @@ class Estimates:
         return population_ratio(*self.sides, error, margin_kind=self.margin_kind)
 
 
-def both_sides(inside: Counts, everybody: Counts) -> Counts:
-    """Return two sums over groups and all others, (4, groups), for `counted_estimates`."""
-    return np.stack([inside, everybody[:, None] - inside], axis=1).reshape(4, -1)
+def both_sides(inside: Counts, together: Counts) -> Counts:
+    """Return two sums over groups and their complements, (4, groups), for `counted_estimates`.
+
+    `together`: the sums over both, shape (2, groups), or (2, 1) if all groups have the same.
+    """
+    return np.stack([inside, together - inside], axis=1).reshape(4, -1)
 
 
 def means_over_draws(estimates: Estimates, confidence: float) -> Estimates:

@@ -34,13 +34,14 @@ def audit_exactly(audit: RowAudit) -> Outcome:
     with audit.clock.phase("rule sets"):
         favourable = [neighbourhood.favourable.astype(np.int64), neighbourhood.own.astype(np.int64)]
         of_cells = [contingency.tally(of_rows) for of_rows in favourable]
-        rule_sets = audit.search(np.vstack([rows, *of_cells]))
-    rows_in, *favourable_in = rule_sets.sums
+        quantities = np.vstack([rows, *of_cells])
+        rule_sets = audit.search(quantities)
+        together = rule_sets.totals(contingency, quantities)
 
     def answers(index: int, draws: int) -> Answers:
-        inside = np.vstack([rows_in, favourable_in[index]])
-        everybody = np.array([audit.size, favourable[index].sum()])
-        estimates = counted_estimates(both_sides(inside, everybody), draws=draws)
+        chosen = [0, 1 + index]
+        tallies = both_sides(rule_sets.sums[chosen], together[chosen])
+        estimates = counted_estimates(tallies, draws=draws)
         return Answers(estimates, rows * draws, of_cells[index], draws, favourable[index])
 
     return Outcome(
@@ -59,9 +60,10 @@ def audit_predictions_exactly(audit: RowAudit) -> Outcome:
         decisions = audit.model.model.decisions(audit.table.frame).astype(np.int64)
     with audit.clock.phase("rule sets"):
         favourable = contingency.tally(decisions)
-        rule_sets = audit.search(np.vstack([rows, favourable]))
-    everybody = np.array([audit.size, decisions.sum()])
-    estimates = counted_estimates(both_sides(rule_sets.sums, everybody))
+        quantities = np.vstack([rows, favourable])
+        rule_sets = audit.search(quantities)
+    together = rule_sets.totals(contingency, quantities)
+    estimates = counted_estimates(both_sides(rule_sets.sums, together))
     observed = Answers(estimates, rows, favourable, 1, decisions)
     asked = audit.model.model.asked if isinstance(audit.model.model, PredictionColumn) else 0
     return Outcome(rule_sets, neighbourhood=None, observed=observed, queries=asked)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,16 +40,16 @@ class CorrelatedFeature(Part):
 
 
 def correlated_features(
-    table: Table, contingency: Contingency, members: Members
+    table: Table, contingency: Contingency, members: Members, complements: Members
 ) -> list[list[CorrelatedFeature]]:
     """Find the features in which groups differ most from their complements, at most five each.
 
     Differences are taken in standard deviations over the rows of both sides together, not within
     the sides: a feature that tells the group from the rest without a mistake varies on neither
-    side. Shapes: `members` (groups, cells).
+    side. Shapes: `members`, `complements` (groups, cells).
     """
     names = table.specification.insensitive
-    compared = [_compare(table, contingency, name, members) for name in names]
+    compared = [_compare(table, contingency, name, members, complements) for name in names]
     largest = []
     for index in range(len(members)):
         features = [of_groups[index] for of_groups in compared]
@@ -63,7 +64,7 @@ def _rounded(number: float) -> float:
 
 
 def _compare(
-    table: Table, contingency: Contingency, name: str, members: Members
+    table: Table, contingency: Contingency, name: str, members: Members, complements: Members
 ) -> list[CorrelatedFeature | None]:
     """Compare a feature inside and outside of groups; None where it is alike, or unknown."""
     feature = table.specification.features[name]
@@ -88,10 +89,10 @@ def _compare(
     spread = np.sqrt(np.maximum(squares - (sums.sum(axis=0) / len(codes)) ** 2, 0.0))
     known = np.bincount(cells, minlength=contingency.cells)
     compared: list[CorrelatedFeature | None] = []
-    for inside in members:
-        known_in, known_out = int(known[inside].sum()), int(known[~inside].sum())
+    for inside, outside in zip(members, complements, strict=True):
+        known_in, known_out = int(known[inside].sum()), int(known[outside].sum())
         mean_in = sums[inside].sum(axis=0) / max(known_in, 1)
-        mean_out = sums[~inside].sum(axis=0) / max(known_out, 1)
+        mean_out = sums[outside].sum(axis=0) / max(known_out, 1)
         gaps = mean_in - mean_out
         # Of a feature with two values both differ alike: name the one more frequent inside.
         most = int(np.lexsort((-np.sign(gaps), -np.round(np.abs(gaps), 12)))[0])
@@ -167,11 +168,15 @@ def explain_groups(
     if not rule_sets:
         return []
     distinct = dict.fromkeys(rule for group in rule_sets for rule in group.rules)
-    cells_of = dict(zip(distinct, cells_of_rules(table, contingency, tuple(distinct)), strict=True))
+    sides = dict(zip(distinct, sides_of_rules(table, contingency, tuple(distinct)), strict=True))
     members = np.array(
-        [np.logical_and.reduce([cells_of[rule] for rule in group.rules]) for group in rule_sets]
+        [np.logical_and.reduce([sides[rule].inside for rule in group.rules]) for group in rule_sets]
     )
-    correlated = correlated_features(table, contingency, members)
+    known = np.array(
+        [np.logical_and.reduce([sides[rule].known for rule in group.rules]) for group in rule_sets]
+    )
+    complements = known & ~members
+    correlated = correlated_features(table, contingency, members, complements)
     conditional: list[ConditionalScore | None] = [None] * len(rule_sets)
     if condition_on and row_favourable is not None:
         conditional = conditional_scores(
@@ -182,10 +187,11 @@ def explain_groups(
             answers,
             features=condition_on,
             error=error,
+            complements=complements,
         )
     explanations = []
     for index, group in enumerate(rule_sets):
-        rules = np.array([cells_of[rule] for rule in group.rules])
+        rules = [sides[rule] for rule in group.rules]
         differences = _differences(rules, cell_samples, cell_favourable)
         explanations.append(
             explanation_of(group, differences, correlated[index], conditional[index])
@@ -246,26 +252,47 @@ def explanation_of(
     )
 
 
-def cells_of_rules(table: Table, contingency: Contingency, rules: Sequence[Rule]) -> list[Members]:
-    """Return the cells of which each rule holds."""
+@dataclass(frozen=True)
+class RuleSides:
+    """The cells of which a rule holds, and those in which what it is about is known."""
+
+    inside: Members
+    known: Members  # All cells, but for a rule on a number.
+
+    @property
+    def outside(self) -> Members:
+        """The cells of the complement."""
+        return self.known & ~self.inside
+
+
+def sides_of_rules(
+    table: Table, contingency: Contingency, rules: Sequence[Rule]
+) -> list[RuleSides]:
+    """Return the cells on both sides of each rule."""
     # A rule holds for all rows of a cell or for none.
     row_of_cell = np.zeros(contingency.cells, dtype=np.intp)
     row_of_cell[contingency.cell_of_row] = np.arange(len(table))
     one_a_cell = table.take(row_of_cell)
-    return [RuleSet((rule,)).matches(one_a_cell) for rule in rules]
+    sides = []
+    for rule in rules:
+        alone = RuleSet((rule,))
+        inside = alone.matches(one_a_cell)
+        sides.append(RuleSides(inside, inside | alone.complement(one_a_cell)))
+    return sides
 
 
-def _differences(rules: Members, samples: Counts, favourable: Counts) -> Floats:
+def _differences(rules: Sequence[RuleSides], samples: Counts, favourable: Counts) -> Floats:
     """Return the difference of every subset of the rules; bit i of a place says that rule i is in.
 
     It is 0 for no rules, and where nobody is outside; NaN for all if nobody is inside or outside
     the whole.
     """
-    inside = np.ones((1, rules.shape[1]), dtype=bool)
+    inside = known = np.ones((1, len(samples)), dtype=bool)
     for rule in rules:
-        inside = np.concatenate([inside, inside & rule])
+        inside = np.concatenate([inside, inside & rule.inside])
+        known = np.concatenate([known, known & rule.known])
     samples_in, favourable_in = inside @ samples, inside @ favourable
-    samples_out, favourable_out = samples.sum() - samples_in, favourable.sum() - favourable_in
+    samples_out, favourable_out = known @ samples - samples_in, known @ favourable - favourable_in
     if samples_in[-1] == 0 or samples_out[-1] == 0:
         return np.full(len(inside), np.nan)
     rate_out = favourable_out / np.maximum(samples_out, 1)

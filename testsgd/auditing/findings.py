@@ -223,10 +223,12 @@ class TableFindings(Findings):
         samples = int(self.cell_samples.sum())
         if samples:
             return float(self.cell_favourable.sum() / samples)
-        # Independent sampling keeps no common samples: weigh a group's two sides by their rows.
-        estimates = self.estimates.take(np.array([0])) if len(self.rule_sets) else None
-        if estimates is None:
+        # Independent sampling keeps no common samples: weigh a group's two sides by their rows, of
+        # the first group that no row is left out of.
+        if not len(self.rule_sets):
             return float("nan")
+        widest = int(np.argmax(self.estimates.rows_in + self.estimates.rows_out))
+        estimates = self.estimates.take(np.array([widest]))
         rows_in, rows_out = estimates.rows_in[0], estimates.rows_out[0]
         weighted = estimates.rate_in[0] * rows_in + estimates.rate_out[0] * rows_out
         return float(weighted / (rows_in + rows_out))
@@ -237,8 +239,9 @@ class TableFindings(Findings):
             return {}
         inside = self.rule_sets.members(np.array([group]), self.contingency)[0]
         answers = 2 * self.parameters.draws * self.contingency.tally()
+        outside = self.rule_sets.complement_members(np.array([group]), self.contingency)[0]
         differences = self.by_feature[:, inside].sum(axis=1) / answers[inside].sum()
-        differences = differences - self.by_feature[:, ~inside].sum(axis=1) / answers[~inside].sum()
+        differences -= self.by_feature[:, outside].sum(axis=1) / answers[outside].sum()
         return dict(zip(self.table.specification.insensitive, differences.tolist(), strict=True))
 
     @property

@@ -95,8 +95,8 @@ def search_finer(
     of_each = error / max(1, compared)
     found = [
         group
-        for rule_sets, everything in looked
-        for group in _surest(rule_sets, everything, error=of_each)
+        for rule_sets, together in looked
+        for group in _surest(rule_sets, together, error=of_each)
     ]
     return FinerSearch(
         features=tuple(axes[index].feature for index in kept),
@@ -131,7 +131,7 @@ def _groups(
     *,
     min_rows: int,
 ) -> tuple[FrequentRuleSets, Floats]:
-    """Return the groups by one number's finer cuts, and the sums of everything.
+    """Return the groups by one number's finer cuts, and the sums of them and their complements.
 
     The sums are of rows, and of favourable answers in thousandths of a row.
     """
@@ -148,15 +148,16 @@ def _groups(
     )
     of_number = [position for position, subset in enumerate(rule_sets.subsets) if 0 in subset]
     kept = np.flatnonzero(np.isin(rule_sets.subset, of_number))
-    return rule_sets.take(kept), quantities.sum(axis=1).astype(np.float64)
+    groups = rule_sets.take(kept)
+    return groups, groups.totals(contingency, quantities).astype(np.float64)
 
 
-def _surest(rule_sets: FrequentRuleSets, everything: Floats, *, error: float) -> list[FinerGroup]:
+def _surest(rule_sets: FrequentRuleSets, together: Floats, *, error: float) -> list[FinerGroup]:
     """Return the group whose difference is surest, with its exact interval; none without groups."""
     if not len(rule_sets):
         return []
     inside = rule_sets.sums.astype(np.float64)
-    sums = np.vstack([inside, everything[:, None] - inside])
+    sums = np.vstack([inside, together - inside])
     sums[[1, 3]] /= _PARTS
     return [
         FinerGroup(rule_set=rule_sets.rule_set(group), rates=rates)

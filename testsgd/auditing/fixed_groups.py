@@ -110,16 +110,24 @@ class GroupMeasure(Measure):
             neighbourhood = sampling.explore_neighbourhood(model, self.table, jobs=jobs)
             favourable = neighbourhood.favourable.astype(np.int64)
             counted = np.array([np.ones_like(favourable), favourable])
-            inside = np.array([counted[:, of_group].sum(axis=1) for of_group in members])
-            tallies = rates.both_sides(inside.reshape(-1, 2).T, counted.sum(axis=1))
+            tallies = np.array(
+                [
+                    [counted[:, of_group].sum(axis=1) for of_group in side]
+                    for side in (members, self._complements)
+                ]
+            )
+            # Rows inside and outside, then favourable answers.
+            tallies = tallies.reshape(2, -1, 2).transpose(2, 0, 1).reshape(4, -1)
             return rates.counted_estimates(tallies, draws=neighbourhood.size)
         frame, starts = self._frame, range(0, len(self._frame), sampling.BATCH_ROWS)
         answers = [
             model.decisions(frame.iloc[start : start + sampling.BATCH_ROWS]) for start in starts
         ]
         tallies = self._drawn.tally(np.concatenate([np.zeros(0, dtype=bool), *answers]))
-        rows_in = members.sum(axis=1, dtype=np.int64)
-        return rates.drawn_estimates(rows_in, len(self.table) - rows_in, tallies, _DRAWN_ONCE)
+        rows_in, rows_out = (
+            side.sum(axis=1, dtype=np.int64) for side in (members, self._complements)
+        )
+        return rates.drawn_estimates(rows_in, rows_out, tallies, _DRAWN_ONCE)
 
     @cached_property
     def _members(self) -> NDArray[np.bool_]:
@@ -127,12 +135,17 @@ class GroupMeasure(Measure):
         return np.array(members, dtype=bool).reshape(len(members), len(self.table))
 
     @cached_property
+    def _complements(self) -> NDArray[np.bool_]:
+        outside = [rule_set.complement(self.table) for rule_set in self.rule_sets]
+        return np.array(outside, dtype=bool).reshape(len(outside), len(self.table))
+
+    @cached_property
     def _drawn(self) -> Questions:
         features = len(self.table.specification.insensitive)
         codes = []
-        for group, inside in enumerate(self._members):
+        for group, sides in enumerate(zip(self._members, self._complements, strict=True)):
             generator = np.random.default_rng([self.seed, 4, group])
-            for side in (np.flatnonzero(inside), np.flatnonzero(~inside)):
+            for side in map(np.flatnonzero, sides):
                 drawn = sampling.draw(
                     generator, side, features, self.draws_a_side if len(side) else 0
                 )

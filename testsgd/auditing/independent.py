@@ -71,7 +71,9 @@ def sample_independent(audit: RowAudit, budget: int) -> Outcome:
     """Run Algorithm 2 for one group after another; a step draws a neighbour on each side."""
     parameters, contingency = audit.parameters, audit.contingency
     observed = ask_rows(audit, budget)
-    rule_sets = audit.search(np.vstack([contingency.tally(), observed.quantities]))
+    quantities = np.vstack([contingency.tally(), observed.quantities])
+    rule_sets = audit.search(quantities)
+    together = rule_sets.totals(contingency, quantities)
     share = check_share(budget - observed.queries, len(rule_sets), parameters)
 
     def sample(group: int) -> Counts:
@@ -96,12 +98,12 @@ def sample_independent(audit: RowAudit, budget: int) -> Outcome:
             tallies[:, group] = tally
             audit.tell(group + 1, len(rule_sets))
     nothing = np.zeros(contingency.cells, dtype=np.int64)
-    rows_in = rule_sets.sums[0]
-    estimates = drawn_estimates(rows_in, audit.size - rows_in, tallies[:4], parameters)
+    rows_in, rows_out = rule_sets.sums[0], together[0] - rule_sets.sums[0]
+    estimates = drawn_estimates(rows_in, rows_out, tallies[:4], parameters)
     return Outcome(
         rule_sets,
         Answers(estimates, nothing, nothing),
-        observed.answers(rows_in, rule_sets.sums[1:], parameters),
+        observed.answers(rule_sets.sums, together, parameters),
         observed.queries + int(tallies[4].sum()),
     )
 

@@ -27,7 +27,13 @@ from testsgd.auditing.estimates import Counts, Estimates, Floats
 from testsgd.auditing.guarantee import Guarantee, bonferroni, guarantee_of
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.text.answers import KnownAnswers
-from testsgd.rules import Contingency, candidate_count, rule_set_sums
+from testsgd.rules import (
+    Contingency,
+    Universes,
+    candidate_count,
+    feature_subsets,
+    rule_set_sums,
+)
 from testsgd.scoring import Clusters
 
 Singles = NDArray[np.float32]
@@ -84,6 +90,8 @@ def max_statistics(
     approximations and multiplier bootstrap for maxima of sums of high-dimensional random vectors.
     Annals of Statistics 41(6).
     """
+    universes = Universes(contingency.axes, max_features)
+    subsets = feature_subsets(contingency.axes, max_features)
 
     def draw(start: int) -> Floats:
         """Draw a few samples at once, with one contraction of the lattice."""
@@ -98,18 +106,21 @@ def max_statistics(
             [cells.rows, cells.rows * cells.rates, favourable, favourable + others],
             dtype=np.float32,
         )
-        totals = quantities.sum(axis=1)
+        totals = universes.totals(contingency, quantities)
         # A group's rate lies between those of its cells, so it varies no less than one of them
         # does; rounding may say otherwise where nearly all answers are alike.
         least = float((cells.rates * (1 - cells.rates)).min(initial=0.25))
         largest = np.zeros(together)
         for block in rule_set_sums(contingency, quantities, max_features):
-            rows = np.rint(block.sums[0])
-            least_rows = max(min_count, 1)
-            kept = np.flatnonzero((rows >= least_rows) & (round(totals[0]) - rows >= least_rows))
-            if len(kept):
-                found = _largest_deviations(block.sums[:, kept], totals, together, least)
-                np.maximum(largest, found, out=largest)
+            rows, least_rows = np.rint(block.sums[0]), max(min_count, 1)
+            of_block = universes.of_block(block, subsets[block.subset])
+            for universe, places in universes.parts(of_block, len(rows)):
+                total, inside = totals[:, universe], rows[places]
+                enough = (inside >= least_rows) & (round(total[0]) - inside >= least_rows)
+                kept = places[enough]
+                if len(kept):
+                    found = _largest_deviations(block.sums[:, kept], total, together, least)
+                    np.maximum(largest, found, out=largest)
         return largest
 
     parts = joblib.Parallel(n_jobs=jobs, prefer="threads")(

@@ -129,10 +129,11 @@ class RowAudit(Audit[Model]):
     def sides(
         self, rule_sets: FrequentRuleSets, group: int
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the rows inside a group and those outside."""
-        members = rule_sets.members(np.array([group]), self.contingency)[0]
-        inside = members[self.contingency.cell_of_row]
-        return np.flatnonzero(inside), np.flatnonzero(~inside)
+        """Return the rows inside a group and those of its complement."""
+        groups, cell_of_row = np.array([group]), self.contingency.cell_of_row
+        inside = rule_sets.members(groups, self.contingency)[0][cell_of_row]
+        outside = rule_sets.complement_members(groups, self.contingency)[0][cell_of_row]
+        return np.flatnonzero(inside), np.flatnonzero(outside)
 
     def ask(
         self, rows: NDArray[np.intp] | int, count: int, generator: np.random.Generator
@@ -190,7 +191,7 @@ def with_independent_rows(
     )
     inside = rule_sets.sums_of(contingency, by_cell)
     # Sums of shares are rounded, and what is left of nothing is not negative.
-    outside = np.maximum(by_cell.sum(axis=1, keepdims=True) - inside, 0)
+    outside = np.maximum(rule_sets.totals(contingency, by_cell) - inside, 0)
     estimates = replace(
         answers.estimates,
         effective_sample_size_in=independent_rows(*inside),
@@ -239,7 +240,6 @@ class ObservedAnswers:
     cell_favourable: Counts
     # 1 where a row got it; None if not all rows were asked about, shape (rows,)
     decisions: Counts | None
-    rows: int  # How many rows there are
 
     @property
     def queries(self) -> int:
@@ -251,11 +251,16 @@ class ObservedAnswers:
         """What to sum over groups, shape (2, cells)."""
         return np.vstack([self.cell_samples, self.cell_favourable])
 
-    def answers(self, rows_in: Counts, sums: Counts, parameters: AuditParameters) -> Answers:
-        """Return the groups' rates; `rows_in` (groups,), `sums` (2, groups)."""
-        tallies = rates.both_sides(sums, self.quantities.sum(axis=1))
+    def answers(self, inside: Counts, together: Counts, parameters: AuditParameters) -> Answers:
+        """Return the groups' rates.
+
+        `inside`, `together`: sums of the rows and of :attr:`quantities` over groups, and over
+        groups and their complements; shapes (3, groups).
+        """
+        tallies = rates.both_sides(inside[1:], together[1:])
         if self.decisions is None:
-            estimates = rates.drawn_estimates(rows_in, self.rows - rows_in, tallies, parameters)
+            rows_in, rows_out = inside[0], together[0] - inside[0]
+            estimates = rates.drawn_estimates(rows_in, rows_out, tallies, parameters)
         else:
             estimates = rates.counted_estimates(tallies)
         return Answers(estimates, self.cell_samples, self.cell_favourable, 1, self.decisions)
@@ -277,5 +282,4 @@ def ask_rows(audit: RowAudit, budget: int) -> ObservedAnswers:
         np.bincount(cells, minlength=contingency.cells),
         np.bincount(cells[decisions], minlength=contingency.cells),
         decisions.astype(np.int64) if len(rows) == len(table) else None,
-        len(table),
     )

@@ -4,9 +4,9 @@ A group may be treated differently because the model goes by its sensitive featu
 group differs in other features that the model goes by. To tell these apart every row is given the
 sensitive values of every cell of the contingency table in turn, and the model is asked again. Let
 m(c) be the rate of the favourable label if all rows have the sensitive values of cell c. A group's
-own effect is the mean of m over the cells of the group, less its mean over all other cells, each
-cell weighed by its rows: all people with the group's mixture of sensitive values, less all people
-with the rest's. A model that is not given the sensitive features has no own effect.
+own effect is the mean of m over the cells of the group, less its mean over those of its complement,
+each cell weighed by its rows: all people with the group's mixture of sensitive values, less all
+people with the rest's. A model that is not given the sensitive features has no own effect.
 
 A cell may hold many values, as the bin of an age does. One real row of the cell stands for it, the
 middle one by its numbers, with all of its sensitive values: so no combination is made up.
@@ -133,7 +133,7 @@ class OwnEffects:
         rows = self.contingency.tally()
         members = self.rule_sets.members(groups, self.contingency)
         inside = members * rows
-        outside = rows - inside
+        outside = self.rule_sets.complement_members(groups, self.contingency) * rows
         with np.errstate(invalid="ignore"):
             of_cells = inside / inside.sum(axis=1, keepdims=True)
             of_cells -= outside / outside.sum(axis=1, keepdims=True)
@@ -278,8 +278,9 @@ def own_effects(
         favourable = rows * responses.favourable[tuple_of_cell]
         quantities = np.vstack([rows, favourable]).astype(np.float64)
         rows_in, inside = rule_sets.sums_of(contingency, quantities)
+        rows_together, together = rule_sets.totals(contingency, quantities)
         with np.errstate(invalid="ignore", divide="ignore"):
-            effects = inside / rows_in - (favourable.sum() - inside) / (rows.sum() - rows_in)
+            effects = inside / rows_in - (together - inside) / (rows_together - rows_in)
         effects /= responses.rows
     return OwnEffects(
         rule_sets=rule_sets,

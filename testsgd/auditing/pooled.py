@@ -59,10 +59,12 @@ def sample_pooled(audit: RowAudit, budget: int) -> Outcome:
         favourable += np.bincount(cells[answers], minlength=contingency.cells)
         asked += size
         audit.tell(asked, budget)
-        rule_sets = audit.search(np.vstack([rows, samples, favourable, observed.quantities]))
-        rows_in = rule_sets.sums[0]
-        tallies = rates.both_sides(rule_sets.sums[1:3], np.array([asked, favourable.sum()]))
-        estimates = drawn_estimates(rows_in, audit.size - rows_in, tallies, parameters)
+        quantities = np.vstack([rows, samples, favourable, observed.quantities])
+        rule_sets = audit.search(quantities)
+        together = rule_sets.totals(contingency, quantities)
+        rows_in, rows_out = rule_sets.sums[0], together[0] - rule_sets.sums[0]
+        tallies = rates.both_sides(rule_sets.sums[1:3], together[1:3])
+        estimates = drawn_estimates(rows_in, rows_out, tallies, parameters)
         uncertain = int((~estimates.decided).sum())
         # A pool of double size must leave as much again for draws of single groups.
         if uncertain <= _FEW_GROUPS or 3 * asked >= budget:
@@ -71,10 +73,8 @@ def sample_pooled(audit: RowAudit, budget: int) -> Outcome:
     tallies, targeted = _sample_uncertain(audit, rule_sets, estimates, tallies, budget - asked)
     return Outcome(
         rule_sets,
-        Answers(
-            drawn_estimates(rows_in, audit.size - rows_in, tallies, parameters), samples, favourable
-        ),
-        observed.answers(rows_in, rule_sets.sums[3:], parameters),
+        Answers(drawn_estimates(rows_in, rows_out, tallies, parameters), samples, favourable),
+        observed.answers(rule_sets.sums[[0, 3, 4]], together[[0, 3, 4]], parameters),
         observed.queries + asked + targeted,
     )
 

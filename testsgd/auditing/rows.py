@@ -69,7 +69,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         }
     with clock.phase("guarantee"):
         estimated = [
-            Estimated(estimand, known.estimates, _guarantee(audit, known))
+            Estimated(estimand, known.estimates, _guarantee(audit, known, outcome.rule_sets))
             for estimand, known in answers.items()
         ]
     [first] = [item for item in estimated if item.estimand == parameters.estimand]
@@ -249,14 +249,14 @@ def _judged_groups(audit: RowAudit, rule_sets: FrequentRuleSets) -> FrequentRule
     )
 
 
-def _guarantee(audit: RowAudit, answers: Answers) -> Guarantee:
+def _guarantee(audit: RowAudit, answers: Answers, rule_sets: FrequentRuleSets) -> Guarantee:
     """Choose among the three kinds of guarantee."""
     parameters, estimates = audit.parameters, answers.estimates
     # The bootstrap takes rows for independent.
     dependent = audit.given is not None or audit.table.clusters is not None
     if parameters.guarantee != "simultaneous" or dependent:
         return guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
-    shared = int(answers.cell_samples.sum())
+    [shared] = rule_sets.totals(audit.contingency, answers.cell_samples[None])
     return simultaneous(
         estimates,
         audit.contingency,
@@ -285,6 +285,9 @@ def _explaining_rules(
     def group_sums(quantities: Floats) -> Floats:
         return rule_sets.sums_of(contingency, quantities)
 
+    def totals(quantities: Floats) -> Floats:
+        return rule_sets.totals(contingency, quantities)
+
     def members(group: int) -> NDArray[np.bool_]:
         inside: NDArray[np.bool_] = rule_sets.members(np.array([group]), contingency)[0]
         return inside
@@ -300,9 +303,19 @@ def _explaining_rules(
         rule_sets.rule_counts(),
         judged,
         critical=guarantee.simultaneous_critical_value,
+        left_out=rule_selection.LeftOut.of(rule_sets, contingency),
     ):
         inside = members(rule.group)
-        near = rule_selection.near_duplicates(rule.group, inside, rows, group_sums, judged, overlap)
+        near = rule_selection.near_duplicates(
+            rule.group,
+            inside,
+            rule_sets.complement_members(np.array([rule.group]), contingency)[0],
+            rows,
+            group_sums,
+            totals,
+            judged,
+            overlap,
+        )
         rules.append(replace(rule, near_duplicates=near))
     return tuple(rules)
 

@@ -5,6 +5,9 @@ Forward selection regresses the rates of the cells of the contingency table on t
 groups, weighted by rows: first the group that explains most of the variation, then the one that
 explains most of what is left, while that is statistically significant. How much a group would
 explain follows from sums over its cells, so a step is one contraction of the lattice.
+
+Cells in which a number is missing are neither in a group by this number nor in its complement.
+Their membership is taken for the group's share of the two, so that they explain nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, Floats
-from testsgd.rules import TermRuleSets
+from testsgd.rules import Contingency, FrequentRuleSets, TermRuleSets
 
 Members = NDArray[np.bool_]
 
@@ -72,6 +75,30 @@ class CellTable:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """The cells that are neither in a group nor in its complement, as a number is missing."""
+
+    cells: Members  # Those that each universe leaves out, shape (universes, cells)
+    universe: NDArray[np.intp]  # Which universe each group is compared within, shape (groups,)
+
+    @classmethod
+    def of(cls, rule_sets: FrequentRuleSets, contingency: Contingency) -> LeftOut | None:
+        """Return what groups leave out; None if none of them leaves out any."""
+        if len(rule_sets.universes) == 1:
+            return None
+        return cls(~rule_sets.universes.members(contingency), rule_sets.universe)
+
+    def take(self, groups: NDArray[np.intp], cells: NDArray[np.intp]) -> LeftOut:
+        """Return what some groups leave out of some cells."""
+        return LeftOut(self.cells[:, cells], self.universe[groups])
+
+    def sums(self, quantities: Floats) -> Floats:
+        """Sum quantities (q, cells) over what each group leaves out, shape (q, groups)."""
+        sums: Floats = (quantities @ self.cells.T.astype(np.float64))[:, self.universe]
+        return sums
+
+
+@dataclass(frozen=True)
 class ExplainingRule:
     """A group that forward selection chose."""
 
@@ -105,6 +132,7 @@ def select_rules(
     *,
     critical: float,
     basis: Sequence[Floats] | None = None,
+    left_out: LeftOut | None = None,
 ) -> tuple[ExplainingRule, ...]:
     """Choose groups by forward selection; none if no group's part is significant.
 
@@ -115,7 +143,9 @@ def select_rules(
     See Miller (2002), Subset Selection in Regression, chapter 3, for forward selection; Pati,
     Rezaiifar and Krishnaprasad (1993), Orthogonal matching pursuit, for the update of what is left.
     """
-    steps = selection_steps(cells, members, rule_counts, order, critical=critical, basis=basis)
+    steps = selection_steps(
+        cells, members, rule_counts, order, critical=critical, basis=basis, left_out=left_out
+    )
     try:
         quantities = next(steps)
         while True:
@@ -133,6 +163,7 @@ def selection_steps(
     *,
     critical: float,
     basis: Sequence[Floats] | None = None,
+    left_out: LeftOut | None = None,
 ) -> Generator[Floats, Floats, tuple[ExplainingRule, ...]]:
     """Do what :func:`select_rules` does, but let the caller sum quantities over all groups.
 
@@ -150,8 +181,14 @@ def selection_steps(
         return ()
     wanted = np.vstack([np.ones(len(left)), left, *spanned])
     rows_in, covariance, *along = yield weights * wanted
+    squares, filled = rows_in, np.zeros(len(rows_in))
+    if left_out is not None:
+        missing, *of_missing = left_out.sums(weights * wanted)
+        filled = rows_in / np.maximum(total - missing, 1)
+        squares = rows_in + filled**2 * missing
+        covariance, *along = np.vstack([covariance, *along]) + filled * np.vstack(of_missing)
     # What is left of each group's membership beside the constant and the groups chosen.
-    free = rows_in - np.square(along).sum(axis=0)
+    free = squares - np.square(along).sum(axis=0)
     chosen: list[ExplainingRule] = []
     while len(chosen) < MOST_RULES:
         gain = np.zeros(len(free))
@@ -160,7 +197,10 @@ def selection_steps(
         usable &= free > _ROUNDING * total
         gain[usable] = covariance[usable] ** 2 / free[usable]
         group = _best(gain * (1 - FEATURE_COST * (rule_counts - 1)), order)
-        part = _without(members(group).astype(np.float64), spanned, weights)
+        member = members(group).astype(np.float64)
+        if left_out is not None:
+            member[left_out.cells[left_out.universe[group]]] = filled[group]
+        part = _without(member, spanned, weights)
         size = float(weights @ part**2)
         if not usable[group] or size <= _ROUNDING * total:
             break
@@ -177,6 +217,8 @@ def selection_steps(
         of_direction = float(weights @ (direction * left))
         left = left - of_direction * direction
         (sums,) = yield (weights * direction)[None]
+        if left_out is not None:
+            sums = sums + filled * left_out.sums((weights * direction)[None])[0]
         covariance, free = covariance - of_direction * sums, free - sums**2
     return tuple(chosen)
 
@@ -200,20 +242,26 @@ def _without(member: Floats, basis: list[Floats], weights: Floats) -> Floats:
 def near_duplicates(
     group: int,
     member: Members,
+    complement: Members,
     rows: Counts,
     group_sums: GroupSums,
+    totals: GroupSums,
     order: NDArray[np.intp],
     overlap: float,
 ) -> tuple[int, ...]:
-    """Return the groups of nearly the same rows as one, or of nearly all others."""
-    rows_in, both = group_sums(np.vstack([rows, rows * member]).astype(np.float64))
-    size, outside = rows[member].sum(), rows[~member].sum()
-    beyond = rows_in - both
+    """Return the groups of nearly the same rows as one, or of nearly those of its complement.
+
+    `totals` sums over groups and their complements.
+    """
+    rows_in, both, beyond = group_sums(
+        np.vstack([rows, rows * member, rows * complement]).astype(np.float64)
+    )
+    together, of_group = totals(np.vstack([rows, rows * member]).astype(np.float64))
+    size, outside = rows[member].sum(), rows[complement].sum()
+    rows_out, only = together - rows_in, of_group - both
     same = both / (rows_in + size - both)
     # Of a small group's complement every large group has nearly all rows, so both sides must agree.
-    opposite = np.minimum(
-        beyond / (rows_in + outside - beyond), (size - both) / (size + outside - beyond)
-    )
+    opposite = np.minimum(beyond / (rows_in + outside - beyond), only / (size + rows_out - only))
     near = np.maximum(same, opposite)[order] >= overlap - 1e-12
     return tuple(int(other) for other in order[near] if other != group)
 

@@ -128,9 +128,15 @@ def search_slices(
     step = max(1, _SUMS_AT_ONCE // max(1, 2 * len(rule_sets)))
     for first in range(0, len(slices), step):
         some = slices[first : first + step]
-        sums = rule_sets.sums_of(contingency, _by_slice(cuts, some, contingency, favourable))
-        everything = _everything(cuts, some, favourable)
-        best.look_at(first, sums.reshape(2, len(some), -1), everything, min_rows=min_rows)
+        quantities = _by_slice(cuts, some, contingency, favourable)
+        inside, together = (
+            sums.reshape(2, len(some), -1)
+            for sums in (
+                rule_sets.sums_of(contingency, quantities),
+                rule_sets.totals(contingency, quantities),
+            )
+        )
+        best.look_at(first, inside, together, min_rows=min_rows)
     error = (1 - confidence) / max(1, best.compared)
     found = sorted(
         best.findings(slices, error=error), key=lambda item: (*item.rates.order, item.group)
@@ -243,12 +249,6 @@ def _by_slice(
     return sums.reshape(2 * len(slices), -1)
 
 
-def _everything(cuts: Sequence[_Cut], slices: Sequence[_Slice], favourable: Floats) -> Floats:
-    """Count the rows, and sum the favourable answers, of whole slices: (2, slices)."""
-    inside = [_rows_of(cuts, item) for item in slices]
-    return np.array([[rows.sum() for rows in inside], [favourable[rows].sum() for rows in inside]])
-
-
 @dataclass
 class _Best:
     """The slice of each group in which its difference is surest, as far as was looked."""
@@ -271,11 +271,11 @@ class _Best:
             sums=np.zeros((4, groups)),
         )
 
-    def look_at(self, first: int, inside: Floats, everything: Floats, *, min_rows: int) -> None:
-        """Look at some slices; `inside` has shape (2, slices, groups)."""
+    def look_at(self, first: int, inside: Floats, together: Floats, *, min_rows: int) -> None:
+        """Look at some slices; `inside`, and `together` with outside, are (2, slices, groups)."""
         for index, (rows_in, yes_in) in enumerate(zip(*inside, strict=True)):
-            rows_out = everything[0, index] - rows_in
-            yes_out = np.maximum(everything[1, index] - yes_in, 0.0)
+            rows_out = together[0, index] - rows_in
+            yes_out = np.maximum(together[1, index] - yes_in, 0.0)
             enough = (rows_in >= min_rows) & (rows_out >= min_rows)
             if not enough.any():
                 continue

@@ -20,6 +20,7 @@ from testsgd.auditing.estimates import Counts, Floats
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.rule_selection import (
     ExplainingRule,
+    LeftOut,
     Members,
     TermSelection,
     cell_table,
@@ -94,6 +95,7 @@ def group_stability(
     if samples == 0 or len(looked_for) == 0:
         return {}
     wanted = rule_sets.members(looked_for, contingency)
+    wanted_complements = rule_sets.complement_members(looked_for, contingency)
     rows = contingency.tally()
     mining = SampleMining(contingency, max_features=max_features)
 
@@ -103,6 +105,7 @@ def group_stability(
         return inside
 
     rule_counts = mining.rule_sets.rule_counts()
+    left_out = LeftOut.of(mining.rule_sets, contingency)
 
     def search(sample: Counts, groups: SampleRuleSets) -> _Search:
         """Look for the rules that explain a sample's differences."""
@@ -111,7 +114,8 @@ def group_stability(
         rows, favourable = sample[:, present]
         rows_in, favourable_in = groups.sums
         inside = favourable_in / (rows_in * answers)
-        outside = (favourable.sum() - favourable_in) / ((rows.sum() - rows_in) * answers)
+        rows_together, together = mining.rule_sets.totals(contingency, sample)[:, groups.places]
+        outside = (together - favourable_in) / ((rows_together - rows_in) * answers)
         counts, decided = rule_counts[groups.places], np.ones(len(groups.places), dtype=bool)
         steps = selection_steps(
             cell_table(rows, rows * answers, favourable),
@@ -119,12 +123,19 @@ def group_stability(
             counts,
             rank_groups(np.abs(inside - outside), rows_in, counts, decided),
             critical=critical,
+            left_out=None if left_out is None else left_out.take(groups.places, present),
         )
         return _Search(groups, present, steps)
 
     def overlaps(chosen: NDArray[np.intp]) -> Floats:
         both = np.vstack([wanted, mining.rule_sets.members(chosen, contingency)])
-        measured = member_overlaps(both.__getitem__, rows, with_complements=True)
+        complements = None
+        if left_out is not None:
+            of_chosen = mining.rule_sets.complement_members(chosen, contingency)
+            complements = np.vstack([wanted_complements, of_chosen]).__getitem__
+        measured = member_overlaps(
+            both.__getitem__, rows, with_complements=True, complements=complements
+        )
         indices = np.arange(len(both))
         return measured(indices[: len(wanted)], indices[len(wanted) :])
 

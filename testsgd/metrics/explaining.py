@@ -77,7 +77,7 @@ def explain_groups(
     divergence.
     """
     members = rule_sets.members(groups, cells.contingency)
-    correlated = correlated_features(table, cells.contingency, members)
+    correlated = correlated_features(table, cells.contingency, members, ~members)
     of_cells, scale = cells.of_metric(index), cells.metrics[index].scale
     explained = {}
     for place, group in enumerate(groups.tolist()):

@@ -237,9 +237,9 @@ def compare_written(
     labels = material.favourable[test]
     targets = []
     for index, target in enumerate(material.targets):
-        inside = material.members(target)[test]
+        sides = material.members(target)[test], material.complement(target)[test]
         group, others = (
-            DecisionCounts.of(before[side], after[side], labels[side]) for side in (inside, ~inside)
+            DecisionCounts.of(before[side], after[side], labels[side]) for side in sides
         )
         confidence = shared_confidence(material.audit_parameters.confidence, looked)
         change = _change(old_shares, new_shares, index, confidence)

@@ -206,8 +206,14 @@ class Material(ABC):
 
     def eligible(self, rule_set: RuleSet, side: Side) -> NDArray[np.bool_]:
         """Return for each row or text whether samples of one side of a group can be made of it."""
-        inside = self._members(rule_set)
-        return inside if side == "group" else ~inside
+        return self._members(rule_set) if side == "group" else self._complement(rule_set)
+
+    def complement(self, target: Target) -> NDArray[np.bool_]:
+        """Return for each row or text whether it is in the complement of a target's group."""
+        return self._complement(target.rule_set)
+
+    def _complement(self, rule_set: RuleSet) -> NDArray[np.bool_]:
+        return ~self._members(rule_set)
 
     def seeds(self, target: Target, side: Side) -> Places:
         """Return the training rows or texts from which samples of one side are made."""
@@ -392,14 +398,16 @@ class Material(ABC):
 
     def observed(self, indices: Places) -> Callable[[Any], Estimates]:
         """Return what finds the targets' rates on rows or texts as they are, for any model."""
-        inside = np.array([self.members(target)[indices] for target in self.targets])
-        rows = inside.sum(axis=1)
+        sides = [
+            np.array([of_side(target)[indices] for target in self.targets])
+            for of_side in (self.members, self.complement)
+        ]
 
         def estimates(model: Any) -> Estimates:
             decisions = self.decisions(model, indices)
-            favourable = (inside & decisions).sum(axis=1)
-            tallies = (rows, len(indices) - rows, favourable, int(decisions.sum()) - favourable)
-            return counted_estimates(np.array(tallies, dtype=np.int64))
+            rows = [side.sum(axis=1) for side in sides]
+            favourable = [(side & decisions).sum(axis=1) for side in sides]
+            return counted_estimates(np.array([*rows, *favourable], dtype=np.int64))
 
         return estimates
 

@@ -21,8 +21,8 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 # From whole numbers for each row, shape (quantities, rows), to their sums over the rows of each
-# group, shape (quantities, groups).
-GroupSums = Callable[[Counts], Counts]
+# group, and over those of it and its complement together; shapes (quantities, groups).
+GroupSums = Callable[[Counts], tuple[Counts, Counts]]
 
 REPLICATES = 999
 
@@ -182,9 +182,8 @@ def _both_sides(
     """Count two answers to each case, in each group and outside it."""
     answers = np.stack([cases, cases & before, cases & after, cases & before & after])
     quantities = answers.astype(np.int64)
-    inside = sums(quantities)
-    outside = quantities.sum(axis=1)[:, np.newaxis] - inside
-    return PairedCounts(*inside), PairedCounts(*outside)
+    inside, together = sums(quantities)
+    return PairedCounts(*inside), PairedCounts(*(together - inside))
 
 
 def _growths(
@@ -250,8 +249,11 @@ def _worst_difference(
     def sizes(weights: Counts) -> Floats:
         """Return the sizes of all differences; shape (samples, models, groups)."""
         quantities = np.stack([weights, weights * before, weights * after])
-        inside = sums(quantities.reshape(-1, rows)).reshape(3, len(weights), -1)[:, :, judged]
-        outside = quantities.sum(axis=2)[:, :, np.newaxis] - inside
+        inside, together = (
+            of_groups.reshape(3, len(weights), -1)[:, :, judged]
+            for of_groups in sums(quantities.reshape(-1, rows))
+        )
+        outside = together - inside
         # A sample may have no rows of one side; then there is no difference.
         number, others = np.maximum(inside[0], 1), np.maximum(outside[0], 1)
         known = (inside[0] > 0) & (outside[0] > 0)

@@ -24,7 +24,7 @@ from testsgd.data import Table, category_text
 from testsgd.mitigation.data_splits import Material, Places, RowShares
 from testsgd.mitigation.parameters import Kind, Side
 from testsgd.mitigation.samples import Source
-from testsgd.mitigation.side_effects import GroupSums
+from testsgd.mitigation.side_effects import Counts, GroupSums
 from testsgd.models import Examples, LoadedModel, Model
 from testsgd.rules import RuleSet
 from testsgd.sampling import Draws, drawn_neighbours, explore_neighbourhood, neighbourhood_size
@@ -56,6 +56,9 @@ class TableMaterial(Material):
 
     def _matches(self, rule_set: RuleSet) -> NDArray[np.bool_]:
         return rule_set.matches(self.table)
+
+    def _complement(self, rule_set: RuleSet) -> NDArray[np.bool_]:
+        return rule_set.complement(self.table)
 
     def source(self, index: int, side: Side) -> Neighbours:
         """Return the neighbours of one side's training rows."""
@@ -96,20 +99,18 @@ class TableMaterial(Material):
             return None
         found = explore_neighbourhood(model, rows)
         shares = found.favourable / found.size
-        members = [self.members(target)[indices] for target in self.targets]
-        return [(shares[inside], shares[~inside]) for inside in members]
+        sides = [(self.members(target), self.complement(target)) for target in self.targets]
+        return [(shares[inside[indices]], shares[outside[indices]]) for inside, outside in sides]
 
     def group_sums(self, findings: Findings, indices: Places) -> GroupSums:
         """Return what sums over each group, from the combinations of sensitive values."""
         assert isinstance(findings, TableFindings)
         contingency, rule_sets = findings.contingency, findings.rule_sets
 
-        def sums(quantities: NDArray[np.int64]) -> NDArray[np.int64]:
+        def sums(quantities: Counts) -> tuple[Counts, Counts]:
             by_cell = np.stack([contingency.tally(quantity) for quantity in quantities])
-            found: NDArray[np.int64] = np.rint(rule_sets.sums_of(contingency, by_cell)).astype(
-                np.int64
-            )
-            return found
+            inside = np.rint(rule_sets.sums_of(contingency, by_cell)).astype(np.int64)
+            return inside, rule_sets.totals(contingency, by_cell)
 
         return sums
 

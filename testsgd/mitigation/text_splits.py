@@ -27,7 +27,7 @@ from testsgd.mitigation.control_effects import (
 from testsgd.mitigation.data_splits import CANDIDATE_QUERIES, Material, Places, RowShares
 from testsgd.mitigation.parameters import Dosage, Kind, Side, SideChoice
 from testsgd.mitigation.samples import Source
-from testsgd.mitigation.side_effects import GroupSums
+from testsgd.mitigation.side_effects import Counts, GroupSums
 from testsgd.mitigation.targets import ControlTarget, Target
 from testsgd.models import Examples, LoadedModel, TextModel
 from testsgd.rules import Mentions, RuleSet, TermRule, find_mentions
@@ -186,11 +186,10 @@ class TextMaterial(Material):
         for group in range(len(findings.rule_sets)):
             inside[:, group] = self._members(findings.rule_set(group))[indices]
 
-        def sums(quantities: NDArray[np.int64]) -> NDArray[np.int64]:
-            found: NDArray[np.int64] = np.rint(quantities.astype(np.float32) @ inside).astype(
-                np.int64
-            )
-            return found
+        def sums(quantities: Counts) -> tuple[Counts, Counts]:
+            found = np.rint(quantities.astype(np.float32) @ inside).astype(np.int64)
+            together = quantities.sum(axis=1, keepdims=True)
+            return found, np.broadcast_to(together, found.shape)
 
         return sums
 

@@ -30,3 +30,4 @@ from .text import TermRuleSets as TermRuleSets
 from .text import find_mentions as find_mentions
 from .text import frequent_term_sets as frequent_term_sets
 from .text import small_category_sets as small_category_sets
+from .universes import Universes as Universes

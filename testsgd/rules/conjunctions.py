@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.rules.axes import Axis
+from testsgd.rules.axes import Axis, IntervalAxis
 from testsgd.rules.contingency import Contingency, Counts
 from testsgd.rules.rule import Rule, RuleSet
 
@@ -36,14 +36,25 @@ class Conditions:
     feature: NDArray[np.int32]  # The number of the feature of each; shape (conditions,).
     bits: NDArray[np.uint64]  # Shape (conditions, words).
     rows: Counts  # Shape (conditions,).
+    # Rows in which each number is known that has missing values, one bit a row, after all rows;
+    # shape (1 + numbers, words).
+    known: NDArray[np.uint64]
+    # Which of these each condition is compared within; shape (conditions,).
+    known_of: NDArray[np.int32]
 
     @classmethod
     def of(cls, contingency: Contingency, *, min_rows: int) -> Conditions:
         """Return the single values of a table's features that enough rows have."""
         rules: list[Rule] = []
-        features, bits, rows = [], [], []
+        features, bits, rows, known_of = [], [], [], []
+        everything = np.ones(len(contingency.cell_of_row), dtype=bool)
+        known = [row_bits(everything)]
         for index, axis in enumerate(contingency.axes):
             cells = contingency.coordinates[:, index][contingency.cell_of_row]
+            missing = len(axis.labels)
+            if isinstance(axis, IntervalAxis) and axis.has_missing:
+                missing -= 1
+                known.append(row_bits(cells != missing))
             for cell, rule in _single_values(axis):
                 inside = cells == cell
                 count = int(inside.sum())
@@ -52,12 +63,16 @@ class Conditions:
                     features.append(index)
                     bits.append(row_bits(inside))
                     rows.append(count)
-        words = len(row_bits(np.zeros(len(contingency.cell_of_row), dtype=bool)))
+                    # That a number is missing is compared with all other rows.
+                    is_interval = missing < len(axis.labels) and cell != missing
+                    known_of.append(len(known) - 1 if is_interval else 0)
         return cls(
             rules=tuple(rules),
             feature=np.array(features, dtype=np.int32),
-            bits=np.array(bits, dtype=np.uint64).reshape(len(rules), words),
+            bits=np.array(bits, dtype=np.uint64).reshape(len(rules), len(known[0])),
             rows=np.array(rows, dtype=np.int64),
+            known=np.array(known, dtype=np.uint64),
+            known_of=np.array(known_of, dtype=np.int32),
         )
 
     def rule_set(self, conditions: NDArray[np.int32]) -> RuleSet:
@@ -122,6 +137,21 @@ class Conditions:
         counts = np.zeros(len(level.rows), dtype=np.int64)
         count_within(self.bits, level.conditions, row_bits(rows), counts)
         return counts
+
+    def count_together(self, level: Level, rows: NDArray[np.bool_]) -> Counts:
+        """Count those of some rows that are in each conjunction or in its complement, shape (n,).
+
+        Rows in which a number is missing that a conjunction has an interval of are in neither.
+        """
+        from testsgd.rules.compiled_conjunctions import count_within
+
+        if len(self.known) == 1:
+            return np.full(len(level.rows), rows.sum(), dtype=np.int64)
+        within, universe = np.unique(self.known_of[level.conditions], axis=0, return_inverse=True)
+        counts = np.zeros(len(within), dtype=np.int64)
+        count_within(self.known, within, row_bits(rows), counts)
+        of_levels: Counts = counts[universe.ravel()]
+        return of_levels
 
 
 def _single_values(axis: Axis) -> list[tuple[int, Rule]]:

@@ -4,20 +4,21 @@ Two rule sets that select the same rows are one group. They are recognised by a 
 cell of the contingency table gets a random 64-bit number, and the lattice sums these like anything
 else, modulo 2**64. Equal rows give equal sums; that among ten million rule sets two of different
 rows do so too has a chance of three in a million, and they are told apart all the same unless they
-have equally many rows.
+have equally many rows. Where numbers are missing, rule sets that select the same rows may have
+different complements; then they are two groups.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.rules.axes import Axis
+from testsgd.rules.axes import Axis, Number
 from testsgd.rules.contingency import (
     Contingency,
     Counts,
@@ -28,8 +29,11 @@ from testsgd.rules.contingency import (
     rule_set_sums,
 )
 from testsgd.rules.rule import RuleSet
+from testsgd.rules.universes import Universes
 
 _FINGERPRINT_SEED = 1986
+# What the fingerprint of a universe is multiplied by, before that of the group is added.
+_MIXING = np.int64(6364136223846793005)
 
 Singles = NDArray[np.float32]
 
@@ -138,6 +142,27 @@ class FrequentRuleSets:
             sums[:, order[low:high]] = block.sums[:, indices[low:high] - block.first]
         return sums
 
+    @cached_property
+    def universes(self) -> Universes:
+        """The rows that groups are compared within."""
+        return Universes(self.axes, max(map(len, self.subsets), default=1))
+
+    @cached_property
+    def universe(self) -> NDArray[np.intp]:
+        """Which of these rows each group is compared within; shape (groups,)."""
+        universe = np.zeros(len(self), dtype=np.intp)
+        if len(self.universes) > 1:
+            for chosen, subset, rules in self.by_subset(np.arange(len(self))):
+                universe[chosen] = self.universes.of_rules(subset, rules)
+        return universe
+
+    def totals(self, contingency: Contingency, quantities: NDArray[Number]) -> NDArray[Number]:
+        """Sum quantities (q, cells) over each group and its complement, shape (q, groups)."""
+        of_universes = self.universes.totals(contingency, quantities)
+        if len(self.universes) == 1:
+            return np.broadcast_to(of_universes, (len(quantities), len(self)))
+        return of_universes[:, self.universe]
+
     def rule_counts(self) -> Counts:
         """Count the rules of each group."""
         sizes = np.array([len(subset) for subset in self.subsets], dtype=np.int64)
@@ -152,6 +177,18 @@ class FrequentRuleSets:
                 cells = contingency.coordinates[:, axis]
                 inside[chosen] &= matrices[axis][rule][:, cells]
         return inside
+
+    def complement_members(
+        self, groups: NDArray[np.intp], contingency: Contingency
+    ) -> NDArray[np.bool_]:
+        """Return which cells belong to the complement of each group, shape (groups, cells).
+
+        Cells in which a number is missing that a group has an interval of belong to neither.
+        """
+        outside = ~self.members(groups, contingency)
+        if len(self.universes) > 1:
+            outside &= self.universes.members(contingency)[self.universe[groups]]
+        return outside
 
 
 def mine(
@@ -169,14 +206,16 @@ def mine(
     et al., TestSGD, section 4.1 and Algorithm 1.
     """
     axes = contingency.axes
-    total = int(quantities[0].sum())
+    subsets, universes = feature_subsets(axes, max_features), Universes(axes, max_features)
     with_marks = np.vstack([quantities, _marks(contingency.cells)])
+    totals = universes.totals(contingency, with_marks)
 
     # Begun with empty ones, should there be no rule sets at all.
     subset_parts, place_parts = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
     sum_parts = [np.zeros((len(with_marks), 0), np.int64)]
     for block in rule_set_sums(contingency, with_marks, max_features):
         counts = block.sums[0]
+        total = totals[0, universes.of_block(block, subsets[block.subset])]
         kept = np.flatnonzero(
             (counts >= max(min_count, 1)) & (total - counts >= max(min_outside, 1))
         )
@@ -185,7 +224,7 @@ def mine(
         sum_parts.append(block.sums[:, kept])
     everything = FrequentRuleSets(
         axes,
-        feature_subsets(axes, max_features),
+        subsets,
         np.concatenate(subset_parts),
         np.concatenate(place_parts),
         np.concatenate(sum_parts, axis=1),
@@ -193,9 +232,11 @@ def mine(
         sum(len(part) for part in subset_parts),
     )
     del sum_parts
-    groups = everything.take(
-        _simplest_of_equal(everything.sums[0], everything.sums[-1], _complexity(everything))
-    )
+    marks = everything.sums[-1]
+    if len(universes) > 1:
+        # Rule sets of the same rows have the same complement if all rows of both are the same.
+        marks = marks + _MIXING * totals[-1, everything.universe]
+    groups = everything.take(_simplest_of_equal(everything.sums[0], marks, _complexity(everything)))
     return replace(groups, sums=groups.sums[:-1])
 
 
@@ -228,22 +269,23 @@ class SampleMining:
 
         A cell that none of a sample's rows is in does not tell rule sets apart.
         """
-        stacked = np.concatenate(
-            [np.vstack([sample, np.where(sample[0] > 0, self._marks, 0)]) for sample in samples]
-        )
+        with_marks = [
+            np.vstack([sample, np.where(sample[0] > 0, self._marks, 0)]) for sample in samples
+        ]
+        stacked = np.concatenate(with_marks)
         sums = self.rule_sets._summed(self.contingency, stacked, stacked.dtype)
         found = []
-        for sample, of_sample in zip(samples, np.split(sums, len(samples)), strict=True):
+        for sample, of_sample in zip(with_marks, np.split(sums, len(samples)), strict=True):
             counts = of_sample[0]
-            enough = (counts >= max(min_count, 1)) & (
-                sample[0].sum() - counts >= max(min_outside, 1)
-            )
+            totals = self.rule_sets.totals(self.contingency, sample)
+            enough = (counts >= max(min_count, 1)) & (totals[0] - counts >= max(min_outside, 1))
             places = np.flatnonzero(enough)
             # If every cell has rows, no two rule sets are equal.
             if not sample[0].all():
-                places = _simplest_of_equal(
-                    counts[places], of_sample[-1, places], self._complexity[places]
-                )
+                marks = of_sample[-1]
+                if len(self.rule_sets.universes) > 1:
+                    marks = marks + _MIXING * totals[-1]
+                places = _simplest_of_equal(counts[places], marks[places], self._complexity[places])
             found.append(SampleRuleSets(places, of_sample[:-1, places]))
         return found
 

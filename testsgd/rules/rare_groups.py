@@ -16,6 +16,7 @@ from testsgd.rules.axes import IntervalAxis
 from testsgd.rules.contingency import Contingency, Counts, feature_subsets
 from testsgd.rules.mining import FrequentRuleSets
 from testsgd.rules.rule import RuleSet
+from testsgd.rules.universes import Universes
 
 # A bin with a larger share of the rows is coarse.
 _MOST_IN_A_BIN = 0.5
@@ -113,7 +114,6 @@ def _with_judged_values(
 
     The values are those of `max_features` of the features that have rules, or of all of these.
     """
-    total = int(rows.sum())
     axes = [index for index, axis in enumerate(contingency.axes) if axis.rule_count]
     judged = np.zeros(contingency.cells, dtype=bool)
     described = [
@@ -121,10 +121,13 @@ def _with_judged_values(
         for axis in contingency.axes
     ]
     longest = min(max_features, len(axes))
+    universes = Universes(contingency.axes, max(1, longest))
+    totals = universes.totals(contingency, rows[None])[0]
     for subset in itertools.combinations(axes, longest) if axes else ():
         joint, sums = contingency.marginal(subset, rows[None])
-        enough = (sums[0] >= min_count) & (total - sums[0] >= min_count)
         cells = np.unravel_index(joint, contingency.shape(subset))
+        total = totals[universes.of_cells(subset, cells)]
+        enough = (sums[0] >= min_count) & (total - sums[0] >= min_count)
         for axis, cell in zip(subset, cells, strict=True):
             enough &= described[axis][cell]
         codes = np.ravel_multi_index(
@@ -160,9 +163,11 @@ def _undescribed_features(
     contingency: Contingency, rows: Counts, min_count: int
 ) -> tuple[str, ...]:
     """Return the features none of whose rules has enough rows on both sides."""
-    total = int(rows.sum())
+    universes = Universes(contingency.axes, 1)
+    totals = universes.totals(contingency, rows[None])[0]
     found = []
     for index, axis in enumerate(contingency.axes):
+        total = totals[universes.of_rules((index,), [np.arange(axis.rule_count)])]
         of_rules = axis.contract(contingency.dense((index,), rows[None]), 1)[0]
         if not ((of_rules >= min_count) & (total - of_rules >= min_count)).any():
             found.append(axis.feature)

@@ -87,6 +87,10 @@ class IntervalRule:
         high = np.inf if self.high is None else self.high
         return (numbers >= low) & (numbers < high)
 
+    def known(self, table: Table) -> NDArray[np.bool_]:
+        """Return for each row whether the feature is known, shape (n,)."""
+        return ~np.isnan(table.numbers(self.feature))
+
     def to_json(self) -> dict[str, Any]:
         """Return the rule as JSON-able data."""
         return {"feature": self.feature, "low": self.low, "high": self.high, "text": self.text}
@@ -115,3 +119,14 @@ class RuleSet:
                 raise TypeError(f"{rule.text} is a rule about texts, not about rows")
             matching &= rule.matches(table)
         return matching
+
+    def complement(self, table: Table) -> NDArray[np.bool_]:
+        """Return which rows of a table the group is compared with, shape (n,).
+
+        All others, without those in which a number is missing that there is an interval of.
+        """
+        outside = ~self.matches(table)
+        for rule in self.rules:
+            if isinstance(rule, IntervalRule):
+                outside &= rule.known(table)
+        return outside

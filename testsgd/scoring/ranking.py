@@ -74,17 +74,35 @@ def member_overlaps(
     weights: NDArray[np.int64],
     *,
     with_complements: bool = False,
+    complements: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None = None,
 ) -> Overlaps:
     """Measure overlaps by Jaccard's index; `members` gives groups' cells, `weights` cells' rows.
 
     With complements, a group and its complement are one finding, if they are so on both sides: the
-    larger of the index and of the smaller one of each with the other's complement.
+    larger of the index and of the smaller one of each with the other's complement. `complements`
+    gives the cells of these, if they are not all others.
     """
     total = float(weights.sum())
 
     def overlaps(groups: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float64]:
         size, size_others, both = _common_members(members, weights, groups, others)
-        return _overlaps_of(size, size_others, both, total if with_complements else None)
+        # A quotient: 7 of 100 is 0.07, but 0.07 times 100 is a little above 7.
+        shares: NDArray[np.float64] = both / (size + size_others - both)
+        if not with_complements:
+            return shares
+        only, only_others = size - both, size_others - both
+        rows_out, rows_out_others = total - size, total - size_others
+        if complements is not None:
+            outside, outside_others = (
+                complements(some).astype(np.float64) for some in (groups, others)
+            )
+            inside, inside_others = (members(some).astype(np.float64) for some in (groups, others))
+            only = (inside * weights) @ outside_others.T
+            only_others = (outside * weights) @ inside_others.T
+            rows_out, rows_out_others = (outside @ weights)[:, None], outside_others @ weights
+        across = _overlaps_across(size, only, rows_out_others)
+        across_others = _overlaps_across(size_others, only_others, rows_out)
+        return np.maximum(shares, np.minimum(across, across_others))
 
     return overlaps
 
@@ -95,12 +113,18 @@ def near_copies(
     *,
     overlap: float,
     with_complements: bool = False,
+    complements: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None = None,
 ) -> NearCopies:
     """Tell which groups overlap by at least `overlap`; the parameters are of `member_overlaps`.
 
-    Limits of the rows they share decide nearly all pairs, without any quotient. What is
-    near a limit is computed as `member_overlaps` does, so both agree to the last bit.
+    Limits of the rows they share decide nearly all pairs, without any quotient. What is left is
+    computed as `member_overlaps` does, so both agree to the last bit.
     """
+    if complements is not None:
+        overlaps = member_overlaps(
+            members, weights, with_complements=with_complements, complements=complements
+        )
+        return lambda groups, others: overlaps(groups, others) >= overlap
     total = float(weights.sum())
     # A little too generous, so that rounding leaves out none.
     least = overlap * (1 - 1e-9)
@@ -110,17 +134,16 @@ def near_copies(
         likely = both >= (size + size_others) * (least / (1 + least))
         if with_complements:
             # As many rows at most may be shared if each is to lie in the other's complement.
-            most = least * (size_others - total)
-            across = both <= (size + most) / (1 + least)
-            across &= both <= (size_others + least * (size - total)) / (1 + least)
-            likely |= across
+            apart = both <= (size + least * (size_others - total)) / (1 + least)
+            apart &= both <= (size_others + least * (size - total)) / (1 + least)
+            likely |= apart
         first, second = np.nonzero(likely)
-        shares = _overlaps_of(
-            size[first, 0],
-            size_others[second],
-            both[first, second],
-            total if with_complements else None,
-        )
+        size, size_others, both = size[first, 0], size_others[second], both[first, second]
+        shares = both / (size + size_others - both)
+        if with_complements:
+            across = _overlaps_across(size, size - both, total - size_others)
+            across_others = _overlaps_across(size_others, size_others - both, total - size)
+            shares = np.maximum(shares, np.minimum(across, across_others))
         likely[first, second] = shares >= overlap
         return likely
 
@@ -139,22 +162,13 @@ def _common_members(
     return (inside @ weights)[:, None], inside_others @ weights, both
 
 
-def _overlaps_of(
-    size: NDArray[np.float64],
-    size_others: NDArray[np.float64],
-    both: NDArray[np.float64],
-    total: float | None,
+def _overlaps_across(
+    size: NDArray[np.float64], only: NDArray[np.float64], rows_out: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return overlaps from rows, of arrays that broadcast; of all rows if complements count."""
-    # A quotient: 7 of 100 is 0.07, but 0.07 times 100 is a little above 7.
-    shares: NDArray[np.float64] = both / (size + size_others - both)
-    if total is not None:
-        only, only_others = size - both, size_others - both
-        # A group of all rows has no complement to be compared with.
-        across = only / np.maximum(total - only_others, 1)
-        across_others = only_others / np.maximum(total - only, 1)
-        shares = np.maximum(shares, np.minimum(across, across_others))
-    return shares
+    """Return how much groups overlap with complements of which they have `only` these rows."""
+    # A group of all rows has no complement to be compared with.
+    overlaps: NDArray[np.float64] = only / np.maximum(size + rows_out - only, 1)
+    return overlaps
 
 
 def block_of(cells: int) -> int:

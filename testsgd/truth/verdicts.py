@@ -71,8 +71,8 @@ def search_inside_only(model: Model, table: Table, parameters: AuditParameters) 
         min_outside=1,
         max_features=parameters.depth,
     )
-    everybody = np.array([len(table), favourable.sum()])
-    estimates = counted_estimates(both_sides(rule_sets.sums, everybody), draws=asked.size)
+    together = rule_sets.totals(contingency, np.vstack([rows, favourable]))
+    estimates = counted_estimates(both_sides(rule_sets.sums, together), draws=asked.size)
     guarantee = simultaneous(
         estimates,
         contingency,

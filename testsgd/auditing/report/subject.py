@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.explaining import cells_of_rules
+from testsgd.auditing.explaining import sides_of_rules
 from testsgd.auditing.findings import Findings, TableFindings
 from testsgd.auditing.metrics import SELECTION_RATE
 from testsgd.auditing.report import summary as document
@@ -210,13 +210,14 @@ def _rules_of_table(findings: TableFindings, group: int) -> list[document.RuleAl
     rules, rows = findings.rule_set(group).rules, findings.contingency.tally()
     samples, favourable = findings.cell_samples, findings.cell_favourable
     alone = []
-    members = cells_of_rules(findings.table, findings.contingency, rules)
-    for rule, inside in zip(rules, members, strict=True):
-        asked_in, asked_out = int(samples[inside].sum()), int(samples[~inside].sum())
+    sides = sides_of_rules(findings.table, findings.contingency, rules)
+    for rule, side in zip(rules, sides, strict=True):
+        inside, outside = side.inside, side.outside
+        asked_in, asked_out = int(samples[inside].sum()), int(samples[outside].sum())
         if asked_in == 0:
             return []
         rate_in = float(favourable[inside].sum() / asked_in)
-        rate_out = float(favourable[~inside].sum() / asked_out) if asked_out else None
+        rate_out = float(favourable[outside].sum() / asked_out) if asked_out else None
         alone.append(
             document.RuleAlone(
                 text=rule.text,

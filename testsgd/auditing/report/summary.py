@@ -252,7 +252,7 @@ class GroupSummary(Part):
         description="rows in the group; for texts, those with a term of each of its categories, "
         "from which the texts of the group are generated"
     )
-    n_out: int = Field(description="rows outside; for texts, those without one of its terms")
+    n_out: int = Field(description="rows of its complement; of texts, those without a term of it")
     effective_sample_size_in: float | None = Field(
         None, ge=0, description="effective sample size, if rows repeat one another; null: `n_in`"
     )

@@ -30,6 +30,17 @@ class Described(Protocol):
         """Return the rules as people write them."""
 
 
+def _only_known(group: GroupSummary) -> str:
+    """Write which rows a group is compared with, if a missing number leaves some out."""
+    numbers = [rule.feature for rule in group.rules if (rule.low, rule.high) != (None, None)]
+    rows = round(group.n_in / group.support) if group.support else 0
+    if not numbers or group.n_in + group.n_out >= rows:
+        return ""
+    return (
+        f"compared with rows whose {series(numbers)} {'is' if len(numbers) == 1 else 'are'} known"
+    )
+
+
 class Words:
     """The words for the rows of a table, which are about people; those for texts differ."""
 
@@ -77,12 +88,16 @@ class Words:
 
     def sides(self, group: GroupSummary) -> str:
         """Write how many rows there are inside a group and outside, without a verb."""
-        return f"{plural(group.n_in, 'row')} in the group, {count(group.n_out)} in its complement"
+        within = f"; {known}" if (known := _only_known(group)) else ""
+        inside, outside = plural(group.n_in, "row"), count(group.n_out)
+        return f"{inside} in the group, {outside} in its complement{within}"
 
     def size(self, group: GroupSummary) -> str:
         """Write in a sentence how large a group is."""
         rows = plural(group.n_in, "row")
-        return f"{rows}, {percent(group.support)} of all; {count(group.n_out)} in its complement."
+        within = f", {known}" if (known := _only_known(group)) else ""
+        share, outside = percent(group.support), count(group.n_out)
+        return f"{rows}, {share} of all; {outside} in its complement{within}."
 
     def rule_in_words(self, rule: RuleSummary) -> str:
         """Write what a rule asks for, as a phrase."""

@@ -84,7 +84,7 @@ def observed_estimates(audit: TextAudit, answers: NDArray[Any]) -> Estimates:
     favourable = answers.astype(np.int64)
     counted = [once, favourable]
     inside = np.vstack([containing_all(mentions, rule_sets, weights) for weights in counted])
-    tallies = rates.both_sides(inside, np.sum(counted, axis=1))
+    tallies = rates.both_sides(inside, np.sum(counted, axis=1)[:, None])
     estimates = rates.counted_estimates(tallies, draws=parameters.draws)
     if parameters.draws > 1:
         estimates = rates.means_over_draws(estimates, parameters.confidence)

@@ -160,5 +160,6 @@ def _true_size(
 ) -> float:
     """Return the difference of chances among some of the people, negative if wrong way."""
     inside = _members(findings, group)
-    true = chance[inside & among].mean() - chance[~inside & among].mean()
+    outside = group.complement(findings.table)
+    true = chance[inside & among].mean() - chance[outside & among].mean()
     return float(true if sign > 0 else -true)
