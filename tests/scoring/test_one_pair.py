@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from testsgd.scoring.betting_martingale import log_wealth
@@ -21,6 +21,8 @@ COUNTS = st.integers(2, 20) | st.integers(2, 5_000)
     weight=st.sampled_from([3.0, 244.0]),
     logarithmic=st.booleans(),
 )
+# The observed rates meet at the very end of the line.
+@example(wins=(2, 2), losses=(11, 11), gap=0.4, weight=3.0, logarithmic=False)
 def test_no_place_of_the_line_has_less(wins, losses, gap, weight, logarithmic):
     def product(places):
         rates = [places, places - gap]

@@ -22,6 +22,8 @@ from testsgd.scoring import betting_martingale as betting
 from testsgd.scoring.betting_martingale import LEAST_RATE
 
 _SCALAR_ITERATIONS = 40
+# Share of the line at each end in which no search begins.
+_MARGIN = 1e-6
 # The series of the digamma and the trigamma function have ten digits from here on.
 _SERIES_FROM = 8.0
 
@@ -40,8 +42,10 @@ def minimising_position(
     of logarithms. If the minimum is not found, it is some position on the line.
     """
     low, high = (math.log(1e-9), 0.0) if logarithmic else (gap, 1.0)
+    # At the very end of the line a step of Newton's is lost in rounding.
+    margin = _MARGIN * (high - low)
     position = _between(wins, losses, gap, logarithmic=logarithmic)
-    if not low < position < high:
+    if not low + margin < position < high - margin:
         position = (low + high) / 2
     for _ in range(_SCALAR_ITERATIONS):
         slope = bend = 0.0
