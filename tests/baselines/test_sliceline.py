@@ -63,6 +63,22 @@ def test_scores_are_those_of_the_formula_over_all_slices(seed, longest):
 
 
 @sliceline
+def test_slices_without_a_rule_take_no_places_of_others():
+    generator = np.random.default_rng(5)
+    rows = {f"f{index}": generator.choice(["a", "b"], 4000) for index in range(5)}
+    unlucky = sum((column == "a").astype(int) for column in rows.values())
+    decisions = generator.random(4000) < 0.9 - 0.16 * unlucky
+    # A number with a single bin has no rule, but for the missing ones, and these are few.
+    age = generator.uniform(20, 60, 4000)
+    age[:60] = np.nan
+    without = SliceLine().run(scripted(rows, decisions, theta=0.05))
+    alike = scripted({**rows, "age": age}, decisions, theta=0.05, bins={"age": (0.0, 100.0)})
+    assert len(without.findings) == 20
+    found = SliceLine().run(alike).findings
+    assert [item.text for item in found] == [item.text for item in without.findings]
+
+
+@sliceline
 def test_the_planted_group_comes_first_with_its_rows():
     first = SliceLine().run(people(rows=2000, theta=0.03)).findings[0]
     frame = people(rows=2000, theta=0.03).table.frame

@@ -60,18 +60,8 @@ class SliceLine(ShippedBaseline):
             if deadline.passed:
                 note = "time was up before it was done"
                 break
-            if not decision.any() or not axes:
-                continue
-            with self._calls():
-                finder = Slicefinder(
-                    alpha=_ALPHA,
-                    k=MOST_FINDINGS,
-                    max_l=min(subject.max_features, len(axes)),
-                    min_sup=subject.min_count,
-                    verbose=False,
-                )
-                finder.fit(columns, decision.astype(np.float64))
-            found += _read(finder, axes)
+            if decision.any() and axes:
+                found += self._slices(Slicefinder, subject, axes, columns, decision)
         best = sorted(found, key=lambda item: (-item[1], len(item[0]), sorted(item[0].items())))
         return self._result(
             findings=tuple(
@@ -85,6 +75,31 @@ class SliceLine(ShippedBaseline):
             seconds=deadline.seconds,
             note=note,
         )
+
+    def _slices(
+        self,
+        slice_finder: Any,
+        subject: Subject,
+        axes: Sequence[int],
+        columns: NDArray[np.int64],
+        decision: NDArray[np.bool_],
+    ) -> list[Slice]:
+        """Return the best slices that have rules; more are asked for until there are enough."""
+        wanted = MOST_FINDINGS
+        while True:
+            with self._calls():
+                finder = slice_finder(
+                    alpha=_ALPHA,
+                    k=wanted,
+                    max_l=min(subject.max_features, len(axes)),
+                    min_sup=subject.min_count,
+                    verbose=False,
+                )
+                finder.fit(columns, decision.astype(np.float64))
+            found = _read(finder, axes)
+            if len(found) >= MOST_FINDINGS or len(finder.top_slices_) < wanted:
+                return found
+            wanted *= 2
 
 
 def coded_columns(subject: Subject) -> tuple[list[int], NDArray[np.int64]]:
