@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from testsgd.auditing.report import charts, tables, wording
 from testsgd.auditing.report.further_looks import within_blocks
+from testsgd.auditing.report.leading import leading_difference, leading_look
 from testsgd.auditing.report.notes import meaning_notes
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.provenance import particulars
@@ -147,7 +148,7 @@ def _figures(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -
     if holdout is not None:
         rows, compared = f"{words.many.capitalize()} held out", holdout.groups
     what = "counterfactual effect" if wording.by_terms(summary) else "difference"
-    largest = points(wording.spoken_difference(top[0], summary)) if top else "none"
+    largest = points(leading_difference(summary, top[0])) if top else "none"
     figures = {
         rows: count(summary.data.rows),
         "Groups examined": count(compared),
@@ -182,12 +183,23 @@ def _differences(
     fewest = Paragraph(f"The fewest rules that explain {words.variation}:")
     others = "All others are in the ", Link("full ranking", "ranking"), "."
     return (
+        *_beyond(summary, top[0]),
         *((fewest, tables.rules_table(summary, top)) if summary.rules else ()),
         _on_page(Paragraph(drawn), charts.first_groups(summary, top)),
         _in_markdown(Paragraph(intro)),
         tables.group_table(summary, top, words, "First groups", compact=True),
         _on_page(Paragraph(others, "soft")),
     )
+
+
+def _beyond(summary: AuditSummary, top: GroupSummary) -> tuple[Block, ...]:
+    """Write that the group of the headline is none of the search, if it is not."""
+    look = leading_look(summary, top)
+    if look is None:
+        return ()
+    text = shorten(look.text, wording.TEXT_LIMIT)
+    about = "These are groups of the search. The headline is about a group that a look beyond it"
+    return (Paragraph(f"{about} found: {text}, {points(look.difference)}."),)
 
 
 def _unknown(summary: AuditSummary, words: Words) -> tuple[Block, ...]:

@@ -7,13 +7,10 @@ from itertools import accumulate
 from typing import Literal
 
 from testsgd.auditing.guarantee import Method
-from testsgd.auditing.report.controls import (
-    ControlEffectSummary,
-    control_headline,
-    control_sentences,
-    largest_control_effect,
-)
+from testsgd.auditing.report.controls import control_headline, control_sentences
 from testsgd.auditing.report.further_looks import (
+    FurtherGroup,
+    WithinGroup,
     conditional_sentences,
     deeper_sentences,
     finer_sentences,
@@ -22,6 +19,7 @@ from testsgd.auditing.report.further_looks import (
     within_sentences,
 )
 from testsgd.auditing.report.gate import GateMeasure, Outcome, gate_outcome, gate_sentence
+from testsgd.auditing.report.leading import largest_over_all, leading_control, leading_look
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.ratio_gate import (
     RatioMeasure,
@@ -32,7 +30,6 @@ from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
 from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
 from testsgd.auditing.report.wording import (
     ADJUSTMENTS,
-    DISAGREEMENT,
     TEXT_LIMIT,
     by_terms,
     described_by,
@@ -142,15 +139,7 @@ def _with_further_looks(
     """Add what finer cuts and slices show; the largest finding of all is the headline."""
     words, label = vocabulary(summary), summary.data.label.favourable
     subject, says = words.observed(label), words.says(label)
-    within = summary.within
-    over_all = max(
-        [item.largest_bound or 0.0 for item in summary.estimands if item.estimand == "observed"],
-        default=top.lower_confidence_bound or 0.0,
-    )
-    looks = [look for look in (summary.deeper, summary.finer) if look is not None]
-    largest = max(looks, key=lambda look: look.lower_confidence_bound, default=None)
-    of_looks = 0.0 if largest is None else largest.lower_confidence_bound
-    of_slices = 0.0 if within is None or within.first is None else within.largest_bound
+    within, over_all = summary.within, largest_over_all(summary, top)
     depth = summary.parameters.depth if summary.terms is None else 0
     further = [
         *deeper_sentences(summary.deeper, searched=depth, over_all=over_all),
@@ -158,34 +147,17 @@ def _with_further_looks(
     ]
     if within is None:
         further += within_others(summary.data)
-    if within is not None and of_slices > max(over_all, of_looks):
+    leading = leading_look(summary, top)
+    if within is not None and isinstance(leading, WithinGroup):
         first = within_headline(within, subject, says)
         about = within_sentences(within, is_headline=True)
         return f"{first}.", [*about, headline, *sentences, *further]
     if within is not None:
         further += within_sentences(within, is_headline=False)
-    # What fits the differences of chance a little better is no other finding.
-    if largest is not None and of_looks > over_all + DISAGREEMENT:
-        first = further_headline(largest, subject, says, others=words.others)
+    if isinstance(leading, FurtherGroup):
+        first = further_headline(leading, subject, says, others=words.others)
         return f"{first}.", [*further, headline, *sentences]
     return headline, [*sentences, *further]
-
-
-def _speaks_first(summary: AuditSummary) -> ControlEffectSummary | None:
-    """Return the control effect that the headline is about; None if the effects of terms are.
-
-    It is if even its lower bound is above what the terms do against one another.
-    """
-    terms = summary.terms
-    control = None if terms is None else largest_control_effect(terms.controls)
-    if control is None or not by_terms(summary):
-        return None
-    effects = [
-        abs(group.counterfactual.difference)
-        for group in summary.groups
-        if group.decided and group.counterfactual is not None and not group.unknown_to_model
-    ]
-    return control if control.lower_confidence_bound > max(effects, default=0.0) else None
 
 
 def _with_controls(
@@ -194,7 +166,7 @@ def _with_controls(
     """Add what neutral words in place of terms show: first, if that is the larger finding."""
     if summary.terms is None:
         return headline, sentences
-    label, control = summary.data.label.favourable, _speaks_first(summary)
+    label, control = summary.data.label.favourable, leading_control(summary)
     shown = control_sentences(summary.terms.controls, label)
     if control is None:
         return headline, [*sentences, *shown]
