@@ -151,7 +151,13 @@ def unjudged_by_definition(table, groups, min_count, max_features, max_dilution)
         for names in itertools.combinations(several, size) if size else ():
             values = list(zip(*(labels[name] for name in names), strict=True))
             like = values.count(values[row])
-            enough = like >= min_count and len(table) - like >= min_count
+            # A bin is compared with rows whose number is known.
+            compared = np.ones(len(table), dtype=bool)
+            for name in names:
+                known = table.frame[name].notna().to_numpy()
+                if table.specification.features[name].type != "categorical" and known[row]:
+                    compared &= known
+            enough = like >= min_count and compared.sum() - like >= min_count
             judged_values |= enough and "only bin" not in values[row]
         if not (within and judged_values):
             unjudged.append(row)

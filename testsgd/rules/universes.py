@@ -26,7 +26,7 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Universes:
-    """The universes of all rule sets of at most so many rules.
+    """The universes of all rule sets of some depth.
 
     Examples
     --------
