@@ -30,6 +30,7 @@ from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
 from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
 from testsgd.auditing.report.wording import (
     ADJUSTMENTS,
+    DISAGREEMENT,
     TEXT_LIMIT,
     by_terms,
     described_by,

@@ -1,0 +1,56 @@
+"""Which finding of an audit the headline is about, as every view has it."""
+
+from __future__ import annotations
+
+from testsgd.auditing.report.controls import ControlEffectSummary, largest_control_effect
+from testsgd.auditing.report.further_looks import FurtherGroup, WithinGroup
+from testsgd.auditing.report.summary import AuditSummary, GroupSummary
+from testsgd.auditing.report.wording import DISAGREEMENT, by_terms, spoken_difference
+
+
+def largest_over_all(summary: AuditSummary, top: GroupSummary) -> float:
+    """Return the largest lower confidence bound of the search, of the rows as they are."""
+    return max(
+        [item.largest_bound or 0.0 for item in summary.estimands if item.estimand == "observed"],
+        default=top.lower_confidence_bound or 0.0,
+    )
+
+
+def largest_look(summary: AuditSummary) -> FurtherGroup | None:
+    """Return the surest group of finer cuts and of more features, if there was such a look."""
+    looks = [look for look in (summary.deeper, summary.finer) if look is not None]
+    return max(looks, key=lambda look: look.lower_confidence_bound, default=None)
+
+
+def leading_look(summary: AuditSummary, top: GroupSummary) -> FurtherGroup | WithinGroup | None:
+    """Return what a look beyond the search found, if its bound is above that of the search."""
+    over_all, look, within = largest_over_all(summary, top), largest_look(summary), summary.within
+    of_look = 0.0 if look is None else look.lower_confidence_bound
+    of_slices = 0.0 if within is None or within.first is None else within.largest_bound
+    if within is not None and of_slices > max(over_all, of_look):
+        return within.first
+    # What fits the differences of chance a little better is no other finding.
+    return look if of_look > over_all + DISAGREEMENT else None
+
+
+def leading_control(summary: AuditSummary) -> ControlEffectSummary | None:
+    """Return the control effect that the headline is about; None if the effects of terms are.
+
+    It is if even its lower bound is above what the terms do against one another.
+    """
+    terms = summary.terms
+    control = None if terms is None else largest_control_effect(terms.controls)
+    if control is None or not by_terms(summary):
+        return None
+    effects = [
+        abs(group.counterfactual.difference)
+        for group in summary.groups
+        if group.decided and group.counterfactual is not None and not group.unknown_to_model
+    ]
+    return control if control.lower_confidence_bound > max(effects, default=0.0) else None
+
+
+def leading_difference(summary: AuditSummary, top: GroupSummary) -> float:
+    """Return the difference, or effect, that the headline is about."""
+    leading = leading_control(summary) or leading_look(summary, top)
+    return spoken_difference(top, summary) if leading is None else leading.difference
