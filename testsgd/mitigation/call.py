@@ -227,15 +227,20 @@ def counter_samples(
     findings, settings = inputs.find(progress), inputs.settings
     material = inputs.material.with_targets(inputs.targets(findings))
     material = material.with_control_targets(inputs.loaded, findings)
-    pools = material.pools(
-        inputs.loaded.model,
-        settings,
-        kind=material.wanted_kinds(settings)[0],
-        gaps=[
-            *(target.score for target in material.targets),
-            *(abs(target.effect) for target in material.controls),
-        ],
-        run=1,
-        wanted=count or settings.sizes(material.training_size)[-1],
-    )
+    gaps = [
+        *(target.score for target in material.targets),
+        *(abs(target.effect) for target in material.controls),
+    ]
+    pools = [
+        pool
+        for make in (material.pools, material.control_pools)
+        for pool in make(
+            inputs.loaded.model,
+            settings,
+            kind=material.wanted_kinds(settings)[0],
+            gaps=gaps,
+            run=1,
+            wanted=count or settings.sizes(material.training_size)[-1],
+        )
+    ]
     return samples_frame(pools, material.specification, material.all_targets)

@@ -270,8 +270,7 @@ class Material(ABC):
     ) -> tuple[CounterSamples, ...]:
         """Generate samples of a kind, so many wanted of each side of each target that gets some.
 
-        `gaps` are the targets' scores and the sizes of the control effects behind them, which
-        shifted samples are to close; each run, from 1, draws
+        `gaps` are the targets' scores, which shifted samples are to close; each run, from 1, draws
         others. Raises a :class:`DataError` if there is nothing to make samples from.
         """
         pools = []
@@ -303,12 +302,9 @@ class Material(ABC):
                     where=f"group {target.rank}",
                     remedy="allow relabelling with --fallback nearest, or choose another group",
                 )
-        return (
-            *pools,
-            *self._control_pools(model, parameters, kind=kind, gaps=gaps, run=run, wanted=wanted),
-        )
+        return tuple(pools)
 
-    def _control_pools(
+    def control_pools(
         self,
         model: Any,
         parameters: MitigationParameters,
@@ -317,13 +313,15 @@ class Material(ABC):
         gaps: Sequence[float],
         run: int,
         wanted: int,
-    ) -> list[CounterSamples]:
-        """Generate samples that counter control effects; they stand behind the targets.
+    ) -> tuple[CounterSamples, ...]:
+        """Generate samples that counter control effects; none for rows.
+
+        In `gaps` and among the targets' places they stand behind the groups.
 
         On the side of the group are variants with the terms, on the other those with the controls.
         As for groups of texts, the first alone are taken if it is not said.
         """
-        pools, choice = [], parameters.side
+        pools, choice = list[CounterSamples](), parameters.side
         sides: tuple[Side, ...] = get_args(Side) if choice == "both" else ("group",)
         sides = ("rest",) if choice == "rest" else sides
         for index, target in enumerate(self.controls, start=len(self.targets)):
@@ -347,7 +345,7 @@ class Material(ABC):
                     strength=self.strength,
                 )
                 pools += [pool] if len(pool) else []
-        return pools
+        return tuple(pools)
 
     @abstractmethod
     def measure(self, indices: Places, *, max_queries: int) -> Callable[[Any], Estimates]:

@@ -251,13 +251,17 @@ def _search(
     missing: DataError | None = None
     for kind in material.wanted_kinds(parameters):
         try:
-            pools[kind] = material.pools(
-                work.original.model,
-                parameters,
-                kind=kind,
-                gaps=evaluator.gaps,
-                run=run,
-                wanted=dosages[-1].count,
+            pools[kind] = tuple(
+                pool
+                for make in (material.pools, material.control_pools)
+                for pool in make(
+                    work.original.model,
+                    parameters,
+                    kind=kind,
+                    gaps=evaluator.gaps,
+                    run=run,
+                    wanted=dosages[-1].count,
+                )
             )
         except DataError as error:
             missing = error
