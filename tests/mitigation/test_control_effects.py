@@ -6,8 +6,12 @@ import json
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from identity_comments import FAITHS, SPECIFICATION, TERMS, comments, control_effect, world
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 import testsgd
 from testsgd import MitigationResult
@@ -97,6 +101,41 @@ def test_a_group_that_was_asked_for_has_the_verdict() -> None:
     assert not result.summary.controls.decides
     assert WHOLE not in result.verdict.headline
     assert any(WHOLE in sentence for sentence in result.verdict.sentences)
+
+
+def has_faith(text: str) -> bool:
+    return not set(FAITHS).isdisjoint(text.split())
+
+
+def test_texts_that_differ_in_nothing_but_having_a_term_are_countered() -> None:
+    texts, labels = comments(0)
+
+    def known(text: str) -> str:
+        return "any" if has_faith(text) else "none"
+
+    model = make_pipeline(CountVectorizer(preprocessor=known), LogisticRegression())
+    data = pd.DataFrame({"text": texts, "label": labels})
+    # Every text has a term, and all are called rude: no group has a difference.
+    seen = data[[has_faith(text) for text in texts]].reset_index(drop=True)
+    result = testsgd.mitigate(
+        model.fit(texts, labels),
+        seen,
+        SPECIFICATION,
+        terms=TERMS,
+        compare=(),
+        runs=1,
+        steps=2,
+        largest_share=0.3,
+        jobs=1,
+        **LENIENT,
+    )
+    assert result.outcome is not None
+    before, after = (
+        control_effect(some.model) for some in (result.outcome.original, result.outcome.model)
+    )
+    assert (before, after) == (-1, 0)
+    # But the new model calls all texts rude.
+    assert result.verdict.exit_code == 1
 
 
 def test_both_sides_get_opposite_labels() -> None:

@@ -27,8 +27,6 @@ class Sizes:
 
     pools = Material.pools
     sides = Material.sides
-    _control_pools = Material._control_pools
-    controls = ()
 
     def __init__(self, *sizes: tuple[int, int], there: int = 5) -> None:
         self.targets = tuple(target(rank) for rank in range(1, len(sizes) + 1))

@@ -138,8 +138,7 @@ def mitigate(
     if writable:
         refitter.check_writable()
     findings = inputs.find(progress)
-    material = material.with_targets(inputs.targets(findings))
-    material = material.with_control_targets(inputs.loaded, findings)
+    material = inputs.with_targets(findings)
     # Groups that were found without the held-out rows are compared on all rows all the same.
     if material.split.unseen:
         findings = material.audit(inputs.loaded, material.audited)
@@ -225,8 +224,7 @@ def counter_samples(
         **parameters,
     )
     findings, settings = inputs.find(progress), inputs.settings
-    material = inputs.material.with_targets(inputs.targets(findings))
-    material = material.with_control_targets(inputs.loaded, findings)
+    material = inputs.with_targets(findings)
     gaps = [
         *(target.score for target in material.targets),
         *(abs(target.effect) for target in material.controls),

@@ -82,9 +82,16 @@ class MitigationInputs:
             check_same_audit(self.summary, findings)
         return findings
 
-    def targets(self, findings: Findings) -> tuple[Target, ...]:
-        """Choose the groups that the user asked for."""
-        return choose_targets(findings, self.settings, enough=self.material.enough_held_out)
+    def with_targets(self, findings: Findings) -> Material:
+        """Return the material with the groups and control effects that are to be countered."""
+        material = self.material.with_control_targets(self.loaded, findings)
+        targets = choose_targets(
+            findings,
+            self.settings,
+            enough=material.enough_held_out,
+            alone=not material.controls,
+        )
+        return material.with_targets(targets)
 
     def about(self, findings: Findings, targets: tuple[Target, ...]) -> dict[str, Any]:
         """Describe the work, for the journal."""

@@ -71,11 +71,13 @@ def choose_targets(
     parameters: MitigationParameters,
     *,
     enough: Callable[[RuleSet], bool] | None = None,
+    alone: bool = True,
 ) -> tuple[Target, ...]:
     """Choose the groups that the user asked for, by rank.
 
     `enough` returns whether there are enough held-out rows on both sides of a group to tell what
-    became of it. If the user asked for no group, it is the first of which there are.
+    became of it. If the user asked for no group, it is the first of which there are. If the groups
+    are not `alone`, because control effects are countered too, they need have no difference.
     """
     asked = parameters.group is not None or parameters.all_above is not None
     if not asked and enough is not None and len(findings.ranking):
@@ -119,7 +121,7 @@ def choose_targets(
         for rank, group in chosen
     )
     for target in targets:
-        if target.score == 0:
+        if target.score == 0 and (alone or asked):
             raise ParameterError(
                 f"the score of group {target.rank} ({target.rule_set.text}) is 0",
                 where="group",
