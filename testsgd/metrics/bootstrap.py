@@ -55,17 +55,63 @@ class References:
     cells: NDArray[np.bool_] | None = None
     # False: what strays are the values themselves.
     compared: bool = True
+    # Whether complements are all other rows, also those in which a number of the group's rules is
+    # missing: so it is where groups are compared with all rows.
+    all_others: bool = False
 
-    def sums(self, inside: NDArray[Any], of_cells: NDArray[Any]) -> NDArray[Any]:
+    def sums(
+        self,
+        rule_sets: FrequentRuleSets,
+        contingency: Contingency,
+        inside: NDArray[Any],
+        of_cells: NDArray[Any],
+    ) -> NDArray[Any]:
         """Return the sums over the references of groups, given those over the groups.
 
         Shapes: `inside` (q, groups), `of_cells` (q, cells).
         """
         if self.cells is None:
-            rest: NDArray[Any] = of_cells.sum(axis=1)[:, None] - inside
+            totals = of_cells.sum(axis=1)[:, None]
+            if not self.all_others:
+                totals = rule_sets.totals(contingency, of_cells)
+            rest: NDArray[Any] = totals - inside
             return rest
         one = of_cells[:, self.cells].sum(axis=1)
         return np.repeat(one[:, None].astype(np.float64), inside.shape[1], axis=1)
+
+
+@dataclass(frozen=True)
+class Wholes:
+    """The rows that groups and their complements are of together, as parts of the groups."""
+
+    # The cells, shape (cells,), and the groups of each part; None where there is only one, of all.
+    parts: Sequence[tuple[NDArray[np.bool_], NDArray[np.intp]]] | None
+
+    @classmethod
+    def of(
+        cls, rule_sets: FrequentRuleSets, contingency: Contingency, *, all_others: bool
+    ) -> Wholes:
+        """Return them; `all_others` as for :class:`References`."""
+        universes = rule_sets.universes
+        if all_others or len(universes) == 1:
+            return cls(None)
+        members = universes.members(contingency)
+        parts = universes.parts(rule_sets.universe, len(rule_sets))
+        return cls([(members[universe], groups) for universe, groups in parts])
+
+    def effects(self, drawn: Singles, effects: Singles) -> Singles:
+        """Return what random quantities of these rows do, shape (samples, groups).
+
+        Shapes: `drawn` (q, samples, cells); `effects` of a unit of each (q, groups).
+        """
+        if self.parts is None:
+            alike: Singles = np.einsum("qs,qg->sg", drawn.sum(axis=2), effects)
+            return alike
+        found = np.zeros((drawn.shape[1], effects.shape[1]), dtype=np.float32)
+        for cells, groups in self.parts:
+            sums = drawn[:, :, cells].sum(axis=2)
+            found[:, groups] = np.einsum("qs,qg->sg", sums, effects[:, groups])
+        return found
 
 
 class Noise(Protocol):
@@ -325,6 +371,7 @@ class _Deviation:
     """What random quantities do to the standardised values of a metric."""
 
     references: References
+    wholes: Wholes
     # What a unit of each quantity in a group does, and in its reference, shape (q, groups).
     inside: Singles
     outside: Singles
@@ -344,7 +391,8 @@ class _Deviation:
         of_cells = noise.of_metric(place)
         inside_sums = rule_sets.sums_of(contingency, of_cells)
         inside = sides_of(inside_sums, scale=scale)
-        outside = sides_of(references.sums(inside_sums, of_cells), scale=scale)
+        outside_sums = references.sums(rule_sets, contingency, inside_sums, of_cells)
+        outside = sides_of(outside_sums, scale=scale)
         spread = value_variance(inside)
         if references.compared:
             spread = spread + value_variance(outside)
@@ -360,7 +408,10 @@ class _Deviation:
             single: Singles = (factor * (top - value * bottom)).astype(np.float32)
             return single
 
-        return cls(references, effects(inside), effects(outside))
+        wholes = Wholes(None)
+        if references.cells is None:
+            wholes = Wholes.of(rule_sets, contingency, all_others=references.all_others)
+        return cls(references, wholes, effects(inside), effects(outside))
 
     def largest(self, drawn: Singles, sums: Singles) -> Singles:
         """Return the largest deviation of each sample, shape (samples,)."""
@@ -372,7 +423,7 @@ class _Deviation:
         strayed = contracted(effects, sums)
         if references.compared:
             chosen = drawn if references.cells is None else drawn[:, :, references.cells]
-            strayed -= np.einsum("qs,qg->sg", chosen.sum(axis=2), self.outside)
+            strayed -= self.wholes.effects(chosen, self.outside)
         furthest: Singles = np.abs(strayed).max(axis=1, initial=0.0)
         return furthest
 

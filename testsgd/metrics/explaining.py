@@ -77,14 +77,14 @@ def explain_groups(
     divergence.
     """
     members = rule_sets.members(groups, cells.contingency)
-    correlated = correlated_features(table, cells.contingency, members, ~members)
+    others = rule_sets.complement_members(groups, cells.contingency)
+    correlated = correlated_features(table, cells.contingency, members, others)
     of_cells, scale = cells.of_metric(index), cells.metrics[index].scale
     explained = {}
     for place, group in enumerate(groups.tolist()):
         rule_set = rule_sets.rule_set(group)
-        differences = _differences(
-            _cells_of_rules(rule_sets, group, cells), of_cells, scale=scale, reference=reference
-        )
+        selected, known = _cells_of_rules(rule_sets, group, cells)
+        differences = _differences(selected, known, of_cells, scale=scale, reference=reference)
         subset = simplest_subset(differences)
         kept = tuple(rule for bit, rule in enumerate(rule_set.rules) if subset >> bit & 1)
         explained[group] = GroupExplanation(
@@ -98,26 +98,39 @@ def explain_groups(
     return explained
 
 
-def _cells_of_rules(rule_sets: FrequentRuleSets, group: int, cells: MetricCells) -> Members:
-    """Return the cells that each rule of a group selects, shape (rules, cells)."""
-    coordinates = cells.contingency.coordinates
+def _cells_of_rules(
+    rule_sets: FrequentRuleSets, group: int, cells: MetricCells
+) -> tuple[Members, Members]:
+    """Return the cells that each rule of a group selects, and those that it is compared within.
+
+    Both have shape (rules, cells).
+    """
+    coordinates, universes = cells.contingency.coordinates, rule_sets.universes
+    of_universes = universes.members(cells.contingency)
     [(_, subset, rules)] = rule_sets.by_subset(np.array([group]))
-    selected = [
-        rule_sets.axes[axis].matrix.astype(bool)[int(rule[0])][coordinates[:, axis]]
-        for axis, rule in zip(subset, rules, strict=True)
-    ]
-    return np.array(selected)
+    selected, known = [], []
+    for axis, rule in zip(subset, rules, strict=True):
+        matrix = rule_sets.axes[axis].matrix.astype(bool)
+        selected.append(matrix[int(rule[0])][coordinates[:, axis]])
+        universe = np.ravel(universes.of_rules((axis,), (rule,)))[0]
+        known.append(of_universes[universe])
+    return np.array(selected), np.array(known)
 
 
-def _differences(rules: Members, of_cells: Floats, *, scale: Scale, reference: str) -> Floats:
+def _differences(
+    rules: Members, known: Members, of_cells: Floats, *, scale: Scale, reference: str
+) -> Floats:
     """Return the difference that each subset of rules has, in the order of its bits; 0 of none."""
     subsets = np.arange(1 << len(rules))
     inside = np.ones((len(subsets), of_cells.shape[1]), dtype=bool)
+    within = inside.copy()
     for bit, selected in enumerate(rules):
-        inside[subsets >> bit & 1 == 1] &= selected
+        chosen = subsets >> bit & 1 == 1
+        inside[chosen] &= selected
+        within[chosen] &= known[bit]
     of_subsets = sides_of(of_cells @ inside.T, scale=scale).value
     if reference == REST:
-        others = sides_of(of_cells @ ~inside.T, scale=scale).value
+        others = sides_of(of_cells @ (within & ~inside).T, scale=scale).value
     else:
         others = np.repeat(of_subsets[0], len(subsets))
     # A subset that everything satisfies differs from nothing.

@@ -17,7 +17,7 @@ from testsgd.errors import ParameterError
 from testsgd.metrics.cells import MetricCells, cells_of_rows
 from testsgd.metrics.definitions import Metric
 from testsgd.metrics.explaining import AlikeComparison, compare_alike, explain_groups
-from testsgd.metrics.parameters import MetricParameters
+from testsgd.metrics.parameters import OVERALL, MetricParameters
 from testsgd.metrics.predictions import Predictions
 from testsgd.metrics.search import (
     GivenGroups,
@@ -222,7 +222,9 @@ def _compared_alike(
     """Compare groups with the rows of their reference, or complement, that are like them."""
     metric, contingency = found.metrics[index], found.cells.contingency
     members = found.rule_sets.members(groups, contingency)
-    others = ~members
+    others = found.rule_sets.complement_members(groups, contingency)
+    if found.parameters.reference == OVERALL:
+        others = ~members
     references = metric.reference_group[groups]
     named = np.flatnonzero(references >= 0)
     if len(named):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +110,7 @@ def audit_cells(
         rule_sets = given.rule_sets.over(contingency, cells.rows[None])
     unjudged = unjudged_rows(
         contingency,
-        _with_reference(searched, int(cells.rows.sum()), parameters),
+        _with_reference(searched, cells, parameters),
         min_count=parameters.min_rows,
         max_features=parameters.depth,
         max_dilution=parameters.max_dilution,
@@ -144,12 +145,13 @@ def audit_cells(
 
 
 def _with_reference(
-    rule_sets: FrequentRuleSets, rows: int, parameters: MetricParameters
+    rule_sets: FrequentRuleSets, cells: MetricCells, parameters: MetricParameters
 ) -> FrequentRuleSets:
     """Return the groups whose complement has enough rows, if it is what they are compared with."""
     if parameters.reference != REST:
         return rule_sets
-    return rule_sets.take(np.flatnonzero(rows - rule_sets.sums[0] >= parameters.min_rows))
+    others = rule_sets.totals(cells.contingency, cells.rows[None])[0] - rule_sets.sums[0]
+    return rule_sets.take(np.flatnonzero(others >= parameters.min_rows))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,9 +281,9 @@ def _references(
     nothing = np.full(len(rule_sets), -1, dtype=np.intp)
     wanted = parameters.reference
     if wanted in (REST, OVERALL):
-        references = References()
-        outside = sides_of(references.sums(inside_sums, of_cells), scale=metric.scale)
-        return references, outside, nothing
+        references = References(all_others=wanted == OVERALL)
+        sums = references.sums(rule_sets, cells.contingency, inside_sums, of_cells)
+        return references, sides_of(sums, scale=metric.scale), nothing
     if wanted == BEST:
         if best is None:
             best = _best_of_features(metric, inside, rule_sets, parameters)
@@ -291,7 +293,8 @@ def _references(
     group = find_group(rule_sets, wanted)
     members = rule_sets.members(np.array([group]), cells.contingency)[0]
     references = References(cells=members)
-    one = sides_of(references.sums(inside_sums, of_cells), scale=metric.scale)
+    sums = references.sums(rule_sets, cells.contingency, inside_sums, of_cells)
+    one = sides_of(sums, scale=metric.scale)
     return references, one, np.full(len(rule_sets), group, dtype=np.intp)
 
 
@@ -364,4 +367,14 @@ def overlaps_of(cells: MetricCells, rule_sets: FrequentRuleSets, reference: str)
         lambda groups: rule_sets.members(groups, cells.contingency),
         cells.rows,
         with_complements=reference == REST,
+        complements=complements_of(cells, rule_sets),
     )
+
+
+def complements_of(
+    cells: MetricCells, rule_sets: FrequentRuleSets
+) -> Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None:
+    """Return what gives the cells of groups' complements; None if they are all other cells."""
+    if len(rule_sets.universes) == 1:
+        return None
+    return partial(rule_sets.complement_members, contingency=cells.contingency)

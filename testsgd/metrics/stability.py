@@ -17,6 +17,7 @@ from testsgd.metrics.bootstrap import (
     Draws,
     Noise,
     Singles,
+    Wholes,
     contracted,
     noises_of,
     value_variance,
@@ -24,8 +25,8 @@ from testsgd.metrics.bootstrap import (
 from testsgd.metrics.cells import MetricCells
 from testsgd.metrics.comparison import Compared
 from testsgd.metrics.definitions import Floats
-from testsgd.metrics.parameters import REST, Measure
-from testsgd.metrics.search import MetricFindings
+from testsgd.metrics.parameters import OVERALL, REST, Measure
+from testsgd.metrics.search import MetricFindings, complements_of
 from testsgd.metrics.sides import Sides
 from testsgd.rules import FrequentRuleSets
 from testsgd.scoring import NearCopies, near_copies, normal_quantile
@@ -84,7 +85,13 @@ def found_again(
         groups = _with_references(list(some.values()))
         part = rule_sets.take(groups)
         moved = {
-            metric: _MovedGroups.of(found, groups, noise, noise.metrics.index(metric))
+            metric: _MovedGroups.of(
+                found,
+                groups,
+                noise,
+                noise.metrics.index(metric),
+                Wholes.of(part, cells.contingency, all_others=reference == OVERALL),
+            )
             for metric, found in some.items()
         }
         draws = Draws.of(noise, part, cells.contingency, samples=samples, seed=[seed, 7, number])
@@ -98,6 +105,7 @@ def found_again(
             cells.rows,
             overlap=overlap,
             with_complements=reference == REST,
+            complements=complements_of(cells, rule_sets),
         )
         found_shares = _shares_found(copies, searches, len(rule_sets))
         for metric, search, of_groups in zip(some, searches, found_shares, strict=True):
@@ -245,9 +253,9 @@ class _MovedValues:
         moved: Singles = self.value + contracted(self.effects, sums)
         return moved
 
-    def moved_by_others(self, everything: Singles, sums: Singles) -> Singles:
-        """Return the same with sums of all rows (q, samples) less those of some groups."""
-        moved = self.moved_alike(everything)
+    def moved_by_others(self, drawn: Singles, sums: Singles, wholes: Wholes) -> Singles:
+        """Return the same with sums of all rows, drawn by cell, less those of some groups."""
+        moved: Singles = self.value + wholes.effects(drawn, self.effects)
         moved -= contracted(self.effects, sums)
         return moved
 
@@ -274,10 +282,17 @@ class _MovedGroups:
     reference_cells: NDArray[np.bool_] | None
     # Which of these groups each is compared with; None if that is no group.
     reference_index: NDArray[np.intp] | None
+    # What groups and their complements are of together.
+    wholes: Wholes
 
     @classmethod
     def of(
-        cls, found: MetricFindings, groups: NDArray[np.intp], noise: Noise, place: int
+        cls,
+        found: MetricFindings,
+        groups: NDArray[np.intp],
+        noise: Noise,
+        place: int,
+        wholes: Wholes,
     ) -> _MovedGroups:
         """Return the groups of a metric, which is the noise's metric at a place."""
         compared, index = found.compared, None
@@ -298,6 +313,7 @@ class _MovedGroups:
             share_of_others=_share_of_others(compared, inside).astype(np.float32),
             reference_cells=found.reference_cells,
             reference_index=index,
+            wholes=wholes,
         )
 
     def orders(self, drawn: Singles, sums: Singles) -> NDArray[np.intp]:
@@ -319,7 +335,7 @@ class _MovedGroups:
         if self.reference_index is not None:
             return values[:, self.reference_index]
         if self.reference_cells is None:
-            return self.outside.moved_by_others(drawn.sum(axis=2), sums)
+            return self.outside.moved_by_others(drawn, sums, self.wholes)
         return self.outside.moved_alike(drawn[:, :, self.reference_cells].sum(axis=2))
 
     def _effects(self, values: Singles, references: Singles) -> Singles:
