@@ -75,6 +75,18 @@ def test_chance_is_rarely_found() -> None:
     assert alarms <= binom.ppf(0.999, seeds, 0.005)
 
 
+def test_missing_numbers_hide_no_age_within_a_bin() -> None:
+    frame = people(20_000, seed=4).astype({"age": float})
+    frame.loc[:3000, "age"] = np.nan
+    said = (
+        chance(20_000, seed=4) & frame["age"].notna().to_numpy() & (frame["age"] != 44).to_numpy()
+    )
+    result = audit(frame, said.astype(int))
+    assert result.summary.finer is not None
+    assert result.summary.finer.text == "44 <= age < 45"
+    assert any("44 <= age < 45" in sentence for sentence in result.verdict.sentences)
+
+
 def test_how_fine_it_looked_is_said() -> None:
     frame = people(3000, seed=3)
     result = audit(frame, chance(3000, seed=3).astype(int))

@@ -146,9 +146,12 @@ def _groups(
     rule_sets = mine(
         contingency, quantities, min_count=min_rows, min_outside=min_rows, max_features=depth
     )
-    of_number = [position for position, subset in enumerate(rule_sets.subsets) if 0 in subset]
-    kept = np.flatnonzero(np.isin(rule_sets.subset, of_number))
-    groups = rule_sets.take(kept)
+    kept = np.zeros(len(rule_sets), dtype=bool)
+    for chosen, subset, rules in rule_sets.by_subset(np.arange(len(rule_sets))):
+        # That the number is missing is no finer cut of it; its rule is the last one.
+        if 0 in subset:
+            kept[chosen] = rules[0] < finer.rule_count - finer.has_missing
+    groups = rule_sets.take(np.flatnonzero(kept))
     return groups, groups.totals(contingency, quantities).astype(np.float64)
 
 

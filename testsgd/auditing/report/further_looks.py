@@ -97,6 +97,13 @@ class FurtherGroup(Part):
         return f"{plural(self.compared, 'group')}, with {share(self.confidence)} confidence"
 
     @property
+    def first(self) -> str:
+        """The group, if its difference is significant, to be put behind that none is larger."""
+        if not self.lower_confidence_bound:
+            return ""
+        return f"; the first is {shorten(self.text, _TEXT_LIMIT)}, {points(self.difference)}"
+
+    @property
     def finding(self) -> str:
         """The group with its rates, as a part of a sentence."""
         return (
@@ -167,9 +174,9 @@ def finer_sentences(finer: FinerSummary | None, *, over_all: float) -> list[str]
         return []
     numbers = zip(finer.features, finer.bins, strict=True)
     cuts = series([f"{name} ({count(bins)} bins)" for name, bins in numbers])
-    if finer.lower_confidence_bound <= over_all:
-        return [f"With finer cuts of {cuts} no group stands out more ({finer.held})."]
-    return [f"With finer cuts of {cuts} {finer.finding} ({finer.held})."]
+    if finer.lower_confidence_bound > over_all:
+        return [f"With finer cuts of {cuts} {finer.finding} ({finer.held})."]
+    return [f"With finer cuts of {cuts} no group stands out more{finer.first} ({finer.held})."]
 
 
 def deeper_sentences(deeper: DeeperSummary | None, *, searched: int, over_all: float) -> list[str]:
@@ -183,7 +190,7 @@ def deeper_sentences(deeper: DeeperSummary | None, *, searched: int, over_all: f
     if not deeper.complete:
         looked += ", as those of more are too many"
     if deeper.lower_confidence_bound <= over_all:
-        return [f"{looked}: none stands out more ({deeper.held})."]
+        return [f"{looked}: none stands out more{deeper.first} ({deeper.held})."]
     return [f"{looked}: {deeper.finding} ({deeper.held})."]
 
 
