@@ -51,7 +51,7 @@ def worst_of(chosen: Any, contingency: Any, rule_sets: Any) -> float:
 @settings(deadline=None, max_examples=40)
 @given(SIZES, st.integers(0, 1000), st.sampled_from([0.0, 0.1, 0.3]), st.booleans())
 def test_no_thresholds_that_keep_the_budget_are_fairer(
-    sizes: tuple[int, ...], seed: int, budget: float, nobody_lowered: bool
+    sizes: tuple[int, ...], seed: int, budget: float, no_rate_lowered: bool
 ) -> None:
     scores, labels, today, contingency, rule_sets = world(sizes, seed)
     found = fair_thresholds(
@@ -61,7 +61,7 @@ def test_no_thresholds_that_keep_the_budget_are_fairer(
         contingency,
         rule_sets,
         budget=budget,
-        nobody_lowered=nobody_lowered,
+        no_rate_lowered=no_rate_lowered,
     )
     most = (today != labels).mean() + budget
     assert found.errors <= most + 1e-6
@@ -74,7 +74,7 @@ def test_no_thresholds_that_keep_the_budget_are_fairer(
             chosen[cell_of_row == cell].mean() < today[cell_of_row == cell].mean()
             for cell in range(contingency.cells)
         )
-        if (chosen != labels).mean() <= most + 1e-9 and not (nobody_lowered and lowered):
+        if (chosen != labels).mean() <= most + 1e-9 and not (no_rate_lowered and lowered):
             least = min(least, worst_of(chosen, contingency, rule_sets))
     # Shares of segments may be fairer still, but never less fair.
     assert found.worst <= least + 1e-5

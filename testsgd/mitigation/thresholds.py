@@ -108,7 +108,7 @@ def fair_thresholds(
     rule_sets: FrequentRuleSets,
     *,
     budget: float,
-    nobody_lowered: bool = False,
+    no_rate_lowered: bool = False,
 ) -> CellThresholds:
     """Choose a threshold a cell so that the worst difference of all groups is least.
 
@@ -127,7 +127,7 @@ def fair_thresholds(
         The groups whose selection rates are compared with those of their complements.
     budget : float
         The share of rows whose label may be missed besides those that today's decisions miss.
-    nobody_lowered : bool
+    no_rate_lowered : bool
         Whether the selection rate of every cell has to be at least that of today.
 
     Returns
@@ -142,7 +142,7 @@ def fair_thresholds(
     cells = contingency.cell_of_row.astype(np.intp)
     segments = score_segments(scores, chances, decisions, cells)
     programme = _Programme(
-        segments, contingency.cells, budget=budget, nobody_lowered=nobody_lowered
+        segments, contingency.cells, budget=budget, no_rate_lowered=no_rate_lowered
     )
     rows = contingency.tally().astype(np.float64)
     inside = rule_sets.sums_of(contingency, rows[None])[0]
@@ -178,7 +178,7 @@ class _Programme:
     """The linear programme: shares of segments, and the worst difference of the groups compared."""
 
     def __init__(
-        self, segments: Segments, cells: int, *, budget: float, nobody_lowered: bool
+        self, segments: Segments, cells: int, *, budget: float, no_rate_lowered: bool
     ) -> None:
         from scipy import sparse
 
@@ -204,7 +204,7 @@ class _Programme:
         self._left = [falls, errors]
         today = segments.chosen / segments.rows
         self._right = [np.zeros(len(rising)), np.array([self._cost @ today + budget + 1e-9])]
-        if nobody_lowered:
+        if no_rate_lowered:
             self._left.append(sparse.hstack([-self._by_cell, sparse.csr_array((cells, 1))]))
             self._right.append(1e-9 - np.bincount(segments.cell, segments.chosen, cells))
         self.worst = 0.0
