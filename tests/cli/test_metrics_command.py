@@ -174,3 +174,15 @@ def test_a_model_is_asked_about_a_sample_only(
     assert testsgd("audit", people, *model, *asked).code == 0
     found = saved(folder)
     assert found["model"]["queries"] == found["data"]["rows"] == 400
+
+
+def test_strict_metrics_conclude_nothing_from_a_wide_interval(folder: Path, testsgd: Run) -> None:
+    """Women and men are selected alike, but of 150 each a difference of ten points may be."""
+    people = pd.DataFrame({"sex": ["f", "m"] * 150, "said": [1, 1, 0, 0] * 75})
+    people.to_csv(folder / "people.csv", index=False)
+    asked = ["audit", "people.csv", "--predictions", "said", "--sensitive", "sex"]
+    asked += ["--metrics", "selection_rate", "--fail-above", "0.1"]
+    assert testsgd(*asked).code == 0
+    finished = testsgd(*asked, "--strict", "--max-unjudged", "0.02")
+    assert finished.code == 3
+    assert "which is strict" in finished.out

@@ -39,6 +39,8 @@ class MetricOptions(TypedDict, total=False):
     condition_on: str | Sequence[str]
     fail_above: float | None
     fail_below: float | None
+    strict: bool
+    max_unjudged: float
 
 
 class PredictionOptions(AuditOptions, total=False):

@@ -113,6 +113,20 @@ class MetricParameters(Parameters):
         at_most=1,
         example="a ratio such as 0.8",
     )
+    strict: bool = parameter(
+        False,
+        "Conclude nothing if too many people have combinations of sensitive values that no "
+        "judged group isolates (see `max_unjudged` and `max_dilution`), by one of the metrics, if "
+        "no group could be described by one of the sensitive features, or if an interval still "
+        "allows a difference above `fail_above` or a ratio below `fail_below`.",
+    )
+    max_unjudged: float = parameter(
+        0.01,
+        "With `strict`: the largest share of the people for whom that may be so.",
+        at_least=0,
+        at_most=1,
+        example="a share such as 0.01",
+    )
 
     @property
     def depth(self) -> int:

@@ -157,6 +157,7 @@ def _as_searched(
     ranks = {int(group): rank for rank, group in enumerate(found.ranking, start=1)}
     return replace(
         estimated,
+        unjudged=found.unjudged,
         stability={numbers[group]: share for group, share in found.stability.items()},
         in_search={
             numbers[group]: SearchedGroup(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -40,11 +40,21 @@ class MetricFindings:
     distinct: tuple[int, ...]  # The first of them that are no near copies of one before.
     # The cells of the one group that all are compared with; None if they are not.
     reference_cells: NDArray[np.bool_] | None
+    # Of a strict audit: whom of the rows that it counts no group isolates that it judges.
+    unjudged: UnjudgedBy | None = None
     # Of the first distinct groups: what makes up their differences, in which share of bootstrap
     # samples they come back, and what they were in the rows that were searched.
     explanations: Mapping[int, GroupExplanation] = field(default_factory=dict)
     stability: Mapping[int, float] = field(default_factory=dict)
     in_search: Mapping[int, SearchedGroup] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnjudgedBy:
+    """Whom one metric could not judge."""
+
+    share: float  # Of the rows that it counts.
+    features: tuple[str, ...]  # Sensitive features by which no group has enough of these.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +144,11 @@ def audit_cells(
     found = of_each(
         lambda index: _found(cells, index, rule_sets, sides[index], error, parameters), metrics
     )
+    if parameters.strict and given is None:
+        found = [
+            replace(one, unjudged=_unjudged_by(cells, index, rule_sets, one, parameters))
+            for index, one in enumerate(found)
+        ]
     return MetricsFindings(
         cells=cells,
         parameters=parameters,
@@ -142,6 +157,29 @@ def audit_cells(
         metrics=tuple(found),
         replicates=replicates,
     )
+
+
+def _unjudged_by(
+    cells: MetricCells,
+    index: int,
+    rule_sets: FrequentRuleSets,
+    found: MetricFindings,
+    parameters: MetricParameters,
+) -> UnjudgedBy:
+    """Return whom of the rows that one metric counts no group isolates that it judges."""
+    # A group that is its own reference is known as well as those that are compared with it.
+    compared, fewest = found.compared, parameters.min_rows
+    judged = np.flatnonzero((compared.counted >= fewest) & (compared.counted_reference >= fewest))
+    counted = np.rint(compared.counted[judged]).astype(np.int64)
+    unjudged = unjudged_rows(
+        cells.contingency,
+        replace(rule_sets.take(judged), sums=counted[None]),
+        min_count=parameters.min_rows,
+        max_features=parameters.depth,
+        max_dilution=parameters.max_dilution,
+        rows=cells.counted[index],
+    )
+    return UnjudgedBy(share=unjudged.rows / max(1, found.counted), features=unjudged.features)
 
 
 def _with_reference(

@@ -8,9 +8,17 @@ from typing import Literal
 
 from testsgd.auditing.report.summary import AuditSummary
 from testsgd.auditing.report.wording import by_terms
-from testsgd.report.formatting import percent, series
+from testsgd.report.formatting import percent, series, share
 
 Outcome = Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"]
+
+EXIT_CODES: dict[Outcome, Literal[0, 1, 3]] = {
+    "reported": 0,
+    "gate_passed": 0,
+    "gate_failed": 1,
+    "not_enough_evidence": 3,
+}
+"""What the command line leaves with, by the outcome."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +117,27 @@ def gate_sentence(
         f"Not enough evidence for the gate: the largest {unclear.name}, {unclear.largest:.3f}, is "
         f"above {gate:g}, but {known}."
     )
+
+
+def unjudged_share_sentences(unjudged: float, allowed: float, people: str) -> list[str]:
+    """Write that a strict audit concludes nothing because too many people are unjudged.
+
+    There is nothing to write if they are not. `unjudged` and `allowed` are shares, and `people`
+    says of what.
+    """
+    if unjudged <= allowed:
+        return []
+    return [
+        f"Not enough evidence: {percent(unjudged)} of the {people} could not be judged, more than "
+        f"the {share(allowed)} allowed."
+    ]
+
+
+def undescribed_sentences(features: Sequence[str]) -> list[str]:
+    """Write that a strict audit concludes nothing as features have no groups; nothing if none."""
+    if not features:
+        return []
+    return [f"Not enough evidence: no group could be described by {series(features)}."]
 
 
 def _silent_up_to(measures: Sequence[GateMeasure], gate: float) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from testsgd.auditing.report.summary import AuditSummary
-from testsgd.auditing.report.wording import within_others
 from testsgd.report.formatting import series
 
 GateOutcome = Literal["gate_passed", "gate_failed", "not_enough_evidence"]
@@ -73,7 +72,7 @@ def ratio_gate_sentence(
     if outcome == "gate_passed":
         return (
             f"The gate by ratios passed for {judged}: the smallest is {smallest}, not below "
-            f"{limit:g}.{silent}{within_others(summary.data)}"
+            f"{limit:g}.{silent}"
         )
     if not known:
         return "Not enough evidence for the gate by ratios: no group could be judged."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Literal
 
 from testsgd.auditing.guarantee import Method
 from testsgd.auditing.report.controls import control_headline, control_sentences
@@ -18,7 +17,15 @@ from testsgd.auditing.report.further_looks import (
     within_headline,
     within_sentences,
 )
-from testsgd.auditing.report.gate import GateMeasure, Outcome, gate_outcome, gate_sentence
+from testsgd.auditing.report.gate import (
+    EXIT_CODES,
+    GateMeasure,
+    Outcome,
+    gate_outcome,
+    gate_sentence,
+    undescribed_sentences,
+    unjudged_share_sentences,
+)
 from testsgd.auditing.report.leading import largest_over_all, leading_control, leading_look
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.ratio_gate import (
@@ -55,13 +62,6 @@ from testsgd.report.formatting import (
     shorten,
     size_points,
 )
-
-_EXIT_CODES: dict[Outcome, Literal[0, 1, 3]] = {
-    "reported": 0,
-    "gate_passed": 0,
-    "gate_failed": 1,
-    "not_enough_evidence": 3,
-}
 
 # Scores above it count as the favourable label, if nothing else is said.
 _USUAL_THRESHOLD = 0.5
@@ -102,11 +102,16 @@ def verdict(
         first.append(ratio_gate_sentence(by_ratio, summary, ratios, _judged_groups(summary)))
         outcome = by_ratio if parameters.fail_above is None else _worse(outcome, by_ratio)
     if parameters.strict:
-        lacking = _lacking(summary)
+        lacking = [
+            *unjudged_share_sentences(
+                summary.unjudged.share, parameters.max_unjudged, vocabulary(summary).many
+            ),
+            *undescribed_sentences(summary.unjudged.features),
+        ]
         first += lacking
         if lacking and outcome != "gate_failed":
             outcome = "not_enough_evidence"
-    code = _EXIT_CODES[outcome]
+    code = EXIT_CODES[outcome]
     sentences = [*first, *sentences]
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
 
@@ -172,22 +177,6 @@ def _with_controls(
     if control is None:
         return headline, [*sentences, *shown]
     return control_headline(control, label), [*shown, headline, *sentences]
-
-
-def _lacking(summary: AuditSummary) -> list[str]:
-    """Write why a strict audit concludes nothing; nothing if it may."""
-    unjudged, allowed = summary.unjudged, summary.parameters.max_unjudged
-    sentences = []
-    if unjudged.share > allowed:
-        sentences.append(
-            f"Not enough evidence: {percent(unjudged.share)} of the {vocabulary(summary).many} "
-            f"could not be judged, more than the {share(allowed)} allowed."
-        )
-    if unjudged.features:
-        sentences.append(
-            f"Not enough evidence: no group could be described by {series(unjudged.features)}."
-        )
-    return sentences
 
 
 def _worse(*outcomes: Outcome) -> Outcome:

@@ -341,6 +341,11 @@ def _particulars(summary: MetricsSummary) -> tuple[Block, ...]:
                     if parameters.holdout is not None
                     else ()
                 ),
+                *(
+                    (("Strict", f"at most {share(parameters.max_unjudged)} not judged"),)
+                    if parameters.strict
+                    else ()
+                ),
                 ("Seed", str(parameters.seed)),
                 *(
                     (f"Error rate of an interval: {metric.name}", f"{metric.error:.3g}")

@@ -39,7 +39,9 @@ def summarise_metrics(
     """
     metrics = [_metric(findings, found) for found in findings.metrics]
     parameters = findings.parameters
-    rows = int(findings.cells.rows.sum())
+    rows, holdout = int(findings.cells.rows.sum()), findings.holdout
+    # Whom no group isolates is counted where groups were searched.
+    searched = rows if holdout is None else holdout.searched
     parts: dict[str, Any] = {
         "parameters": parameters,
         "data": data,
@@ -49,14 +51,14 @@ def summarise_metrics(
         "groups_compared": len(findings.rule_sets),
         "replicates": findings.replicates,
         "stability_samples": findings.stability_samples,
-        "holdout": findings.holdout,
+        "holdout": holdout,
         "metrics": metrics,
         "groups": _across(findings),
         "joint": [_joint(name, metrics) for name in joint],
         "unjudged": UnjudgedSummary.of(
             findings.unjudged,
             fewest=parameters.min_rows,
-            share=findings.unjudged.rows / max(1, rows),
+            share=findings.unjudged.rows / max(1, searched),
             max_dilution=parameters.max_dilution,
         ),
     }
@@ -90,11 +92,19 @@ def _metric(findings: MetricsFindings, found: MetricFindings) -> document.Metric
         largest=float(np.nanmax(compared.size[compared.judged])) if judged else None,
         largest_bound=float(compared.lower_bound.max()) if judged else None,
         largest_allowed=_largest_allowed(findings, found),
+        unjudged=_unjudged(found),
         groups=[
             _group(findings, found, group, ranks[group], interval)
             for group, interval in zip(chosen, np.column_stack(intervals), strict=True)
         ],
     )
+
+
+def _unjudged(found: MetricFindings) -> document.MetricUnjudged | None:
+    unjudged = found.unjudged
+    if unjudged is None:
+        return None
+    return document.MetricUnjudged(share=unjudged.share, features=list(unjudged.features))
 
 
 def _largest_allowed(findings: MetricsFindings, found: MetricFindings) -> float | None:

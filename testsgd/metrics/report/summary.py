@@ -14,7 +14,7 @@ from testsgd.auditing.report.summary import (
 )
 from testsgd.metrics.definitions import Scale
 from testsgd.metrics.parameters import MetricParameters
-from testsgd.report.summaries import Count, Part, Positive, RuleSummary
+from testsgd.report.summaries import Count, Part, Positive, RuleSummary, Share
 
 SCHEMA_NAME = "testsgd.metrics/1"
 
@@ -117,6 +117,16 @@ class ComparedGroup(Part):
     )
 
 
+class MetricUnjudged(Part):
+    """Of the rows that a metric counts, those whose sensitive values no judged group isolates."""
+
+    share: Share = Field(description="their share of the rows that it counts")
+    features: list[str] = Field(
+        description="sensitive features that no group could be described by: none of their values "
+        "or ranges has enough of these rows inside and outside"
+    )
+
+
 class MetricSummary(Part):
     """One metric, and the groups that differ in it."""
 
@@ -134,6 +144,9 @@ class MetricSummary(Part):
     )
     largest_allowed: float | None = Field(
         description="largest size of an effect that an interval still allows; null without a gate"
+    )
+    unjudged: MetricUnjudged | None = Field(
+        None, description="who could not be judged by it; null unless the audit is strict"
     )
     groups: list[ComparedGroup] = Field(description="the first groups by rank, distinct ones too")
 

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from testsgd.auditing.report.gate import (
+    EXIT_CODES,
+    GateMeasure,
+    Outcome,
+    gate_outcome,
+    undescribed_sentences,
+    unjudged_share_sentences,
+)
 from testsgd.auditing.report.vocabulary import PredictionWords
 from testsgd.auditing.report.wording import (
     described_by,
@@ -11,21 +20,13 @@ from testsgd.auditing.report.wording import (
     unjudged_sentences,
     within_others,
 )
+from testsgd.metrics.parameters import Measure
 from testsgd.metrics.report import wording
 from testsgd.metrics.report.summary import MetricsSummary, MetricSummary, MetricsVerdict
 from testsgd.report.formatting import count, number, plural, series, share
 
-Outcome = Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"]
-
 # Found again less often than this, a group is said to be not stable.
 _STABLE = 0.5
-
-_EXIT_CODES: dict[Outcome, Literal[0, 1, 3]] = {
-    "reported": 0,
-    "gate_passed": 0,
-    "gate_failed": 1,
-    "not_enough_evidence": 3,
-}
 
 
 def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
@@ -35,8 +36,16 @@ def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
     limit = gate_size(summary)
     sentences: list[str] = []
     if limit is not None:
-        outcome = _gate_outcome(summary, limit)
-        sentences.append(_gate_sentence(outcome, summary, limit))
+        measures = _gate_measures(summary)
+        outcome = gate_outcome(
+            [item.measure for item in measures], limit, strict=summary.parameters.strict
+        )
+        sentences.append(_gate_sentence(outcome, summary, measures, limit))
+    if summary.parameters.strict:
+        lacking = _lacking_sentences(summary)
+        sentences += lacking
+        if lacking and outcome != "gate_failed":
+            outcome = "not_enough_evidence"
     if judged:
         first = _first_to_name(judged)
         headline = f"{_sentence(first, summary)}."
@@ -61,7 +70,7 @@ def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
     sentences += within_others(summary.data)
     sentences += unjudged_sentences(summary.unjudged, PredictionWords("selection_rate"))
     return MetricsVerdict(
-        status=outcome, exit_code=_EXIT_CODES[outcome], headline=headline, sentences=sentences
+        status=outcome, exit_code=EXIT_CODES[outcome], headline=headline, sentences=sentences
     )
 
 
@@ -160,79 +169,112 @@ def _stability_sentences(first: MetricSummary, summary: MetricsSummary) -> list[
     ]
 
 
-def _decisive(metric: MetricSummary, summary: MetricsSummary) -> float:
-    """Return the size that the gate goes by.
+@dataclass(frozen=True)
+class _OfMetric:
+    """What the gate looks at, with the metric that it is a size of."""
 
-    Bounds that hold for one group at a time do not hold for the largest of many, so then it is the
-    largest size itself.
+    measure: GateMeasure
+    metric: MetricSummary
+
+
+def _gate_measures(summary: MetricsSummary) -> list[_OfMetric]:
+    """Return what the gate looks at.
+
+    Bounds that hold for one group at a time do not hold for the largest of many, so then the gate
+    goes by the largest size itself.
     """
-    if summary.parameters.guarantee == "per-group":
-        return metric.largest or 0.0
-    return metric.largest_bound or 0.0
+    single = summary.parameters.guarantee == "per-group"
+    return [
+        _OfMetric(
+            GateMeasure(
+                metric.title.lower(),
+                metric.largest,
+                None if single else metric.largest_bound,
+                metric.largest_allowed,
+            ),
+            metric,
+        )
+        for metric in summary.metrics
+    ]
 
 
-def _gate_outcome(summary: MetricsSummary, limit: float) -> Outcome:
-    """Return how the gate comes out.
+def _lacking_sentences(summary: MetricsSummary) -> list[str]:
+    """Write why a strict audit concludes nothing; nothing if it may."""
+    unjudged, allowed = summary.unjudged, summary.parameters.max_unjudged
+    sentences = unjudged_share_sentences(unjudged.share, allowed, "rows")
+    by_metric = [
+        (metric.title.lower(), metric.unjudged)
+        for metric in summary.metrics
+        if metric.unjudged is not None
+    ]
+    if not sentences:
+        for title, of_metric in by_metric:
+            sentences += unjudged_share_sentences(
+                of_metric.share, allowed, f"rows that count for the {title}"
+            )
+    features = dict.fromkeys(unjudged.features)
+    for _, of_metric in by_metric:
+        features |= dict.fromkeys(of_metric.features)
+    return [*sentences, *undescribed_sentences(list(features))]
 
-    It fails if a lower confidence bound is above it. It passes if every metric could be judged, and
-    no size is above it.
-    """
-    metrics = summary.metrics
-    if any(_decisive(metric, summary) > limit for metric in metrics):
-        return "gate_failed"
-    small = [metric.largest is not None and metric.largest <= limit for metric in metrics]
-    return "gate_passed" if small and all(small) else "not_enough_evidence"
 
-
-def _gate_sentence(outcome: Outcome, summary: MetricsSummary, limit: float) -> str:
+def _gate_sentence(
+    outcome: Outcome, summary: MetricsSummary, measures: Sequence[_OfMetric], limit: float
+) -> str:
     """Write how the gate came out, and by which numbers."""
-    ratio = summary.parameters.measure == "ratio"
     measure = summary.parameters.measure
+    ratio = measure == "ratio"
     gate = number(summary.parameters.fail_below if ratio else summary.parameters.fail_above)
     sides = ("below", "not below") if ratio else ("above", "not above")
     extreme = "smallest" if ratio else "largest"
     if outcome == "gate_failed":
         failed = [
-            f"{wording.size_text(_decisive(metric, summary), metric, measure)} "
-            f"({metric.title.lower()})"
-            for metric in summary.metrics
-            if _decisive(metric, summary) > limit
+            _written(item, item.measure.decisive, measure)
+            for item in measures
+            if item.measure.decisive > limit
         ]
         what = f"{extreme} {measure}"
         if summary.parameters.guarantee == "simultaneous":
             what = f"{extreme} {'upper' if ratio else 'lower'} confidence bound"
         return f"The gate failed: the {what} is {series(failed)}, {sides[0]} {gate}."
     if outcome == "gate_passed":
-        sizes = [
-            f"{wording.size_text(metric.largest, metric, measure)} ({metric.title.lower()})"
-            for metric in summary.metrics
-        ]
+        sizes = [_written(item, item.measure.largest, measure) for item in measures]
         judged = _judged_size(summary).rstrip(",")
         return (
             f"The gate passed for every group {judged}, as far as a metric counts its rows: the "
             f"{extreme} {measure} is {series(sizes)}, {sides[1]} {gate}."
-            f"{_silent_up_to(summary, limit)}"
+            f"{_silent_up_to(summary, measures)}"
         )
     unclear = [
-        metric.title.lower()
-        for metric in summary.metrics
-        if metric.largest is None or metric.largest > limit
+        item.measure.name
+        for item in measures
+        if item.measure.largest is None or item.measure.largest > limit
     ]
+    if not unclear:
+        return (
+            f"Not enough evidence for the gate, which is strict: no {measure} is {sides[0]} "
+            f"{gate}.{_silent_up_to(summary, measures)}"
+        )
     return (
         f"Not enough evidence for the gate: by {series(unclear)} a group may be {sides[0]} {gate}, "
         "or no group could be judged."
     )
 
 
-def _silent_up_to(summary: MetricsSummary, limit: float) -> str:
-    """Write which sizes the intervals still allow; empty if none is above the gate."""
+def _written(item: _OfMetric, size: float | None, measure: Measure) -> str:
+    return f"{wording.size_text(size, item.metric, measure)} ({item.measure.name})"
+
+
+def _silent_up_to(summary: MetricsSummary, measures: Sequence[_OfMetric]) -> str:
+    """Write up to which sizes the data are silent: those that the intervals still allow."""
     measure = summary.parameters.measure
     allowed = [
-        f"{wording.size_text(metric.largest_allowed, metric, measure)} ({metric.title.lower()})"
-        for metric in summary.metrics
-        if metric.largest_allowed is not None and metric.largest_allowed > limit
+        _written(item, item.measure.allowed, measure)
+        for item in measures
+        if item.measure.allowed is not None
     ]
-    if not allowed or summary.parameters.guarantee == "per-group":
+    if not allowed:
         return ""
     down = "ratios down to" if measure == "ratio" else "differences of up to"
-    return f" The intervals allow {down} {series(allowed)}."
+    each = ", each by itself," if summary.parameters.guarantee == "per-group" else ""
+    return f" The intervals{each} allow {down} {series(allowed)}."
