@@ -193,6 +193,7 @@ def _metric(metric: MetricSummary, summary: MetricsSummary) -> Article:
         title,
         (
             Paragraph(about),
+            *(Paragraph(sentence) for sentence in wording.finer_look(metric, summary)),
             *_drawing(metric, summary),
             _ranking(metric, summary),
             *explanations(metric, summary),
