@@ -147,3 +147,13 @@ def test_single_values_need_no_second_look() -> None:
     result = audit(frame[["sex"]], said, true, metrics=TPR)
     assert result.summary.metrics[0].finer is None
     assert not any("within a bin" in sentence for sentence in result.verdict.sentences)
+
+
+def test_a_metric_that_counts_few_rows_is_named() -> None:
+    frame, said, _ = world(seed=8)
+    few = np.zeros(ROWS, dtype=int)
+    few[:80] = 1
+    result = audit(frame, said, few, metrics=["selection_rate", TPR])
+    assert result.summary.metric("selection_rate").finer is not None
+    text = "Values within a bin of age were not looked at by true positive rate."
+    assert text in result.verdict.sentences

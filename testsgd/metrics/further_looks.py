@@ -11,9 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from testsgd.auditing.finer import finely_cut, search_finer
+from testsgd.auditing.finer import FinerSearch, finely_cut, search_finer
 from testsgd.data import Table
 from testsgd.metrics.definitions import Metric
+from testsgd.metrics.in_threads import of_each
 from testsgd.metrics.parameters import REST, MetricParameters
 from testsgd.metrics.predictions import Predictions
 from testsgd.metrics.search import MetricFindings, MetricsFindings
@@ -38,15 +39,18 @@ def with_further_looks(
     possible = not elsewhere and predictions.weights is None and _is_asked(found.parameters)
     looked = [possible and _is_share_of_rows(metric.metric) for metric in found.metrics]
     confidence = 1 - (1 - found.parameters.confidence) / max(1, sum(looked))
-    return replace(
-        found,
-        metrics=tuple(
-            _with_finer_cuts(metric, table, predictions, axes, found.parameters, confidence)
-            if is_looked
-            else replace(metric, within_bins=tuple(cut))
-            for metric, is_looked in zip(found.metrics, looked, strict=True)
-        ),
-    )
+
+    def of_metric(index: int) -> MetricFindings:
+        metric = found.metrics[index]
+        if not looked[index]:
+            return replace(metric, within_bins=tuple(cut))
+        finer = _finer_cuts(metric, table, predictions, axes, found.parameters, confidence)
+        # Of few rows there may be no finer cuts, or no group that is large enough.
+        features = () if finer is None or finer.first is None else finer.features
+        left = tuple(feature for feature in cut if feature not in features)
+        return replace(metric, finer=finer, within_bins=left)
+
+    return replace(found, metrics=tuple(of_each(of_metric, range(len(looked)))))
 
 
 def _is_asked(parameters: MetricParameters) -> bool:
@@ -63,23 +67,22 @@ def _is_share_of_rows(metric: Metric) -> bool:
     return metric.kind == "decisions" and metric.scale == "share"
 
 
-def _with_finer_cuts(
+def _finer_cuts(
     found: MetricFindings,
     table: Table,
     predictions: Predictions,
     axes: Sequence[Axis],
     parameters: MetricParameters,
     confidence: float,
-) -> MetricFindings:
-    """Return what was found of one metric, with finer cuts of the rows that it counts."""
+) -> FinerSearch | None:
+    """Return what finer cuts show of the rows that one metric counts."""
     numerator, denominator = predictions.masses(found.metric)
     counted = np.flatnonzero(denominator > 0)
     rows = table if len(counted) == len(table) else table.take(counted)
-    finer = search_finer(
+    return search_finer(
         rows,
         axes,
         numerator[counted],
         min_rows=parameters.min_rows,
         confidence=confidence,
     )
-    return replace(found, finer=finer)
