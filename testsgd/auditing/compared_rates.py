@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Floats
 from testsgd.scoring import Side, error_quantile, population_interval
@@ -84,7 +85,18 @@ def surest(sums: Floats, *, error: float, most: int) -> list[tuple[int, Compared
     `error` is the two-sided error rate of each interval; `sums` as in `differences_of`.
     """
     bounds = normal_bounds(sums, margin=error_quantile(error))
-    chosen = np.argsort(-bounds, kind="stable")[: max(most, _LOOKED_AT)]
+    chosen = _largest(bounds, max(most, _LOOKED_AT))
     rates = compared_rates(sums[:, chosen], error=error)
     found = list(zip(chosen.tolist(), rates, strict=True))
     return sorted(found, key=lambda item: (*item[1].order, item[0]))[:most]
+
+
+def _largest(values: Floats, most: int) -> NDArray[np.intp]:
+    """Return the places of the largest values in order, of equal ones the first; `most` at most."""
+    candidates = np.arange(len(values))
+    if len(values) > most:
+        # There are very many, so that they are not sorted all.
+        least = np.partition(values, len(values) - most)[len(values) - most]
+        candidates = np.flatnonzero(values >= least)
+    order = np.argsort(-values[candidates], kind="stable")
+    return candidates[order][:most]

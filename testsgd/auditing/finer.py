@@ -83,7 +83,7 @@ def search_finer(
     FinerSearch or None
         None if no number can be cut more finely than it was.
     """
-    finer = [_finer_axis(table, axis) for axis in axes]
+    finer = [finely_cut(table, axis) for axis in axes]
     kept = [index for index, axis in enumerate(finer) if axis is not None]
     if not kept:
         return None
@@ -107,7 +107,7 @@ def search_finer(
     )
 
 
-def _finer_axis(table: Table, axis: Axis) -> IntervalAxis | None:
+def finely_cut(table: Table, axis: Axis) -> IntervalAxis | None:
     """Return a number cut as finely as its rows allow; None for a category, or if it was so."""
     if not isinstance(axis, IntervalAxis):
         return None

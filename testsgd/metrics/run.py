@@ -17,6 +17,7 @@ from testsgd.errors import ParameterError
 from testsgd.metrics.cells import MetricCells, cells_of_rows
 from testsgd.metrics.definitions import Metric
 from testsgd.metrics.explaining import AlikeComparison, compare_alike, explain_groups
+from testsgd.metrics.further_looks import with_further_looks
 from testsgd.metrics.parameters import OVERALL, MetricParameters
 from testsgd.metrics.predictions import Predictions
 from testsgd.metrics.search import (
@@ -80,7 +81,8 @@ def run_metrics(rows: MetricRows, parameters: MetricParameters) -> MetricsFindin
     # The threads are our own: on a busy machine those of a product of matrices wait for each other.
     with threadpool_limits(1, user_api="blas"):
         if parameters.holdout is None:
-            return _explained(_with_stability(audit_cells(rows.cells(), parameters)), rows)
+            found = _with_stability(audit_cells(rows.cells(), parameters))
+            return _explained(_looked_further(found, rows), rows)
         return _held_out(rows, parameters, parameters.holdout)
 
 
@@ -121,7 +123,11 @@ def _held_out(rows: MetricRows, parameters: MetricParameters, share: float) -> M
             for part, before in zip(estimated.metrics, found.metrics, strict=True)
         ),
     )
-    return _explained(estimated, kept)
+    return _explained(_looked_further(estimated, kept), kept)
+
+
+def _looked_further(found: MetricsFindings, rows: MetricRows) -> MetricsFindings:
+    return with_further_looks(found, rows.table, rows.predictions, rows.axes)
 
 
 def _given_groups(found: MetricsFindings) -> tuple[GivenGroups, dict[int, int]]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.findings import Holdout
+from testsgd.auditing.finer import FinerSearch
 from testsgd.errors import ParameterError
 from testsgd.metrics.bootstrap import References, largest_deviations, shared_error
 from testsgd.metrics.cells import MetricCells
@@ -42,6 +43,9 @@ class MetricFindings:
     reference_cells: NDArray[np.bool_] | None
     # Of a strict audit: whom of the rows that it counts no group isolates that it judges.
     unjudged: UnjudgedBy | None = None
+    # What finer cuts of numbers show, and the numbers within whose bins nothing was looked for.
+    finer: FinerSearch | None = None
+    within_bins: tuple[str, ...] = ()
     # Of the first distinct groups: what makes up their differences, in which share of bootstrap
     # samples they come back, and what they were in the rows that were searched.
     explanations: Mapping[int, GroupExplanation] = field(default_factory=dict)

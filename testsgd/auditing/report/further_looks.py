@@ -14,6 +14,7 @@ from pydantic import Field
 
 from testsgd.auditing.compared_rates import ComparedRates
 from testsgd.auditing.findings import TableFindings
+from testsgd.auditing.finer import FinerSearch
 from testsgd.auditing.slices import WithinSlice
 from testsgd.report.blocks import Block, Cell, Only, Paragraph
 from testsgd.report.formatting import (
@@ -83,7 +84,7 @@ class FurtherGroup(Part):
     confidence: Share = Field(description="confidence with which all intervals hold at once")
     text: str = Field(description="the group with the largest lower confidence bound")
     n_in: Count = Field(description="rows in that group")
-    rate_in: Share = Field(description="its selection rate")
+    rate_in: Share = Field(description="its rate")
     rate_out: Share = Field(description="that of its complement")
     difference: Difference = Field(description="the former rate minus the latter")
     confidence_interval: tuple[Difference, Difference] = Field(
@@ -119,6 +120,12 @@ class FinerSummary(FurtherGroup):
     features: list[str] = Field(description="the numbers")
     bins: list[Count] = Field(description="into how many bins each was cut")
 
+    @property
+    def cuts(self) -> str:
+        """The numbers, with how many bins each has, as a part of a sentence."""
+        numbers = zip(self.features, self.bins, strict=True)
+        return series([f"{name} ({count(bins)} bins)" for name, bins in numbers])
+
 
 class DeeperSummary(FurtherGroup):
     """What a look at groups of more features than were searched, by single values, found."""
@@ -127,9 +134,8 @@ class DeeperSummary(FurtherGroup):
     complete: bool = Field(description="whether all that have enough rows were")
 
 
-def finer_summary(findings: TableFindings) -> FinerSummary | None:
+def finer_summary(search: FinerSearch | None) -> FinerSummary | None:
     """Write down what finer cuts of numbers show; None if nothing was looked for."""
-    search = findings.finer
     if search is None or search.first is None:
         return None
     return FinerSummary(
@@ -172,11 +178,10 @@ def finer_sentences(finer: FinerSummary | None, *, over_all: float) -> list[str]
     """Write what finer cuts show, if it is more than the bound over all; else how fine they are."""
     if finer is None:
         return []
-    numbers = zip(finer.features, finer.bins, strict=True)
-    cuts = series([f"{name} ({count(bins)} bins)" for name, bins in numbers])
     if finer.lower_confidence_bound > over_all:
-        return [f"With finer cuts of {cuts} {finer.finding} ({finer.held})."]
-    return [f"With finer cuts of {cuts} no group stands out more{finer.first} ({finer.held})."]
+        return [f"With finer cuts of {finer.cuts} {finer.finding} ({finer.held})."]
+    nothing = f"With finer cuts of {finer.cuts} no group stands out more"
+    return [f"{nothing}{finer.first} ({finer.held})."]
 
 
 def deeper_sentences(deeper: DeeperSummary | None, *, searched: int, over_all: float) -> list[str]:

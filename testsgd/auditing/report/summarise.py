@@ -102,7 +102,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         "error_rates": error_rate_summaries(findings),
         "holdout": holdout,
         "deeper": deeper_summary(findings) if isinstance(findings, TableFindings) else None,
-        "finer": finer_summary(findings) if isinstance(findings, TableFindings) else None,
+        "finer": finer_summary(findings.finer) if isinstance(findings, TableFindings) else None,
         "within": within_summary(findings) if isinstance(findings, TableFindings) else None,
         "conditional": (
             conditional_summary(findings) if isinstance(findings, TableFindings) else None

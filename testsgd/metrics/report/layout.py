@@ -193,6 +193,7 @@ def _metric(metric: MetricSummary, summary: MetricsSummary) -> Article:
         title,
         (
             Paragraph(about),
+            *(Paragraph(sentence) for sentence in wording.finer_look(metric, summary)),
             *_drawing(metric, summary),
             _ranking(metric, summary),
             *explanations(metric, summary),
@@ -445,6 +446,16 @@ def _notes(summary: MetricsSummary) -> tuple[Note, ...]:
             "themselves be unfair, and a metric that takes them for the truth then says little.",
         ),
     ]
+    if any(metric.finer is not None for metric in summary.metrics):
+        notes.insert(
+            3,
+            Note(
+                "Finer cuts",
+                "After the search numbers are cut as finely as their rows allow, and the ranges "
+                "between these cuts are compared, alone and with one rule over another feature. "
+                "These intervals hold at once with a tenth of the error, shared among the metrics.",
+            ),
+        )
     if parameters.reference == "best":
         notes.insert(
             2,

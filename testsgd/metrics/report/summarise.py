@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.auditing.report.further_looks import finer_summary
 from testsgd.auditing.report.summarise import rule_summary
 from testsgd.auditing.report.summary import DataSummary, UnjudgedSummary
 from testsgd.metrics.comparison import sizes
@@ -93,6 +94,8 @@ def _metric(findings: MetricsFindings, found: MetricFindings) -> document.Metric
         largest_bound=float(compared.lower_bound.max()) if judged else None,
         largest_allowed=_largest_allowed(findings, found),
         unjudged=_unjudged(found),
+        finer=finer_summary(found.finer),
+        within_bins=list(found.within_bins),
         groups=[
             _group(findings, found, group, ranks[group], interval)
             for group, interval in zip(chosen, np.column_stack(intervals), strict=True)
@@ -223,7 +226,7 @@ def _known(values: NDArray[np.float64], group: int) -> float | None:
 def _joint(name: str, metrics: Sequence[document.MetricSummary]) -> document.JointSummary:
     """Describe several metrics of which the larger effect counts."""
     parts = [metric for metric in metrics if metric.name in JOINT_METRICS[name]]
-    known = [metric for metric in parts if metric.groups]
+    known = [metric for metric in parts if metric.groups or metric.speaks_first is not None]
     if not known:
         return document.JointSummary(
             name=name,
@@ -233,7 +236,23 @@ def _joint(name: str, metrics: Sequence[document.MetricSummary]) -> document.Joi
             effect=None,
             lower_confidence_bound=None,
         )
-    worst = max(known, key=lambda metric: (metric.largest_bound or 0.0, metric.largest or 0.0))
+
+    def size(metric: document.MetricSummary) -> tuple[float, float]:
+        found = metric.speaks_first
+        bound = metric.largest_bound if found is None else found.lower_confidence_bound
+        return bound or 0.0, metric.largest or 0.0
+
+    worst = max(known, key=size)
+    finer = worst.speaks_first
+    if finer is not None:
+        return document.JointSummary(
+            name=name,
+            metrics=[metric.name for metric in parts],
+            metric=worst.name,
+            group=finer.text,
+            effect=finer.difference,
+            lower_confidence_bound=finer.lower_confidence_bound,
+        )
     first = worst.groups[0]
     return document.JointSummary(
         name=name,

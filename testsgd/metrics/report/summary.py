@@ -8,10 +8,12 @@ from pydantic import ConfigDict, Field
 
 from testsgd.auditing.explaining import CorrelatedFeature
 from testsgd.auditing.findings import Holdout
+from testsgd.auditing.report.further_looks import FinerSummary
 from testsgd.auditing.report.summary import (
     DataSummary,
     UnjudgedSummary,
 )
+from testsgd.auditing.report.wording import DISAGREEMENT
 from testsgd.metrics.definitions import Scale
 from testsgd.metrics.parameters import MetricParameters
 from testsgd.report.summaries import Count, Part, Positive, RuleSummary, Share
@@ -148,7 +150,24 @@ class MetricSummary(Part):
     unjudged: MetricUnjudged | None = Field(
         None, description="who could not be judged by it; null unless the audit is strict"
     )
+    finer: FinerSummary | None = Field(
+        None, description="groups by finer cuts of numbers; null if there are none"
+    )
+    within_bins: list[str] = Field(
+        default_factory=list,
+        description="sensitive numbers within whose bins nothing was looked for",
+    )
     groups: list[ComparedGroup] = Field(description="the first groups by rank, distinct ones too")
+
+    @property
+    def speaks_first(self) -> FinerSummary | None:
+        """The finding of the finer cuts if it is larger than that of the search; else None."""
+        finer = self.finer
+        if finer is None or not finer.lower_confidence_bound:
+            return None
+        # What fits the differences of chance a little better is no other finding.
+        over_all = self.largest_bound or 0.0
+        return finer if finer.lower_confidence_bound > over_all + DISAGREEMENT else None
 
 
 class ValueOfGroup(Part):

@@ -32,7 +32,8 @@ _STABLE = 0.5
 def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
     """Write in words what was found; `summary` needs no verdict yet."""
     judged = [metric for metric in summary.metrics if metric.judged]
-    outcome: Outcome = "reported" if judged else "not_enough_evidence"
+    finer = wording.largest_finer(summary)
+    outcome: Outcome = "reported" if judged or finer else "not_enough_evidence"
     limit = gate_size(summary)
     sentences: list[str] = []
     if limit is not None:
@@ -49,6 +50,10 @@ def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
     if judged:
         first = _first_to_name(judged)
         headline = f"{_sentence(first, summary)}."
+        if finer is not None:
+            # The largest finding of all is the headline.
+            sentences.append(headline)
+            headline = f"{wording.finer_sentence(finer, summary)}."
         sentences += [f"{_sentence(other, summary)}." for other in judged if other is not first]
         sentences += _joint_sentences(summary)
         sentences.append(_guarantee_sentence(summary))
@@ -56,6 +61,8 @@ def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
         sentences += _stability_sentences(first, summary)
     else:
         headline = "Not enough evidence to judge any group."
+        if finer is not None:
+            headline = f"{wording.finer_sentence(finer, summary)}."
         fewest = plural(summary.parameters.min_rows, "row")
         sentences.append(f"No metric counts at least {fewest} in a group and in its reference.")
     sentences += [
@@ -64,6 +71,7 @@ def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
         for metric in summary.metrics
         if not metric.judged and judged
     ]
+    sentences += wording.finer_cuts_sentences(summary, but=finer)
     sentences += not_searched_sentences(
         summary.parameters.depth, _sensitive_features(summary), "features"
     )
@@ -195,6 +203,18 @@ def _gate_measures(summary: MetricsSummary) -> list[_OfMetric]:
             metric,
         )
         for metric in summary.metrics
+    ] + [
+        # Of very many small groups some differ much by chance; only what is certain counts.
+        _OfMetric(
+            GateMeasure(
+                f"{metric.title.lower()} by finer cuts",
+                metric.finer.lower_confidence_bound,
+                metric.finer.lower_confidence_bound,
+            ),
+            metric,
+        )
+        for metric in summary.metrics
+        if metric.finer is not None and metric.finer.lower_confidence_bound > 0
     ]
 
 

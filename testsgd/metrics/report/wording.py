@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from testsgd.auditing.report.wording import correlated_lines
+from testsgd.auditing.report.wording import DISAGREEMENT, TEXT_LIMIT, correlated_lines
 from testsgd.metrics.parameters import BEST, OVERALL, REST, Measure
 from testsgd.metrics.report.summary import ComparedGroup, MetricsSummary, MetricSummary
-from testsgd.report.formatting import MINUS, NOTHING, count, percent, plural, points, signed
+from testsgd.report.formatting import (
+    MINUS,
+    NOTHING,
+    count,
+    percent,
+    plural,
+    points,
+    series,
+    shorten,
+    signed,
+)
 
 
 def value_text(value: float | None, metric: MetricSummary) -> str:
@@ -77,6 +87,65 @@ def compared_sentence(group: ComparedGroup, metric: MetricSummary, summary: Metr
         f"{metric.title}: {value_text(group.value, metric)} for {group.text}, "
         f"{value_text(group.reference_value, metric)} for {group.reference} ({said})"
     )
+
+
+def largest_finer(summary: MetricsSummary) -> MetricSummary | None:
+    """Return the metric whose finer cuts show the largest finding of all; None if the search did.
+
+    Metrics that are no shares do not compare with it.
+    """
+    found = [metric for metric in summary.metrics if metric.speaks_first is not None]
+    largest = max(found, key=_finer_bound, default=None)
+    searched = [
+        metric.largest_bound or 0.0 for metric in summary.metrics if metric.scale == "share"
+    ]
+    if largest is None or _finer_bound(largest) <= max(searched) + DISAGREEMENT:
+        return None
+    return largest
+
+
+def _finer_bound(metric: MetricSummary) -> float:
+    return 0.0 if metric.finer is None else metric.finer.lower_confidence_bound
+
+
+def finer_sentence(metric: MetricSummary, summary: MetricsSummary) -> str:
+    """Write the group that finer cuts of numbers show in a metric, without a full stop."""
+    finer = metric.finer
+    assert finer is not None
+    difference = effect_text(finer.difference, metric, "difference")
+    return (
+        f"{metric.title}, with finer cuts of {finer.cuts}: {value_text(finer.rate_in, metric)} for "
+        f"{shorten(finer.text, TEXT_LIMIT)}, {value_text(finer.rate_out, metric)} for "
+        f"{reference_words(summary.parameters.reference)} ({difference}), interval "
+        f"{ends_text(finer.confidence_interval, metric, 'difference')} ({finer.held})"
+    )
+
+
+def finer_cuts_sentences(summary: MetricsSummary, *, but: MetricSummary | None = None) -> list[str]:
+    """Write what finer cuts show in each metric but one, and where nothing was looked for."""
+    sentences, lacking = [], dict[tuple[str, ...], list[str]]()
+    for metric in summary.metrics:
+        if metric.within_bins:
+            lacking.setdefault(tuple(metric.within_bins), []).append(metric.title.lower())
+        if metric is not but:
+            sentences += finer_look(metric, summary)
+    for features, titles in lacking.items():
+        by = "" if len(titles) == len(summary.metrics) else f" by {series(titles)}"
+        sentences.append(f"Values within a bin of {series(features)} were not looked at{by}.")
+    return sentences
+
+
+def finer_look(metric: MetricSummary, summary: MetricsSummary) -> list[str]:
+    """Write what finer cuts show in a metric; nothing if nothing was looked at."""
+    finer = metric.finer
+    if finer is None:
+        return []
+    # A finding of finer cuts is said where it is larger than that of the search.
+    if finer.lower_confidence_bound > (metric.largest_bound or 0.0):
+        return [f"{finer_sentence(metric, summary)}."]
+    return [
+        f"{metric.title}, with finer cuts of {finer.cuts}: no group stands out more ({finer.held})."
+    ]
 
 
 def difference_text(difference: float, metric: MetricSummary) -> str:

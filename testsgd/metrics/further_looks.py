@@ -1,0 +1,88 @@
+"""Looks beyond the search of metrics: at finer cuts of numbers.
+
+They are for shares of rows, each of which counts as one: then a metric is the rate of a favourable
+answer among the rows that it counts, as in an audit of decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from testsgd.auditing.finer import FinerSearch, finely_cut, search_finer
+from testsgd.data import Table
+from testsgd.metrics.definitions import Metric
+from testsgd.metrics.in_threads import of_each
+from testsgd.metrics.parameters import REST, MetricParameters
+from testsgd.metrics.predictions import Predictions
+from testsgd.metrics.search import MetricFindings, MetricsFindings
+from testsgd.rules import Axis, IntervalAxis
+
+
+def with_further_looks(
+    found: MetricsFindings, table: Table, predictions: Predictions, axes: Sequence[Axis]
+) -> MetricsFindings:
+    """Return findings with what finer cuts of the sensitive numbers show.
+
+    Where that cannot be looked at, a metric names the numbers.
+    """
+    elsewhere = predictions.rows is not None or predictions.sums is not None
+    if elsewhere:
+        # What is within a bin stayed where the rows are.
+        cut = [axis.feature for axis in axes if isinstance(axis, IntervalAxis)]
+    else:
+        cut = [axis.feature for axis in axes if finely_cut(table, axis) is not None]
+    if not cut:
+        return found
+    possible = not elsewhere and predictions.weights is None and _is_asked(found.parameters)
+    looked = [possible and _is_share_of_rows(metric.metric) for metric in found.metrics]
+    confidence = 1 - (1 - found.parameters.confidence) / max(1, sum(looked))
+
+    def of_metric(index: int) -> MetricFindings:
+        metric = found.metrics[index]
+        if not looked[index]:
+            return replace(metric, within_bins=tuple(cut))
+        finer = _finer_cuts(metric, table, predictions, axes, found.parameters, confidence)
+        # Of few rows there may be no finer cuts, or no group that is large enough.
+        features = () if finer is None or finer.first is None else finer.features
+        left = tuple(feature for feature in cut if feature not in features)
+        return replace(metric, finer=finer, within_bins=left)
+
+    return replace(found, metrics=tuple(of_each(of_metric, range(len(looked)))))
+
+
+def _is_asked(parameters: MetricParameters) -> bool:
+    """Return whether groups are compared as these looks compare them."""
+    return (
+        parameters.reference == REST
+        and parameters.measure == "difference"
+        and parameters.guarantee == "simultaneous"
+        and parameters.holdout is None
+    )
+
+
+def _is_share_of_rows(metric: Metric) -> bool:
+    return metric.kind == "decisions" and metric.scale == "share"
+
+
+def _finer_cuts(
+    found: MetricFindings,
+    table: Table,
+    predictions: Predictions,
+    axes: Sequence[Axis],
+    parameters: MetricParameters,
+    confidence: float,
+) -> FinerSearch | None:
+    """Return what finer cuts show of the rows that one metric counts."""
+    numerator, denominator = predictions.masses(found.metric)
+    counted = np.flatnonzero(denominator > 0)
+    rows = table if len(counted) == len(table) else table.take(counted)
+    return search_finer(
+        rows,
+        axes,
+        numerator[counted],
+        min_rows=parameters.min_rows,
+        confidence=confidence,
+    )
