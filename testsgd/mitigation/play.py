@@ -62,13 +62,13 @@ class ComparedGroups:
     @cached_property
     def inside(self) -> Floats:
         """How many rows each group has; shape (groups,)."""
-        return self.rule_sets.sums[0].astype(np.float64)
+        return np.asarray(self.rule_sets.sums[0], dtype=np.float64)
 
     @cached_property
     def outside(self) -> Floats:
         """How many rows the complement of each group has; shape (groups,)."""
         rows = self.contingency.tally(self.counted.astype(np.int64))[None]
-        return self.rule_sets.totals(self.contingency, rows)[0] - self.inside
+        return np.asarray(self.rule_sets.totals(self.contingency, rows)[0] - self.inside)
 
     def differences(self, decisions: Floats | Bools) -> Floats:
         """Return each group's selection rate less that of its complement.
@@ -95,7 +95,7 @@ class ComparedGroups:
         universes = self.rule_sets.universes
         of_universes = np.bincount(self.rule_sets.universe, outside, minlength=len(universes))
         if len(universes) == 1:
-            return added - of_universes[0]
+            return np.asarray(added - of_universes[0])
         return np.asarray(added - of_universes @ universes.members(self.contingency))
 
 
