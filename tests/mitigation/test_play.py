@@ -75,8 +75,8 @@ def test_weighed_errors_are_the_costs_but_for_a_constant(rows: list[tuple[bool, 
     labels, weights = cost_examples(costs)
     every = np.array([np.zeros(len(rows)), np.ones(len(rows)), favourable], dtype=bool)
     errors = ((every != labels) * weights).mean(axis=1)
-    told = (every * costs).sum(axis=1) - costs[costs < 0].sum()
-    assert errors * np.abs(costs).mean() * len(rows) == pytest.approx(told)
+    expected = (every * costs).sum(axis=1) - costs[costs < 0].sum()
+    assert errors * np.abs(costs).mean() * len(rows) == pytest.approx(expected)
 
 
 def test_without_groups_the_examples_are_the_rows() -> None:

@@ -22,7 +22,7 @@ from testsgd.mitigation.play import Bools, ComparedGroups, Floats, cost_examples
 from testsgd.mitigation.retrained_estimator import rows_table
 from testsgd.rules import lay_out, sensitive_axes
 
-# With fewer rows neither a loss of accuracy nor a difference could be told from none.
+# With fewer rows neither a loss of accuracy nor a difference would show.
 LEAST_ROWS = 100
 # What a difference of 100 points costs, in errors of all rows.
 STRENGTHS = (0.02, 0.04, 0.08, 0.12, 0.16, 0.24, 0.36)
