@@ -2,6 +2,8 @@ from .alternatives import ALTERNATIVES as ALTERNATIVES
 from .call import counter_samples as counter_samples
 from .call import mitigate as mitigate
 from .classifier import CounterSampleClassifier as CounterSampleClassifier
+from .fair_classifier import FairClassifier as FairClassifier
+from .frontier import FrontierPoint as FrontierPoint
 from .outcome import MitigationOutcome as MitigationOutcome
 from .parameters import MitigationParameters as MitigationParameters
 from .report.summary import MitigationSummary as MitigationSummary

@@ -8,25 +8,23 @@ from numbers import Real
 from typing import Any, Self, TypeVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import (
-    assert_all_finite,
-    check_consistent_length,
-    check_random_state,
-    column_or_1d,
-    get_tags,
-)
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from testsgd.auditing import AuditParameters
-from testsgd.data.cells import as_pandas
 from testsgd.errors import ParameterError
 from testsgd.mitigation.data_splits import comparison_parameters
+from testsgd.mitigation.estimator_inputs import (
+    checked_labels,
+    checked_rows,
+    checked_weights,
+    two_class_tags,
+    two_classes,
+)
 from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.mitigation.retrained_estimator import (
     Columns,
@@ -195,16 +193,12 @@ class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         ValueError
             If X, y or the weights are of the wrong shape or contents, as any estimator raises it.
         """
-        X = self._checked(X, reset=True)
-        y = _checked_labels(X, y)
-        weights = _checked_weights(X, sample_weight)
+        X = checked_rows(self, X, reset=True)
+        y = checked_labels(X, y)
+        weights = checked_weights(X, sample_weight)
         columns = Columns.of(X)
         settings = self._settings(columns)
-        self.classes_ = np.unique(y)
-        if len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass."
-            )
+        self.classes_ = two_classes(y)
         inside = self._inside()
         tried = attempt(
             inside, columns, X, y == self.classes_[-1], self.classes_, weights, settings
@@ -229,14 +223,16 @@ class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of each row, shape (n,)."""
         check_is_fitted(self)
-        labels: NDArray[Any] = self.estimator_.predict(self._checked(X, reset=False))
+        labels: NDArray[Any] = self.estimator_.predict(checked_rows(self, X, reset=False))
         return labels
 
     @_estimator_has("predict_proba")
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each label, shape (n, 2), if the estimator does."""
         check_is_fitted(self)
-        chances: NDArray[np.float64] = self.estimator_.predict_proba(self._checked(X, reset=False))
+        chances: NDArray[np.float64] = self.estimator_.predict_proba(
+            checked_rows(self, X, reset=False)
+        )
         return chances
 
     @_estimator_has("decision_function")
@@ -244,33 +240,15 @@ class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         """Return how surely each row gets the last label, shape (n,), if the estimator does."""
         check_is_fitted(self)
         found: NDArray[np.float64] = self.estimator_.decision_function(
-            self._checked(X, reset=False)
+            checked_rows(self, X, reset=False)
         )
         return found
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inside = get_tags(self._inside()).input_tags
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = False
-        tags.input_tags.allow_nan = inside.allow_nan
-        tags.input_tags.categorical = inside.categorical
-        tags.input_tags.string = inside.string
-        tags.input_tags.positive_only = inside.positive_only
-        return tags
+        return two_class_tags(super().__sklearn_tags__(), get_tags(self._inside()))
 
     def _inside(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
-
-    def _checked(self, X: Any, *, reset: bool) -> Any:
-        """Check the form of X; what it holds is for the estimator to judge."""
-        frame = None if isinstance(X, np.ndarray | list | tuple) else as_pandas(X)
-        if frame is None:
-            return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
-        validate_data(self, frame, reset=reset, skip_check_array=True)
-        if len(frame) == 0 or len(frame.columns) == 0:
-            raise ValueError(f"X has {len(frame)} rows and {len(frame.columns)} columns")
-        return frame
 
     def _settings(self, columns: Columns) -> Settings:
         share = self.validation_share
@@ -296,29 +274,3 @@ class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
                 seed=seed,
             ),
         )
-
-
-def _checked_labels(X: Any, y: Any) -> NDArray[Any]:
-    if y is None:
-        raise ValueError("This classifier requires y to be passed, but the target y is None")
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
-    if labels.dtype.kind == "f":
-        assert_all_finite(labels, input_name="y")
-    elif pd.isna(labels).any():
-        raise ValueError("Input y contains NaN.")
-    check_consistent_length(X, labels)
-    check_classification_targets(labels)
-    return labels
-
-
-def _checked_weights(X: Any, given: Any) -> NDArray[np.float64] | None:
-    if given is None:
-        return None
-    weights = np.asarray(given, dtype=np.float64)
-    if weights.shape != (len(X),):
-        raise ValueError(f"sample_weight has the shape {weights.shape}, X has {len(X)} rows")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("sample_weight holds weights that are negative or not finite")
-    if not weights.any():
-        raise ValueError("Sample weights must contain at least one non-zero number.")
-    return weights

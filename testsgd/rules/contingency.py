@@ -222,6 +222,65 @@ def _expand(
         yield from _expand(axes[0].contract(sums, 2)[:, 0], axes[1:], first)
 
 
+def cell_sums(
+    contingency: Contingency,
+    subset: tuple[int, ...],
+    places: Counts,
+    numbers: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Sum the numbers of rule sets over those that select each cell: what sums cells, transposed.
+
+    Parameters
+    ----------
+    contingency : Contingency
+    subset : tuple of int
+        The features that the rule sets are over.
+    places : numpy.ndarray of shape (rule sets,)
+        Their places among all rule sets over these features, ascending.
+    numbers : numpy.ndarray of shape (q, rule sets)
+
+    Returns
+    -------
+    numpy.ndarray of shape (q, cells)
+    """
+    # Shape (q, rule sets of the axes that are left, cells of the axes that are done).
+    spread = numbers[:, :, None]
+    for axis in (contingency.axes[index] for index in reversed(subset)):
+        places, rules = np.divmod(places, axis.rule_count)
+        starts = np.flatnonzero(np.r_[True, places[1:] != places[:-1]])
+        places = places[starts]
+        spread = _spread_rules(spread, axis.matrix[rules].astype(np.float64), starts)
+    cells = np.ravel_multi_index(
+        tuple(contingency.coordinates[:, axis].astype(np.intp) for axis in subset),
+        contingency.shape(subset),
+    )
+    sums: NDArray[np.float64] = spread[:, 0, cells]
+    return sums
+
+
+def _spread_rules(
+    numbers: NDArray[np.float64], rules: NDArray[np.float64], starts: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Put the cells of one axis in place of its rules, in blocks of bounded size.
+
+    `numbers` has the shape (q, rule sets, cells of later axes), `rules` holds the rule of each, and
+    `starts` says where the rule sets begin that have the same rules on the axes before.
+    """
+    queries, size, later = numbers.shape
+    spread = np.empty((queries, len(starts), rules.shape[1] * later))
+    step = max(1, _BLOCK_NUMBERS // (queries * rules.shape[1] * later))
+    first, stops = 0, np.r_[starts[1:], size]
+    while first < len(starts):
+        last = max(first + 1, int(np.searchsorted(stops, starts[first] + step, side="right")))
+        rows = slice(starts[first], stops[last - 1])
+        # Cells of this axis come before those of later ones.
+        products = rules[rows, :, None] * numbers[:, rows, None, :]
+        products = products.reshape(queries, -1, spread.shape[2])
+        spread[:, first:last] = np.add.reduceat(products, starts[first:last] - rows.start, axis=1)
+        first = last
+    return spread
+
+
 def decode(
     axes: Sequence[Axis], subset: tuple[int, ...], indices: Counts
 ) -> tuple[NDArray[np.intp], ...]:

@@ -23,6 +23,7 @@ from testsgd.rules.contingency import (
     Contingency,
     Counts,
     candidate_count,
+    cell_sums,
     decode,
     feature_subsets,
     rule_set_at,
@@ -108,6 +109,26 @@ class FrequentRuleSets:
         """
         kind = np.float32 if quantities.dtype == np.float32 else np.float64
         return self._summed(contingency, quantities, np.dtype(kind))
+
+    def cell_sums(
+        self, contingency: Contingency, numbers: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Sum numbers of groups (q, groups) over the groups that hold each cell (q, cells).
+
+        It is the transpose of :meth:`sums_of`: the sum of ``sums_of(contingency, x) * y`` is that
+        of ``x * cell_sums(contingency, y)``. Groups whose numbers are all zero cost nothing.
+        """
+        counted = np.flatnonzero(numbers.any(axis=0))
+        if contingency.cells <= _FEW_CELLS and contingency.cells * len(counted) <= _MOST_MEMBERS:
+            return numbers[:, counted] @ self.members(counted, contingency).astype(np.float64)
+        sums = np.zeros((len(numbers), contingency.cells))
+        counted = counted[np.lexsort((self.position[counted], self.subset[counted]))]
+        starts = np.searchsorted(self.subset[counted], np.arange(len(self.subsets) + 1))
+        for subset, first, last in zip(self.subsets, starts, starts[1:], strict=False):
+            if first < last:
+                groups = counted[first:last]
+                sums += cell_sums(contingency, subset, self.position[groups], numbers[:, groups])
+        return sums
 
     def single_sums(self, contingency: Contingency) -> Callable[[Singles], Singles]:
         """Return what sums single-precision quantities (q, cells) over all groups (q, groups).

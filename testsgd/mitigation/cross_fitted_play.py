@@ -1,0 +1,208 @@
+"""Cross-fitted rounds of a play: each row is decided on by models that were not fitted to it.
+
+The weights of groups are one set for all folds, from the differences of these decisions; so a round
+that is found good can be fitted to all rows with the very same costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.parallel import Parallel, delayed
+
+from testsgd.mitigation.play import (
+    Bools,
+    ComparedGroups,
+    Floats,
+    cost_examples,
+    decision_costs,
+    group_weights,
+)
+from testsgd.mitigation.retrained_estimator import fit_clone
+
+# Models that vote, at most.
+MOST_VOTERS = 5
+
+
+def folds_of(
+    frame: pd.DataFrame, favourable: Bools, *, folds: int, seed: int
+) -> NDArray[np.intp] | None:
+    """Return the fold of each row, -1 for those that are always trained on; None if too few.
+
+    Always trained on are rows with a category that no other fold has: an encoder would not know it.
+    """
+    if np.bincount(favourable, minlength=2).min() < folds:
+        return None
+    fold = np.zeros(len(frame), dtype=np.intp)
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    for index, (_, rows) in enumerate(splitter.split(frame, favourable)):
+        fold[rows] = index
+    alone = np.zeros(len(frame), dtype=bool)
+    for name in frame:
+        column = frame[name]
+        if not pd.api.types.is_any_real_numeric_dtype(column):
+            for index in range(folds):
+                inside = fold == index
+                known = column.isin(column[~inside]) | column.isna()
+                alone |= inside & ~np.asarray(known, dtype=bool)
+    fold[alone] = -1
+    return fold
+
+
+def rows_of(X: Any, rows: NDArray[Any]) -> Any:
+    """Return some rows of an array or a data frame."""
+    return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
+
+
+@dataclass(frozen=True)
+class CrossFits:
+    """Fits to all folds but one, which decide on that one."""
+
+    estimator: Any
+    X: Any
+    classes: NDArray[Any]
+    fold: NDArray[np.intp]  # Of each row; -1 for those that are always trained on.
+    jobs: int | None = None
+
+    def decisions(self, labels: Bools, weights: Floats | None) -> Bools | None:
+        """Return what each row gets, False for those of no fold; None if a fit has one label."""
+        parts = range(int(self.fold.max()) + 1)
+        if any(len(set(labels[self.fold != part].tolist())) < 2 for part in parts):
+            return None
+        found = Parallel(n_jobs=self.jobs)(
+            delayed(_decided)(
+                self.estimator,
+                rows_of(self.X, self.fold != part),
+                self.classes[labels[self.fold != part].astype(np.intp)],
+                None if weights is None else weights[self.fold != part],
+                rows_of(self.X, self.fold == part),
+                self.classes[1],
+            )
+            for part in parts
+        )
+        decisions = np.zeros(len(labels), dtype=bool)
+        for part, decided in zip(parts, found, strict=True):
+            decisions[self.fold == part] = decided
+        return decisions
+
+
+def _decided(
+    estimator: Any, X: Any, y: NDArray[Any], weights: Floats | None, others: Any, favourable: Any
+) -> Bools:
+    fitted = fit_clone(estimator, X, y, weights)
+    return np.asarray(fitted.predict(others) == favourable, dtype=bool)
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round: the costs that models were fitted to, and their decisions on other rows."""
+
+    costs: Floats  # Shape (rows,).
+    decisions: Bools  # Shape (rows,).
+
+
+def play_rounds(
+    fits: CrossFits,
+    groups: ComparedGroups,
+    favourable: Bools,
+    shares: Floats,
+    *,
+    strength: float,
+    rounds: int,
+    start: Floats,
+) -> tuple[list[Round], Floats]:
+    """Play rounds of one strength; return them and the groups' weights after the last.
+
+    Parameters
+    ----------
+    fits : CrossFits
+    groups : ComparedGroups
+    favourable : numpy.ndarray of bool, shape (rows,)
+        The labels.
+    shares : numpy.ndarray of shape (rows,)
+        How much an error counts for each row; they sum to 1.
+    strength : float
+        What a difference of 1 costs, in errors of all rows.
+    rounds : int
+        How many rounds are played; fewer if the costs leave one label only.
+    start : numpy.ndarray of shape (groups,)
+        The groups' weights in the first round.
+    """
+    played: list[Round] = []
+    weights, differences = start, np.zeros(len(groups))
+    for number in range(rounds):
+        of_rows = groups.derivative(strength * weights)[groups.contingency.cell_of_row]
+        costs = decision_costs(favourable, shares, of_rows)
+        decisions = fits.decisions(*cost_examples(costs))
+        if decisions is None:
+            break
+        played.append(Round(costs, decisions))
+        # Each side answers the mean of what the other did so far.
+        differences = differences + (groups.differences(decisions)[0] - differences) / (number + 1)
+        weights = weights + (group_weights(differences) - weights) / (number + 2)
+    return played, weights
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Accuracy and worst difference of decisions on the rows that were not trained on."""
+
+    groups: ComparedGroups
+    favourable: Bools
+    shares: Floats  # Of the counted rows, which sum to 1; 0 for others.
+
+    def accuracies(self, decisions: Bools) -> Floats:
+        """Return the accuracy of several decisions, shape (q, rows)."""
+        return np.asarray((decisions == self.favourable) @ self.shares)
+
+    def worst(self, decisions: Bools) -> Floats:
+        """Return the largest size of a difference, for several decisions."""
+        return np.asarray(np.abs(self.groups.differences(decisions)).max(axis=1, initial=0.0))
+
+    def error_of_mean(self, numbers: Floats) -> float:
+        """Return the standard error of the mean of a number of each row."""
+        mean = numbers @ self.shares
+        return float(np.sqrt(((numbers - mean) ** 2) @ self.shares**2))
+
+
+def choose_voters(decisions: Bools, judge: Judge, *, least_accuracy: float) -> tuple[int, ...]:
+    """Choose an odd number of models whose majority has the least worst difference.
+
+    Votes that are less accurate than they must be come behind all others, the most accurate first.
+    The best model is taken first; then two more at a time, as long as that helps.
+    """
+
+    def best_of(choices: Sequence[tuple[int, ...]]) -> tuple[tuple[float, float], tuple[int, ...]]:
+        votes = np.stack([majority(decisions[list(voters)]) for voters in choices])
+        lacking = np.maximum(least_accuracy - judge.accuracies(votes), 0.0)
+        keys = list(zip(lacking.tolist(), judge.worst(votes).tolist(), strict=True))
+        place = min(range(len(choices)), key=keys.__getitem__)
+        return keys[place], choices[place]
+
+    every = range(len(decisions))
+    best, voters = best_of([(place,) for place in every])
+    while len(voters) < min(MOST_VOTERS, len(decisions) - 1):
+        others = [place for place in every if place not in voters]
+        found, larger = best_of([(*voters, *pair) for pair in combinations(others, 2)])
+        if found >= best:
+            break
+        best, voters = found, larger
+    return voters
+
+
+def majority(decisions: Bools) -> Bools:
+    """Return what most of an odd number of models decide; shape (models, rows).
+
+    Examples
+    --------
+    >>> majority(np.array([[True, False], [True, False], [False, True]]))
+    array([ True, False])
+    """
+    return np.asarray(2 * decisions.sum(axis=0) > len(decisions))

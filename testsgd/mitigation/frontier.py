@@ -1,0 +1,179 @@
+"""The frontier of a fair classifier: what each strength of its play costs, and what it brings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.mitigation.cross_fitted_play import (
+    CrossFits,
+    Judge,
+    Round,
+    choose_voters,
+    folds_of,
+    majority,
+    play_rounds,
+)
+from testsgd.mitigation.play import Bools, ComparedGroups, Floats, cost_examples, group_weights
+from testsgd.mitigation.retrained_estimator import rows_table
+from testsgd.rules import lay_out, sensitive_axes
+
+# With fewer rows neither a loss of accuracy nor a difference would show.
+LEAST_ROWS = 100
+# What a difference of 100 points costs, in errors of all rows.
+STRENGTHS = (0.02, 0.04, 0.08, 0.12, 0.16, 0.24, 0.36)
+# Strengths are not raised further once this multiple of the budget is lost.
+_HOPELESS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontierPoint:
+    """What a strength costs and brings, on rows that the models were not fitted to."""
+
+    strength: float  # What a difference of 1 costs, in errors of all rows.
+    voters: int  # How many models vote.
+    accuracy: float  # Share of right decisions, by weight.
+    accuracy_error: float  # Its standard error.
+    accuracy_drop: float  # How much less that is than with the plain estimator.
+    accuracy_drop_error: float  # The standard error of this, each row compared with itself.
+    worst_before: float  # Worst difference of all groups with the plain estimator, with its sign.
+    group_before: str  # Its rules.
+    worst_after: float  # Worst difference of all groups now, with its sign.
+    group_after: str  # Its rules.
+
+    @property
+    def reduction(self) -> float:
+        """How much smaller the worst difference is."""
+        return abs(self.worst_before) - abs(self.worst_after)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What the search over strengths is to keep to."""
+
+    sensitive: tuple[str, ...]
+    budget: float
+    strengths: tuple[float, ...]
+    rounds: int
+    folds: int
+    min_rows: float
+    max_rules: int | None
+    seed: int
+    jobs: int | None
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The points that were found, and what the models that vote are to be fitted to."""
+
+    reason: str  # Why the plain estimator is to be kept; empty if it is not.
+    points: tuple[FrontierPoint, ...] = ()
+    chosen: FrontierPoint | None = None
+    examples: tuple[tuple[Bools, Floats], ...] = ()  # Labels and weights, of each model.
+
+
+def search_strengths(
+    estimator: Any,
+    X: Any,
+    frame: pd.DataFrame,
+    favourable: Bools,
+    classes: NDArray[Any],
+    weights: Floats | None,
+    search: Search,
+) -> Searched:
+    """Play with one strength after another and choose the best that keeps the budget.
+
+    `frame` holds the columns of X by name, and the sensitive ones even if X lacks them.
+    """
+    if len(frame) < LEAST_ROWS:
+        return Searched(f"{len(frame)} rows are too few to set some apart for validation")
+    fold = folds_of(frame, favourable, folds=search.folds, seed=search.seed)
+    if fold is None:
+        return Searched("one of the labels is too rare to set rows apart for validation")
+    groups = _groups(frame, favourable, fold >= 0, search)
+    if groups is None or not len(groups):
+        return Searched("no group has enough rows")
+    fits = CrossFits(estimator, X, classes, fold, search.jobs)
+    plain = fits.decisions(favourable, weights)
+    if plain is None:
+        return Searched("a part of the rows has one label only")
+    counts = np.ones(len(frame)) if weights is None else weights
+    counted = np.where(fold >= 0, counts, 0.0)
+    judge = Judge(groups, favourable, counted / counted.sum())
+    if not judge.worst(plain)[0]:
+        return Searched("no group is treated differently")
+    least = float(judge.accuracies(plain[None])[0]) - search.budget
+
+    points: list[FrontierPoint] = []
+    voters_of: list[list[Round]] = []
+    start = group_weights(groups.differences(plain)[0])
+    for strength in sorted(search.strengths):
+        played, start = play_rounds(
+            fits,
+            groups,
+            favourable,
+            counts / counts.sum(),
+            strength=strength,
+            rounds=search.rounds,
+            start=start,
+        )
+        if not played:
+            break
+        decisions = np.stack([each.decisions for each in played])
+        voters = choose_voters(decisions, judge, least_accuracy=least)
+        point = _point(strength, plain, decisions[list(voters)], judge)
+        points.append(point)
+        voters_of.append([played[voter] for voter in voters])
+        if point.accuracy_drop > _HOPELESS * search.budget:
+            break
+    kept = [
+        index
+        for index, point in enumerate(points)
+        if point.accuracy >= least and point.reduction > 0
+    ]
+    if not kept:
+        return Searched(
+            f"no strength lowered the worst difference and kept the accuracy within "
+            f"{100 * search.budget:g} points",
+            tuple(points),
+        )
+    best = max(kept, key=lambda index: points[index].reduction)
+    examples = tuple(cost_examples(each.costs) for each in voters_of[best])
+    return Searched("", tuple(points), points[best], examples)
+
+
+def _groups(
+    frame: pd.DataFrame, favourable: Bools, counted: Bools, search: Search
+) -> ComparedGroups | None:
+    table = rows_table(frame[list(search.sensitive)], favourable, search.sensitive)
+    if table is None:
+        return None
+    contingency = lay_out(table, sensitive_axes(table))
+    least = search.min_rows
+    min_rows = int(np.ceil(least * counted.sum())) if isinstance(least, float) else int(least)
+    return ComparedGroups.of(contingency, counted, min_rows=min_rows, max_rules=search.max_rules)
+
+
+def _point(strength: float, plain: Bools, decisions: Bools, judge: Judge) -> FrontierPoint:
+    vote = majority(decisions)
+    differences = judge.groups.differences(np.stack([plain, vote]))
+    before, after = np.abs(differences).argmax(axis=1)
+    names = judge.groups.rule_sets.texts(np.array([before, after]))
+    right = (np.stack([plain, vote]) == judge.favourable).astype(np.float64)
+    accuracies = right @ judge.shares
+    return FrontierPoint(
+        strength=float(strength),
+        voters=len(decisions),
+        accuracy=float(accuracies[1]),
+        accuracy_error=judge.error_of_mean(right[1]),
+        accuracy_drop=float(accuracies[0] - accuracies[1]),
+        accuracy_drop_error=judge.error_of_mean(right[0] - right[1]),
+        worst_before=float(differences[0, before]),
+        group_before=str(names[0]),
+        worst_after=float(differences[1, after]),
+        group_after=str(names[1]),
+    )
