@@ -11,3 +11,5 @@ from .report.summary import MitigationVerdict as MitigationVerdict
 from .report.verdict import mitigation_verdict as mitigation_verdict
 from .result import MitigationResult as MitigationResult
 from .samples import write_samples as write_samples
+from .thresholds import CellThresholds as CellThresholds
+from .thresholds import fair_thresholds as fair_thresholds

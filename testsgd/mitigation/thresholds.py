@@ -138,6 +138,24 @@ def fair_thresholds(
     ------
     DataError
         If the budget is negative, and no thresholds have so few errors.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from testsgd.data import check_table, infer_specification
+    >>> from testsgd.rules import lay_out, mine, sensitive_axes
+    >>> scores = np.array([0.1, 0.4, 0.6, 0.9, 0.2, 0.3, 0.45, 0.7])
+    >>> people = pd.DataFrame({"sex": ["m"] * 4 + ["f"] * 4})
+    >>> labels = pd.Series(["no", "yes"] * 4)
+    >>> specification = infer_specification(
+    ...     people, sensitive=["sex"], label="label", labels=labels, name="people", favourable="yes"
+    ... ).specification
+    >>> table = check_table(people.assign(label=labels), specification, source="people")
+    >>> contingency = lay_out(table, sensitive_axes(table))
+    >>> groups = mine(contingency, contingency.tally()[None], min_count=1, max_features=1)
+    >>> found = fair_thresholds(scores, scores, scores >= 0.5, contingency, groups, budget=0.02)
+    >>> round(found.worst, 2), contingency.axes[0].labels, found.thresholds.tolist()
+    (0.0, ('f', 'm'), [0.45, 0.6])
     """
     cells = contingency.cell_of_row.astype(np.intp)
     segments = score_segments(scores, chances, decisions, cells)

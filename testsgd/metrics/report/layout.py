@@ -393,7 +393,13 @@ def _notes(summary: MetricsSummary) -> tuple[Note, ...]:
             "true labels among favourable predictions. Equalized odds is the larger of the "
             "differences of the true- and the false-positive rate. The calibration error is the "
             "mean score minus the share of favourable true labels, the mean error the mean of "
-            "prediction minus truth.",
+            "prediction minus truth."
+            + (
+                " A missing number is a group of its own; an interval of a number is compared "
+                "with rows in which it is known."
+                if parameters.reference == "rest"
+                else ""
+            ),
         ),
         Note(
             "Intervals",
