@@ -124,6 +124,8 @@ class BaselineFinding:
     value: float  # The method's own measure of it.
     # Who of the table's rows is in it; None if the finding is no group of rows; shape (rows,).
     rows: NDArray[np.bool_] | None
+    # Whom a group given by rules is compared with; None: all others; shape (rows,).
+    complement: NDArray[np.bool_] | None = None
     # For a pair of groups the one with the lower rate; shape (rows,).
     rows_other: NDArray[np.bool_] | None = None
 

@@ -104,8 +104,13 @@ def items_frame(subject: Subject) -> pd.DataFrame:
 
 def _finding(subject: Subject, items: Items, value: float) -> BaselineFinding:
     cells = dict(items)
-    text = rule_set_of(subject.axes, cells).text
-    return BaselineFinding(text=text, value=value, rows=rows_of(subject.contingency, cells))
+    rule_set = rule_set_of(subject.axes, cells)
+    return BaselineFinding(
+        text=rule_set.text,
+        value=value,
+        rows=rows_of(subject.contingency, cells),
+        complement=rule_set.complement(subject.table),
+    )
 
 
 def _some_item_frequent(frame: pd.DataFrame, min_count: int) -> bool:

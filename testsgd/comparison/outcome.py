@@ -24,15 +24,23 @@ class Side(Part):
     difference: float | None = Field(description="rate_in - rate_out; null if one side has no rows")
 
 
-def side_of(decisions: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Side:
-    """Measure how a model treats a group of rows, given who gets the favourable label."""
-    n_in, n_out = int(rows.sum()), int((~rows).sum())
+def side_of(
+    decisions: NDArray[np.bool_],
+    rows: NDArray[np.bool_],
+    complement: NDArray[np.bool_] | None = None,
+) -> Side:
+    """Measure how a model treats a group of rows, given who gets the favourable label.
+
+    The complement is all others, unless it is given.
+    """
+    others = ~rows if complement is None else complement
+    n_in, n_out = int(rows.sum()), int(others.sum())
     rate_in = float(decisions[rows].mean()) if n_in else None
-    rate_out = float(decisions[~rows].mean()) if n_out else None
+    rate_out = float(decisions[others].mean()) if n_out else None
     return Side(
         n_in=n_in,
         n_out=n_out,
-        share=n_in / max(n_in + n_out, 1),
+        share=n_in / max(len(rows), 1),
         rate_in=rate_in,
         rate_out=rate_out,
         difference=None if rate_in is None or rate_out is None else rate_in - rate_out,

@@ -123,8 +123,8 @@ def _finding(
     nearest = [_nearest(name, groups, findings) for name, findings in others.items()]
     comparable = any(near.rank is not None for near in nearest)
     side, other_side = (
-        None if rows is None else side_of(subject.decisions, rows)
-        for rows in (finding.rows, finding.rows_other)
+        None if rows is None else side_of(subject.decisions, rows, complement)
+        for rows, complement in ((finding.rows, finding.complement), (finding.rows_other, None))
     )
     return ComparedFindingSummary(
         rank=rank,

@@ -51,6 +51,8 @@ def audit_as_method(findings: TableFindings, *, seconds: float) -> BaselineResul
     groups = first_groups(findings)
     cells = findings.rule_sets.members(groups, findings.contingency)
     members = cells[:, findings.contingency.cell_of_row]
+    outside = findings.rule_sets.complement_members(groups, findings.contingency)
+    others = outside[:, findings.contingency.cell_of_row]
     score = findings.sizes
     return BaselineResult(
         method=AUDIT,
@@ -59,9 +61,12 @@ def audit_as_method(findings: TableFindings, *, seconds: float) -> BaselineResul
         "that of everybody else, over rows and small changes of them.",
         findings=tuple(
             BaselineFinding(
-                text=findings.rule_set(int(group)).text, value=float(score[group]), rows=rows
+                text=findings.rule_set(int(group)).text,
+                value=float(score[group]),
+                rows=rows,
+                complement=complement,
             )
-            for group, rows in zip(groups, members, strict=True)
+            for group, rows, complement in zip(groups, members, others, strict=True)
         ),
         figures=(
             Figure(
