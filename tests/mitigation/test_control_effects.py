@@ -20,6 +20,7 @@ from testsgd.mitigation.control_effects import (
     choose_control_targets,
     control_scores,
 )
+from testsgd.mitigation.report.key_figures import key_figures
 
 WHOLE = "any term of faith against a neutral word"
 # A bag of words keeps its accuracy only if it calls such comments rude: that is what is to go.
@@ -75,6 +76,17 @@ def test_the_reports_show_it_beside_the_worst_of_all_groups(
     shown = getattr(result, view)()
     for words in ("Largest difference of any group", "Largest control effect before", WHOLE):
         assert words in shown
+
+
+def test_the_first_figure_is_that_of_the_headline(result: MitigationResult) -> None:
+    assert result.summary.controls is not None
+    change = result.summary.controls.targets[0].held_out
+    assert change is not None
+    assert change.after is not None
+    figure = key_figures(result.summary).figures[0]
+    sizes = [abs(item.difference) for item in (change.before, change.after)]
+    assert all(f"{100 * size:.1f}" in figure.value for size in sizes)
+    assert any(WHOLE in line for line in figure.about)
 
 
 def test_scores_of_candidates_have_the_control_effects(result: MitigationResult) -> None:

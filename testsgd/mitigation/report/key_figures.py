@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from testsgd.auditing.report.vocabulary import words_for
 from testsgd.mitigation.report import phrases
+from testsgd.mitigation.report.control_sentences import deciding_control
 from testsgd.mitigation.report.phrases import FEW, NO_BREAK, accuracy, budget, largest
 from testsgd.mitigation.report.summary import ChangeSummary, MitigationSummary
 from testsgd.report.blocks import KeyFigure, KeyFigures, Standing
@@ -59,8 +60,20 @@ def _help(summary: MitigationSummary) -> KeyFigure:
     if limit is not None:
         reached = sum((target.held_out_after.score or 0.0) <= limit for target in targets)
         lines.append(f"{count(reached)} of {count(len(targets))} at {size_points(limit)} or less")
+    figure, control = _change(before, after), deciding_control(summary)
+    if control is not None and control.after is not None:
+        lines = [
+            f"control effect of {control.text}, {plural(control.texts, 'held-out text')}",
+            *(
+                []
+                if control.change_interval is None
+                else [f"change: {interval(control.change_interval)}"]
+            ),
+            f"difference between groups: {figure}",
+        ]
+        figure = _change(abs(control.before.difference), abs(control.after.difference))
     good = summary.verdict.exit_code == 0 or summary.verdict.status in _AT_A_PRICE
-    return KeyFigure(question, _change(before, after), tuple(lines), "good" if good else "bad")
+    return KeyFigure(question, figure, tuple(lines), "good" if good else "bad")
 
 
 def _cost(summary: MitigationSummary) -> KeyFigure:
