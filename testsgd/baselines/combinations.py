@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.baselines.baseline import BaselineFinding, Subject
 from testsgd.baselines.coding import Points, RowCoding
 from testsgd.data import Feature
 from testsgd.rules import Axis, Contingency, IntervalAxis, RuleSet
@@ -122,6 +123,17 @@ def rule_set_of(axes: tuple[Axis, ...], cells: Mapping[int, int]) -> RuleSet:
     """Return the rule set of one cell on each of some axes."""
     rules = [axes[axis].cell_rule(cell) for axis, cell in cells.items()]
     return RuleSet(tuple(rule for rule in rules if rule is not None))
+
+
+def finding_of(subject: Subject, cells: Mapping[int, int], value: float) -> BaselineFinding:
+    """Return the group of one cell on each of some axes as a finding."""
+    rule_set = rule_set_of(subject.axes, cells)
+    return BaselineFinding(
+        text=rule_set.text,
+        value=value,
+        rows=rows_of(subject.contingency, cells),
+        complement=rule_set.complement(subject.table),
+    )
 
 
 def rows_of(contingency: Contingency, cells: Mapping[int, Any]) -> NDArray[np.bool_]:

@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 
 from testsgd.baselines.baseline import (
     MOST_FINDINGS,
-    BaselineFinding,
     BaselineResult,
     Deadline,
     ShippedBaseline,
     Subject,
 )
-from testsgd.baselines.combinations import rows_of, rule_set_of
+from testsgd.baselines.combinations import finding_of
 
 _OUTCOME = "favourable"
 
@@ -68,7 +67,7 @@ class DivExplorer(ShippedBaseline):
         best = sorted(found, key=lambda item: (-abs(item[1]), len(item[0]), item[0]))
         return self._result(
             findings=tuple(
-                _finding(subject, items, value) for items, value in best[:MOST_FINDINGS]
+                finding_of(subject, dict(items), value) for items, value in best[:MOST_FINDINGS]
             ),
             groups=len(found),
             seconds=deadline.seconds,
@@ -100,17 +99,6 @@ def items_frame(subject: Subject) -> pd.DataFrame:
             code[coordinates[:, index]], categories=pd.Index([str(cell) for cell in cells])
         )
     return pd.DataFrame({**columns, _OUTCOME: subject.decisions.astype(np.int64)})
-
-
-def _finding(subject: Subject, items: Items, value: float) -> BaselineFinding:
-    cells = dict(items)
-    rule_set = rule_set_of(subject.axes, cells)
-    return BaselineFinding(
-        text=rule_set.text,
-        value=value,
-        rows=rows_of(subject.contingency, cells),
-        complement=rule_set.complement(subject.table),
-    )
 
 
 def _some_item_frequent(frame: pd.DataFrame, min_count: int) -> bool:

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from testsgd.baselines.baseline import (
     MOST_FINDINGS,
-    BaselineFinding,
     BaselineResult,
     Deadline,
     ShippedBaseline,
     Subject,
 )
-from testsgd.baselines.combinations import rows_of, rule_set_of
+from testsgd.baselines.combinations import finding_of
 
 # How much the error counts against the size, as in the experiments of the paper.
 _ALPHA = 0.95
@@ -64,7 +63,7 @@ class SliceLine(ShippedBaseline):
                 found += self._slices(Slicefinder, subject, axes, columns, decision)
         best = sorted(found, key=lambda item: (-item[1], len(item[0]), sorted(item[0].items())))
         return self._result(
-            findings=tuple(_finding(subject, *item) for item in best[:MOST_FINDINGS]),
+            findings=tuple(finding_of(subject, *item) for item in best[:MOST_FINDINGS]),
             seconds=deadline.seconds,
             note=note,
         )
@@ -93,16 +92,6 @@ class SliceLine(ShippedBaseline):
             if len(found) >= MOST_FINDINGS or len(finder.top_slices_) < wanted:
                 return found
             wanted *= 2
-
-
-def _finding(subject: Subject, cells: dict[int, int], score: float) -> BaselineFinding:
-    rule_set = rule_set_of(subject.axes, cells)
-    return BaselineFinding(
-        text=rule_set.text,
-        value=score,
-        rows=rows_of(subject.contingency, cells),
-        complement=rule_set.complement(subject.table),
-    )
 
 
 def coded_columns(subject: Subject) -> tuple[list[int], NDArray[np.int64]]:
