@@ -94,6 +94,19 @@ def test_costs_are_split_as_they_were_put_together(
     assert against == pytest.approx(1 - chances + np.maximum(-asked, 0), abs=1e-6)
 
 
+def test_what_belongs_to_neither_side_is_a_side_of_its_own() -> None:
+    generator = np.random.default_rng(3)
+    sides, chances = generator.integers(0, 3, 60), generator.uniform(0.05, 0.95, 60)
+    asked = np.array([0.7, -0.4, 1.5])[sides]
+    costs = 5 * (2 * chances - 1 + asked)
+    favour, against = split_costs(costs, chances, sides == 0, others=sides == 1)
+    assert favour == pytest.approx(chances + np.maximum(asked, 0), abs=1e-6)
+    assert against == pytest.approx(1 - chances + np.maximum(-asked, 0), abs=1e-6)
+    # With only two sides the costs cannot be told apart.
+    wrong, _ = split_costs(costs, chances, sides == 0)
+    assert np.abs(wrong - favour).max() > 0.01
+
+
 class SoftRefitter(ThresholdRefitter):
     """The decider of the least cost by signed costs, which is all that it is told."""
 

@@ -189,9 +189,15 @@ def _retrained(name: str, setting: Setting) -> Alternative:
     training, material = setting.training(), setting.material
     examples = [training]
     if name == "reweighing":
-        # Each combination of targets is a group of its own.
-        inside = np.column_stack([material.members(target) for target in material.targets])
-        members = np.unique(inside, axis=0, return_inverse=True)[1].reshape(-1)[material.trained]
+        # Each combination of targets is a group of its own, and so is what belongs to neither side.
+        sides = np.column_stack(
+            [
+                side(target)
+                for side in (material.members, material.complement)
+                for target in material.targets
+            ]
+        )
+        members = np.unique(sides, axis=0, return_inverse=True)[1].reshape(-1)[material.trained]
         examples = []
         for strength in STRENGTHS:
             weights, targets = reweighed(members, training.full_targets(), strength=strength)
@@ -233,17 +239,19 @@ def _mixed(name: str, setting: Setting) -> Alternative:
     started = time.perf_counter()
     training = setting.training()
     members = material.members(material.targets[0])[material.trained]
+    others = material.complement(material.targets[0])[material.trained]
     decisions = setting.original.model.decisions(training.inputs)
     gap = max(
         abs(float(decisions[side].mean() - decisions.mean()))
-        for side in (members, ~members)
+        for side in (members, others)
         if side.any()
     )
     bounds = [share * gap for share in _SHARES_OF_GAP if share * gap > DIFFERENCE_BOUND]
     mixtures = exponentiated_gradients(
-        _SoftenedRefitter(setting, training, members),
+        _SoftenedRefitter(setting, training, members, others),
         training,
         members,
+        others=others,
         bounds=(*bounds, DIFFERENCE_BOUND),
         seed=setting.parameters.seed,
     )
@@ -296,10 +304,16 @@ class _SoftenedRefitter:
     again here, so that a network can learn p, moved by what its side asks for.
     """
 
-    def __init__(self, setting: Setting, training: Examples, members: NDArray[np.bool_]) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        training: Examples,
+        members: NDArray[np.bool_],
+        others: NDArray[np.bool_],
+    ) -> None:
         self._setting = setting
         self._training = training
-        self._members = members
+        self._members, self._others = members, others
         self._own = setting.refitter(training)
         self.takes_weights = self._own.takes_weights
 
@@ -308,24 +322,35 @@ class _SoftenedRefitter:
         training, weights, labels = self._training, instead.get("weights"), instead.get("labels")
         if training.targets is None or weights is None or labels is None:
             return self._own.refit(extra, seed=seed, **instead)
-        parts = split_costs(np.where(labels, weights, -weights), training.targets, self._members)
+        parts = split_costs(
+            np.where(labels, weights, -weights),
+            training.targets,
+            self._members,
+            others=self._others,
+        )
         both = parts.sum(axis=0)
         examples = replace(training, weights=both * len(both) / both.sum(), targets=parts[0] / both)
         return self._setting.refitter(examples).refit(extra, seed=seed)
 
 
 def split_costs(
-    costs: NDArray[np.float64], chances: NDArray[np.float64], members: NDArray[np.bool_]
+    costs: NDArray[np.float64],
+    chances: NDArray[np.float64],
+    members: NDArray[np.bool_],
+    *,
+    others: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
     """Split signed costs into what speaks for the favourable label and what against, shape (2, n).
 
     A cost is a multiple, the same for all examples, of 2 p - 1 plus what the example's side asks
     for, where p is its chance that the favourable label is right. The rows are p and 1 - p, one of
-    them with what the side asks for added; their difference is a multiple of the cost.
+    them with what the side asks for added; their difference is a multiple of the cost. `others` are
+    the complement, if that is not all others; what belongs to neither is a side of its own.
     """
     own = 2 * chances - 1
     centred_costs, centred_own = costs.copy(), own.copy()
-    for side in (members, ~members):
+    complement = ~members if others is None else others
+    for side in (members, complement, ~(members | complement)):
         if side.any():
             centred_costs[side] -= costs[side].mean()
             centred_own[side] -= own[side].mean()

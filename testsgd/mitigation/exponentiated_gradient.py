@@ -44,10 +44,14 @@ def exponentiated_gradients(
     members: NDArray[np.bool_],
     *,
     bounds: Sequence[float],
+    others: NDArray[np.bool_] | None = None,
     max_rounds: int = 10,
     seed: int = 0,
 ) -> tuple[Mixture, ...]:
     """Find mixtures of models that treat a group and the rest more and more alike.
+
+    `others` are the group's complement, if these are not all others: what belongs to neither is a
+    group of its own.
 
     Source: Agarwal et al., A reductions approach to fair classification, ICML 2018.
     """
@@ -75,6 +79,8 @@ def exponentiated_gradients(
     trainings = _Trainings(refitter, training, seed=seed)
     indices = np.arange(len(training))[:, None]
     sides = np.where(members, "group", "rest")
+    if others is not None:
+        sides = np.where(members | others, sides, "neither")
     mixtures = []
     for number, bound in enumerate(bounds, start=1):
         # Each bound has its share of the trainings, and those of the bounds before.
