@@ -2,11 +2,12 @@
 
 ``python -m benchmarks.fair_classifier`` fits a gradient boosting alone and inside the classifier,
 five times on two thirds of census and of compas, and prints a table in Markdown about the others.
+``--repetitions 3`` takes fewer.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from typing import Any
 
@@ -86,15 +87,19 @@ def mean_text(numbers: Any) -> str:
 
 def main() -> None:
     """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*", default=["compas", "census"])
+    parser.add_argument("--repetitions", type=int, default=REPETITIONS)
+    given = parser.parse_args()
     rows = []
-    for name in sys.argv[1:] or ["compas", "census"]:
+    for name in given.names:
         found = []
-        for seed in range(REPETITIONS):
+        for seed in range(given.repetitions):
             found.append(measured(name, seed))
             print(name, seed, *(f"{number:.2f}" for number in found[-1]), flush=True)
         columns = pd.DataFrame(found, columns=HEADING[1:])
         texts = [mean_text(columns[each].dropna()) for each in HEADING[1:8]]
-        kept = f"{columns['kept plain'].sum():.0f} of {REPETITIONS}"
+        kept = f"{columns['kept plain'].sum():.0f} of {given.repetitions}"
         rows.append([name, *texts, kept, f"{columns['seconds'].mean():.0f}"])
     print(table(HEADING, rows))
 

@@ -139,6 +139,11 @@ def fair_thresholds(
     DataError
         If the budget is negative, and no thresholds have so few errors.
 
+    References
+    ----------
+    Hardt, Price and Srebro, Equality of opportunity in supervised learning, NeurIPS 2016, for
+    thresholds by group; that all groups are compared, and taken in as they bind, is ours.
+
     Examples
     --------
     >>> import pandas as pd

@@ -115,10 +115,33 @@ def near_copies(
     with_complements: bool = False,
     complements: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None = None,
 ) -> NearCopies:
-    """Tell which groups overlap by at least `overlap`; the parameters are of `member_overlaps`.
+    """Return what tells which groups overlap by at least `overlap`.
 
     Limits of the rows they share decide nearly all pairs, without any quotient. What is left is
     computed as `member_overlaps` does, so both agree to the last bit.
+
+    Parameters
+    ----------
+    members : callable
+        Gives the cells of groups, from indices (groups,) to bool (groups, cells).
+    weights : numpy.ndarray of int64, shape (cells,)
+        The rows of each cell.
+    overlap : float
+        Share of the rows in either of two groups that are in both, between 0 and 1.
+    with_complements, complements
+        As for :func:`member_overlaps`.
+
+    Returns
+    -------
+    callable
+        From the indices of groups and of others to bool (groups, others).
+
+    Examples
+    --------
+    >>> cells = np.array([[True, True, False], [True, False, False], [False, False, True]])
+    >>> copies = near_copies(lambda groups: cells[groups], np.array([6, 4, 10]), overlap=0.6)
+    >>> copies(np.array([0]), np.array([0, 1, 2])).tolist()
+    [[True, True, False]]
     """
     if complements is not None:
         overlaps = member_overlaps(
