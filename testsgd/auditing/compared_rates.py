@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Floats
 from testsgd.scoring import Side, error_quantile, population_interval
+from testsgd.scoring.population import BETWEEN, errors_at, lower_end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,20 +76,61 @@ def compared_rates(sums: Floats, *, error: float) -> list[ComparedRates]:
     ]
 
 
-# Intervals are computed of those whose differences are largest by a normal margin.
+# Those whose differences are largest by a normal margin are looked at.
 _LOOKED_AT = 500
+# Exact intervals are computed of as many at once.
+_AT_ONCE = 8
+# What the rounding of limits and bounds may be.
+_ROUNDING = 1e-9
 
 
 def surest(sums: Floats, *, error: float, most: int) -> list[tuple[int, ComparedRates]]:
     """Return the comparisons with the largest lower bounds, with their places in `sums`.
 
-    `error` is the two-sided error rate of each interval; `sums` as in `differences_of`.
+    `error` is the two-sided error rate of each interval; `sums` as in `differences_of`. An exact
+    interval takes long, so they are computed only of those that may be among the first.
     """
-    bounds = normal_bounds(sums, margin=error_quantile(error))
-    chosen = _largest(bounds, max(most, _LOOKED_AT))
-    rates = compared_rates(sums[:, chosen], error=error)
-    found = list(zip(chosen.tolist(), rates, strict=True))
-    return sorted(found, key=lambda item: (*item[1].order, item[0]))[:most]
+    normal = normal_bounds(sums, margin=error_quantile(error))
+    chosen = _largest(normal, max(most, _LOOKED_AT))
+    looked_at = sums[:, chosen]
+    # With a limit of 0 the lower bound is 0.
+    bounds = _bound_limits(looked_at, error=error)
+    differences = differences_of(looked_at)
+    exact: dict[int, ComparedRates] = {}
+    while True:
+        order = np.lexsort((chosen, differences, -np.round(bounds, 12)))
+        first = order[:most].tolist()
+        open_ones = [index for index in first if index not in exact and bounds[index] > 0]
+        if not open_ones:
+            break
+        following = order[most : most + _AT_ONCE].tolist()
+        open_ones += [index for index in following if index not in exact and bounds[index] > 0]
+        rates = compared_rates(looked_at[:, open_ones], error=error)
+        exact |= dict(zip(open_ones, rates, strict=True))
+        bounds[open_ones] = [each.lower_bound for each in rates]
+    found = [index for index in first if index not in exact]
+    exact |= dict(zip(found, compared_rates(looked_at[:, found], error=error), strict=True))
+    return [(int(chosen[index]), exact[index]) for index in first]
+
+
+def _bound_limits(sums: Floats, *, error: float) -> Floats:
+    """Return what the lower bounds of differences are at most; `sums` as in `differences_of`.
+
+    An interval is the widest of several, see :func:`testsgd.scoring.population.exact_difference`;
+    these are the bounds by one of them.
+    """
+    rows_in, yes_in, rows_out, yes_out = sums
+    above = differences_of(sums) > 0
+    rows_high, yes_high = np.where(above, [rows_in, yes_in], [rows_out, yes_out])
+    rows_low, yes_low = np.where(above, [rows_out, yes_out], [rows_in, yes_in])
+    middle = (np.cos(np.pi / 4), np.sin(np.pi / 4))
+    [(error_high, error_low)] = errors_at([middle], error)
+    least = lower_end(yes_high, rows_high - yes_high, error_high)
+    greatest = 1 - lower_end(rows_low - yes_low, yes_low, error_low)
+    rate_high, rate_low = yes_high / rows_high, yes_low / rows_low
+    apart = BETWEEN * ((rate_high - least) + (greatest - rate_low))
+    limits: Floats = np.maximum(rate_high - rate_low - apart + _ROUNDING, 0.0)
+    return limits
 
 
 def _largest(values: Floats, most: int) -> NDArray[np.intp]:
