@@ -181,7 +181,8 @@ def found(
         inside = quantities @ groups.T.astype(np.int64)
         return inside, np.broadcast_to(quantities.sum(axis=1, keepdims=True), inside.shape)
 
-    options: dict[str, Any] = {"allowed": 0.05, "confidence": 0.95, "seed": 0, **settings}
+    usual: dict[str, Any] = {"allowed": 0.05, "allowed_loss": 0.03, "confidence": 0.95, "seed": 0}
+    options = usual | settings
     return side_effects(sums, labels, original=before, reference=before, written=after, **options)
 
 
@@ -192,7 +193,7 @@ def test_rates_are_those_counted_by_hand() -> None:
     before = generator.random(ROWS) < 0.5
     after = np.where(groups[-1], generator.random(ROWS) < 0.8, before)
     effects = found(groups, labels, before, after, allowed=0.0)
-    assert effects.gaps == 3 * len(groups)
+    assert effects.gaps == 4 * len(groups)
     for growth in effects.growths:
         inside = groups[growth.group]
         cases = {"true_positive_rate": labels, "false_positive_rate": ~labels}.get(
@@ -209,6 +210,33 @@ def test_rates_are_those_counted_by_hand() -> None:
             abs(decisions[inside].mean() - decisions[~inside].mean()) for inside in groups
         )
         assert size == pytest.approx(expected)
+
+
+def test_a_group_that_loses_accuracy_is_found() -> None:
+    """Nothing changes but for women of one town, a third of whom are decided on wrongly now."""
+    people, labels = world()
+    groups = masks(people)
+    wronged = groups[-1] & (people["case"] < 33).to_numpy()
+    effects = found(groups, labels, labels, labels ^ wronged)
+    assert effects.largest_loss is not None
+    assert effects.largest_loss.group == len(groups) - 1
+    assert effects.largest_loss.lost == pytest.approx(wronged[groups[-1]].mean())
+    assert effects.largest_loss in effects.lossy
+    assert effects.harmful
+    hit = {loss.group for loss in effects.lossy}
+    assert all((groups[group] & wronged).any() for group in hit)
+    # What is allowed is no failure.
+    assert found(groups, labels, labels, labels ^ wronged, allowed_loss=0.4).lossy == ()
+
+
+def test_a_difference_that_grows_is_a_side_effect() -> None:
+    """Everyone with one label is granted, so that only the selection rates of women move."""
+    people, _ = world()
+    women = (people["gender"] == "f").to_numpy()
+    everyone = np.ones(ROWS, dtype=bool)
+    after = ~(women & (people["case"] < 20).to_numpy())
+    effects = found(women[np.newaxis], everyone, everyone, after, allowed_loss=1.0)
+    assert "selection_rate" in {growth.rate for growth in effects.exceeded}
 
 
 def test_a_gap_may_grow_the_other_way_round() -> None:
@@ -233,7 +261,7 @@ def test_chance_alone_seldom_makes_a_gap_grow_for_certain() -> None:
         generator = np.random.default_rng(seed)
         before, after = generator.random((2, len(labels))) < 0.5
         effects = found(groups, labels, before, after, allowed=0.0, seed=seed)
-        guilty += any(growth.low > 0 for growth in effects.growths)
+        guilty += any(growth.low > 0 for growth in (*effects.growths, *effects.losses))
     assert guilty <= 3
 
 

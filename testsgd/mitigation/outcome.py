@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from testsgd.models import LoadedModel, Refitter
 
 
-# Rates by the labels whose gaps between groups a mitigation must not make larger.
-ErrorRate = Literal["true_positive_rate", "false_positive_rate", "accuracy"]
+# Rates whose gaps between groups a mitigation must not make larger.
+GapRate = Literal["selection_rate", "true_positive_rate", "false_positive_rate", "accuracy"]
 
 
 class CurvePoint(Part):

@@ -85,12 +85,20 @@ class MitigationParameters(Parameters):
     )
     max_side_effect: float = parameter(
         0.05,
-        "Most by which the gap of any group to its complement in true-positive rate, "
-        "false-positive rate or accuracy may grow on held-out data, as a share: 0.05 is 5 points. "
-        "If one grows by more, and by more than chance explains, the mitigation fails.",
+        "Most by which the gap of any group to its complement in selection rate, true-positive "
+        "rate, false-positive rate or accuracy may grow on held-out data, as a share: 0.05 is 5 "
+        "points. If one grows by more, and by more than chance explains, the mitigation fails.",
         at_least=0,
         at_most=1,
         example="a share such as 0.05",
+    )
+    max_group_accuracy_drop: float = parameter(
+        3.0,
+        "Most percentage points of accuracy that any group may lose on held-out data. If one loses "
+        "more, and more than chance explains, the mitigation fails.",
+        at_least=0,
+        at_most=100,
+        example="percentage points such as 3",
     )
     runs: int = parameter(3, "Do everything so often, each time with another seed.", at_least=1)
     steps: int = parameter(

@@ -389,6 +389,7 @@ class _Judging:
             reference=material.decisions(self.reference, held_out),
             written=material.decisions(model, held_out),
             allowed=self.work.parameters.max_side_effect,
+            allowed_loss=self.work.parameters.max_group_accuracy_drop / 100,
             confidence=material.audit_parameters.confidence,
             seed=self.work.parameters.seed,
         )

@@ -1,4 +1,4 @@
-"""What a mitigation does to all groups: error-rate gaps that grew, and the worst difference.
+"""What a mitigation does to all groups: gaps that grew, accuracy lost, and the worst difference.
 
 Both models decide about the same held-out rows, so each row is compared with itself. A gap is how
 far apart a group and its complement are in a rate, without its sign.
@@ -13,7 +13,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.mitigation.outcome import ErrorRate
+from testsgd.mitigation.outcome import GapRate
 from testsgd.mitigation.parameters import LEAST_HELD_OUT
 from testsgd.scoring import paired_rates_interval
 
@@ -67,7 +67,7 @@ class GapGrowth:
     """How the gap between a group and its complement in an error rate changed."""
 
     group: int  # Its place among the groups of the audit of the held-out rows.
-    rate: ErrorRate
+    rate: GapRate
     cases: tuple[int, int]  # Rows that the rate is of, in the group and outside.
     inside: tuple[float, float]  # The group's rate, before and after.
     outside: tuple[float, float]  # That of its complement.
@@ -82,6 +82,22 @@ class GapGrowth:
     def after(self) -> float:
         """The gap by the model that was written."""
         return abs(self.inside[1] - self.outside[1])
+
+
+@dataclass(frozen=True)
+class AccuracyLoss:
+    """How much accuracy a group lost."""
+
+    group: int  # Its place among the groups of the audit of the held-out rows.
+    rows: int  # Its held-out rows.
+    before: float  # Its accuracy by the original model.
+    after: float  # By the model that was written.
+    low: float  # The lower confidence bound of the loss, at once for all groups looked at.
+
+    @property
+    def lost(self) -> float:
+        """How much lower the accuracy is."""
+        return self.before - self.after
 
 
 @dataclass(frozen=True)
@@ -105,11 +121,19 @@ class SideEffects:
     """What became of all judged groups on the held-out rows."""
 
     groups: int  # Groups that are judged: with enough rows on both sides.
-    gaps: int  # Error-rate gaps that are judged: with enough rows counted on both sides.
+    gaps: int  # Gaps that are judged: with enough rows counted on both sides.
     # The gaps that grew by more than was allowed, ranked as audits rank: by the lower bound.
     growths: tuple[GapGrowth, ...]
     largest: GapGrowth | None  # The gap that grew most; None if none is judged.
     worst: WorstDifference | None  # None if no group is judged.
+    # The groups that lost more accuracy than was allowed, those with the largest bounds first.
+    losses: tuple[AccuracyLoss, ...] = ()
+    largest_loss: AccuracyLoss | None = None  # The group that lost most; None if none is judged.
+
+    @property
+    def lossy(self) -> tuple[AccuracyLoss, ...]:
+        """The groups that lost more accuracy than was allowed and more than chance explains."""
+        return tuple(loss for loss in self.losses if loss.low > 0)
 
     @property
     def exceeded(self) -> tuple[GapGrowth, ...]:
@@ -118,8 +142,9 @@ class SideEffects:
 
     @property
     def harmful(self) -> bool:
-        """Whether a gap was exceeded, or the worst difference rose by more than chance."""
-        return bool(self.exceeded) or (self.worst is not None and self.worst.rose)
+        """Whether more was exceeded than chance explains, or the worst difference rose so."""
+        risen = self.worst is not None and self.worst.rose
+        return bool(self.exceeded) or bool(self.lossy) or risen
 
 
 def side_effects(
@@ -130,20 +155,24 @@ def side_effects(
     reference: NDArray[np.bool_],
     written: NDArray[np.bool_],
     allowed: float,
+    allowed_loss: float,
     confidence: float,
     seed: int,
 ) -> SideEffects:
     """Compute which gaps grew by more than `allowed`, and what became of the worst difference.
 
+    `allowed_loss` is how much accuracy a group may lose.
+
     Given are the decisions about some rows: of the original model, of that which stands in for it
     where it may have learnt these rows' labels, and of the model that is written. The lower bounds
-    of all gaps' growth hold at once, by Bonferroni's inequality.
+    of all gaps' growth, and of all groups' losses, hold at once, by Bonferroni's inequality.
     """
     rows = np.ones(len(labels), dtype=bool)
     before, after = reference, written
     inside, outside = _both_sides(sums, rows, before, after)
     judged = np.minimum(inside.cases, outside.cases) >= LEAST_HELD_OUT
-    cases: dict[ErrorRate, tuple[NDArray[np.bool_], ...]] = {
+    cases: dict[GapRate, tuple[NDArray[np.bool_], ...]] = {
+        "selection_rate": (rows, before, after),
         "true_positive_rate": (labels, before, after),
         "false_positive_rate": (~labels, before, after),
         "accuracy": (rows, before == labels, after == labels),
@@ -154,14 +183,15 @@ def side_effects(
         for rate, (group, others) in sides.items()
     }
     gaps = sum(int(groups.sum()) for groups in known.values())
-    # The error that the intervals may make together is shared out among all gaps.
-    each = 1 - (1 - confidence) / max(1, gaps)
+    # The error that the intervals may make together is shared out among all of them.
+    each = 1 - (1 - confidence) / max(1, gaps + int(judged.sum()))
     growths = [
         growth
-        for rate in get_args(ErrorRate)
+        for rate in get_args(GapRate)
         for growth in _growths(rate, np.flatnonzero(known[rate]), *sides[rate], confidence=each)
     ]
     growths.sort(key=lambda growth: (-growth.low, growth.group))
+    losses = _losses(np.flatnonzero(judged), sides["accuracy"][0], confidence=each)
     return SideEffects(
         groups=int(judged.sum()),
         gaps=gaps,
@@ -170,6 +200,8 @@ def side_effects(
         worst=_worst_difference(
             sums, original, after, np.flatnonzero(judged), confidence=confidence, seed=seed
         ),
+        losses=tuple(one for one in losses if one.lost > allowed_loss),
+        largest_loss=max(losses, key=lambda one: one.lost, default=None),
     )
 
 
@@ -187,7 +219,7 @@ def _both_sides(
 
 
 def _growths(
-    rate: ErrorRate,
+    rate: GapRate,
     groups: NDArray[np.intp],
     inside: PairedCounts,
     outside: PairedCounts,
@@ -213,6 +245,25 @@ def _growths(
         )
         for group in groups.tolist()
     ]
+
+
+def _losses(
+    groups: NDArray[np.intp], inside: PairedCounts, *, confidence: float
+) -> list[AccuracyLoss]:
+    """Compute how much accuracy some groups lost, the largest lower bounds first."""
+    before, after = inside.rates()
+    _, _, high = inside.change(confidence)
+    losses = [
+        AccuracyLoss(
+            group=group,
+            rows=int(inside.cases[group]),
+            before=float(before[group]),
+            after=float(after[group]),
+            low=float(-high[group]),
+        )
+        for group in groups.tolist()
+    ]
+    return sorted(losses, key=lambda loss: (-loss.low, loss.group))
 
 
 def _lower_bound(

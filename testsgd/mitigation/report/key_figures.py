@@ -128,10 +128,13 @@ def _others_worse(summary: MitigationSummary) -> KeyFigure:
     if effects is not None and effects.gaps:
         allowed = size_points(summary.settings.max_side_effect)
         more.append(
-            f"error-rate gaps that grew by more than {allowed} and than chance explains: "
+            f"gaps that grew by more than {allowed} and than chance explains: "
             f"{count(effects.exceeded_count)} of {count(effects.gaps)}"
         )
-        failed = failed or bool(effects.exceeded_count)
+        if effects.lossy:
+            most = phrases.budget(summary.settings.max_group_accuracy_drop)
+            more.append(f"{plural(effects.lossy_count, 'group')} lost more than {most} of accuracy")
+        failed = failed or effects.failed
     above = failed or (
         change.worst_after is not None
         and change.worst_before is not None

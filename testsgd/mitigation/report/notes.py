@@ -113,11 +113,14 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
             "once.",
         ),
         Note(
-            "Gaps in error rates",
-            f"How far a group and {words.others} are apart in true-positive rate, false-positive "
-            f"rate or accuracy on held-out {many}, before and after. A gap that grew by more than "
-            f"{size_points(summary.settings.max_side_effect)} and by more than chance explains is "
-            "a failure. The lower confidence bounds of all gaps hold at once, by Bonferroni.",
+            "Gaps, and accuracy inside of groups",
+            f"How far a group and {words.others} are apart in selection rate, true-positive rate, "
+            f"false-positive rate or accuracy on held-out {many}, before and after. A gap that "
+            f"grew by more than {size_points(summary.settings.max_side_effect)} and by more than "
+            "chance explains is a failure. So is a group that lost more than "
+            f"{budget(summary.settings.max_group_accuracy_drop)} of accuracy, and more than chance "
+            "explains. The lower confidence bounds of all gaps and losses hold at once, by "
+            "Bonferroni.",
         ),
         Note(
             "What a smaller difference does not show",

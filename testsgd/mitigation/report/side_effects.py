@@ -1,11 +1,17 @@
-"""What a verdict says of all groups: the worst difference, and error-rate gaps that grew."""
+"""What a verdict says of all groups: the worst difference, gaps that grew, accuracy lost."""
 
 from __future__ import annotations
 
 from testsgd.auditing.report.vocabulary import Words
 from testsgd.mitigation.report import phrases
 from testsgd.mitigation.report.phrases import FEW
-from testsgd.mitigation.report.summary import GapSummary, MitigationSummary, WrittenSummary
+from testsgd.mitigation.report.summary import (
+    GapSummary,
+    LossSummary,
+    MitigationSummary,
+    SideEffectsSummary,
+    WrittenSummary,
+)
 from testsgd.report.formatting import (
     count,
     interval,
@@ -17,6 +23,7 @@ from testsgd.report.formatting import (
 )
 
 RATE_NAMES = {
+    "selection_rate": "selection rate",
     "true_positive_rate": "true-positive rate",
     "false_positive_rate": "false-positive rate",
     "accuracy": "accuracy",
@@ -26,13 +33,19 @@ _GROUP_LIMIT = 160
 
 
 def side_effect(summary: MitigationSummary, written: WrittenSummary, words: Words) -> str:
-    """Write the gap that grew most, or that the worst difference rose, to end a headline."""
+    """Write the gap that grew most, the group that lost most, or that the worst difference rose.
+
+    It is the end of a headline.
+    """
     effects = written.side_effects
-    if effects is None or (not effects.exceeded and effects.worst is None):
+    if effects is None or (not effects.failed and effects.worst is None):
         return ""
     if effects.exceeded:
         allowed = size_points(summary.settings.max_side_effect)
         return f"{_gap_grew(effects.exceeded[0], words)}, by more than the {allowed} allowed"
+    if effects.lossy:
+        lost = phrases.budget(summary.settings.max_group_accuracy_drop)
+        return f"{_accuracy_fell(effects.lossy[0])}, by more than the {lost} allowed"
     assert effects.worst is not None
     worst = effects.worst
     return (
@@ -71,8 +84,9 @@ def gap_sentences(summary: MitigationSummary, written: WrittenSummary, words: Wo
         return []
     if not effects.gaps or effects.largest is None:
         return [
-            "Gaps in true-positive rate, false-positive rate and accuracy cannot be judged: no "
-            f"group has at least {FEW} held-out {words.many} that count on both sides."
+            "Gaps in selection rate, true-positive rate, false-positive rate and accuracy cannot "
+            f"be judged: no group has at least {FEW} held-out {words.many} that count on both "
+            "sides."
         ]
     allowed = size_points(summary.settings.max_side_effect)
     certain = count(effects.exceeded_count) if effects.exceeded_count else "none"
@@ -80,15 +94,39 @@ def gap_sentences(summary: MitigationSummary, written: WrittenSummary, words: Wo
     if effects.unclear_count:
         unclear = f"; {count(effects.unclear_count)} more did, which chance may explain"
     sentences = [
-        f"Of {count(effects.gaps)} gaps between a group and {words.others} in true-positive rate, "
-        f"false-positive rate or accuracy {certain} grew by more than {allowed} and by more than "
-        f"chance explains{unclear}."
+        f"Of {count(effects.gaps)} gaps between a group and {words.others} in selection rate, "
+        f"true-positive rate, false-positive rate or accuracy {certain} grew by more than "
+        f"{allowed} and by more than chance explains{unclear}."
     ]
     shown = effects.exceeded[0] if effects.exceeded else effects.largest
     if shown.after > shown.before:
         start = "The clearest: " if effects.exceeded else "Most of all "
         sentences.append(f"{start}{_gap_grew(shown, words)}{_rates(shown, words)}.")
-    return sentences
+    return sentences + _loss_sentences(summary, effects)
+
+
+def _loss_sentences(summary: MitigationSummary, effects: SideEffectsSummary) -> list[str]:
+    """Write how many groups lost more accuracy than is allowed, and which lost most."""
+    most = effects.largest_loss
+    if most is None or most.before <= most.after:
+        return []
+    allowed = phrases.budget(summary.settings.max_group_accuracy_drop)
+    certain = count(effects.lossy_count) if effects.lossy_count else "none"
+    unclear = ""
+    if effects.unclear_losses:
+        unclear = f"; {count(effects.unclear_losses)} more did, which chance may explain"
+    shown = effects.lossy[0] if effects.lossy else most
+    return [
+        f"Of {plural(effects.groups, 'group')} {certain} lost more than {allowed} of accuracy and "
+        f"more than chance explains{unclear}. {_accuracy_fell(shown, start=True)}."
+    ]
+
+
+def _accuracy_fell(loss: LossSummary, *, start: bool = False) -> str:
+    """Write whose accuracy fell, from what to what."""
+    whose = shorten(loss.text, _GROUP_LIMIT)
+    fell = f"accuracy for {whose} fell from {percent(loss.before)} to {percent(loss.after)}"
+    return fell[0].upper() + fell[1:] if start else fell
 
 
 def _gap_grew(gap: GapSummary, words: Words) -> str:

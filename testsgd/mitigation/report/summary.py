@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from testsgd.auditing.report.summary import CounterfactualSummary, DataSummary, ModelSummary
-from testsgd.mitigation.outcome import CurvePoint, ErrorRate
+from testsgd.mitigation.outcome import CurvePoint, GapRate
 from testsgd.mitigation.parameters import Kind, MitigationParameters
 from testsgd.mitigation.report.control_summary import ControlChangesSummary
 from testsgd.mitigation.report.samples_summary import SamplesSummary
@@ -152,12 +152,12 @@ class WrittenTarget(Part):
 
 
 class GapSummary(Part):
-    """A gap in an error rate between a group and its complement, on the held-out rows."""
+    """A gap in a rate between a group and its complement, on the held-out rows."""
 
     rules: list[RuleSummary] = Field(description="the group's rules")
     text: str = Field(description="the rules as people write them")
     target: bool = Field(description="true: it is one of the targets")
-    rate: ErrorRate = Field(description="which rate")
+    rate: GapRate = Field(description="which rate")
     cases: tuple[int, int] = Field(description="rows it is of, in the group and in its complement")
     inside: tuple[float, float] = Field(description="the group's rate, before and after")
     outside: tuple[float, float] = Field(description="its complement's rate, before and after")
@@ -165,6 +165,18 @@ class GapSummary(Part):
     after: float = Field(description="the same, the model that was written")
     low: float = Field(
         description="lower confidence bound of the growth; the bounds of all gaps hold at once"
+    )
+
+
+class LossSummary(Part):
+    """The accuracy of a group, on the held-out rows."""
+
+    text: str = Field(description="the group's rules as people write them")
+    rows: int = Field(description="its held-out rows")
+    before: float = Field(description="its accuracy by the original model")
+    after: float = Field(description="the same, the model that was written")
+    low: float = Field(
+        description="lower confidence bound of the loss; the bounds of all groups hold at once"
     )
 
 
@@ -185,8 +197,8 @@ class SideEffectsSummary(Part):
 
     groups: int = Field(description="groups with enough rows on both sides")
     gaps: int = Field(
-        description="gaps in true-positive rate, false-positive rate and accuracy, with enough "
-        "rows counted on both sides"
+        description="gaps in selection rate, true-positive rate, false-positive rate and accuracy, "
+        "with enough rows counted on both sides"
     )
     exceeded: list[GapSummary] = Field(
         description="gaps that grew by more than `max_side_effect` and more than chance explains, "
@@ -200,6 +212,21 @@ class SideEffectsSummary(Part):
         description="the gap that grew most; null if no gap can be judged"
     )
     worst: WorstSummary | None = Field(description="null if no group can be judged")
+    lossy: list[LossSummary] = Field(
+        default_factory=list,
+        description="groups that lost more accuracy than `max_group_accuracy_drop` and than chance "
+        "explains, those with the largest lower bound first, at most ten",
+    )
+    lossy_count: int = Field(0, description="how many did")
+    unclear_losses: int = Field(
+        0, description="how many lost more than that, which chance may explain"
+    )
+    largest_loss: LossSummary | None = Field(None, description="the group that lost most")
+
+    @property
+    def failed(self) -> bool:
+        """Whether more was exceeded than chance explains."""
+        return bool(self.exceeded_count or self.lossy_count)
 
 
 class WrittenSummary(Part):

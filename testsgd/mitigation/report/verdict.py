@@ -174,7 +174,7 @@ class _Outcome:
         if gain is not None and gain[0] <= 0:
             return "no_better_than_constant"
         effects = self.written.side_effects
-        if effects is not None and effects.exceeded:
+        if effects is not None and effects.failed:
             return "side_effect"
         if effects is not None and effects.worst is not None and worst_rose(effects.worst):
             return "worst_rose"
@@ -339,7 +339,7 @@ def _headline(status: Status, outcome: _Outcome) -> str:
 def _besides(status: Status, outcome: _Outcome) -> str:
     """Write that gaps grew too much, where the headline speaks of something else that is wrong."""
     effects = outcome.written.side_effects
-    if status == "side_effect" or effects is None or not effects.exceeded:
+    if status == "side_effect" or effects is None or not effects.failed:
         return ""
     return f" Besides, {side_effect(outcome.summary, outcome.written, outcome.words)}."
 

@@ -23,6 +23,7 @@ from testsgd.mitigation.report.summary import (
     ChangeSummary,
     EqualAccuracy,
     GapSummary,
+    LossSummary,
     PartSummary,
     RatesSummary,
     SideEffectsSummary,
@@ -32,7 +33,7 @@ from testsgd.mitigation.report.summary import (
     WrittenSummary,
     WrittenTarget,
 )
-from testsgd.mitigation.side_effects import GapGrowth, SideEffects
+from testsgd.mitigation.side_effects import AccuracyLoss, GapGrowth, SideEffects
 from testsgd.scoring import (
     clopper_pearson,
     combined_interval,
@@ -105,9 +106,16 @@ def _side_effects(outcome: MitigationOutcome, found: SideEffects) -> SideEffects
             target=rule_set in targets,
         )
 
-    exceeded = found.exceeded
+    def loss(lost: AccuracyLoss) -> LossSummary:
+        return LossSummary.of(lost, text=audit.rule_set(lost.group).text)
+
+    exceeded, lossy = found.exceeded, found.lossy
     return SideEffectsSummary.of(
         found,
+        lossy=[loss(one) for one in lossy[:_LISTED]],
+        lossy_count=len(lossy),
+        unclear_losses=len(found.losses) - len(lossy),
+        largest_loss=None if found.largest_loss is None else loss(found.largest_loss),
         exceeded=[gap(growth) for growth in exceeded[:_LISTED]],
         exceeded_count=len(exceeded),
         unclear_count=len(found.growths) - len(exceeded),
