@@ -72,7 +72,7 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         How many rounds are played with each strength.
     strengths : sequence of float, optional
         What a difference of 1 may cost, in errors of all rows; tried in ascending order, until far
-        more than the budget is lost. None: seven from 0.02 to 0.36.
+        more than the budget is lost. None: ten from 0.02 to 0.32.
     folds : int
         Parts of the rows in the cross-fitting.
     min_rows : int or float

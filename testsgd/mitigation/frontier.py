@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from testsgd.mitigation.cross_fitted_play import (
     CrossFits,
     Judge,
-    Round,
     choose_voters,
     folds_of,
     majority,
@@ -25,7 +25,7 @@ from testsgd.rules import lay_out, sensitive_axes
 # With fewer rows neither a loss of accuracy nor a difference would show.
 LEAST_ROWS = 100
 # What a difference of 100 points costs, in errors of all rows.
-STRENGTHS = (0.02, 0.04, 0.08, 0.12, 0.16, 0.24, 0.36)
+STRENGTHS = (0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.24, 0.32)
 # Strengths are not raised further once this multiple of the budget is lost.
 _HOPELESS = 3
 
@@ -66,14 +66,37 @@ class Search:
     jobs: int | None
 
 
-@dataclass(frozen=True)
-class Searched:
-    """The points that were found, and what the models that vote are to be fitted to."""
+@dataclass(frozen=True, kw_only=True)
+class PlayedPoint:
+    """A point of the frontier, and what its models are to be fitted to."""
 
-    reason: str  # Why the plain estimator is to be kept; empty if it is not.
-    points: tuple[FrontierPoint, ...] = ()
-    chosen: FrontierPoint | None = None
-    examples: tuple[tuple[Bools, Floats], ...] = ()  # Labels and weights, of each model.
+    point: FrontierPoint
+    # Labels and weights of all rows for each model that votes, both of shape (rows,).
+    examples: tuple[tuple[Bools, Floats], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searched:
+    """The points that were found, in ascending order of strength, and the best of them."""
+
+    reason: str = ""  # Why the plain estimator is to be kept; empty if it is not.
+    played: tuple[PlayedPoint, ...] = ()
+    best: PlayedPoint | None = None  # None if the plain estimator is to be kept.
+
+    @property
+    def points(self) -> tuple[FrontierPoint, ...]:
+        """What each strength costs and brings."""
+        return tuple(each.point for each in self.played)
+
+    @property
+    def chosen(self) -> FrontierPoint | None:
+        """What the best strength costs and brings."""
+        return None if self.best is None else self.best.point
+
+    @property
+    def examples(self) -> tuple[tuple[Bools, Floats], ...]:
+        """What the best strength's models are to be fitted to; none for the plain estimator."""
+        return () if self.best is None else self.best.examples
 
 
 def search_strengths(
@@ -90,29 +113,28 @@ def search_strengths(
     `frame` holds the columns of X by name, and the sensitive ones even if X lacks them.
     """
     if len(frame) < LEAST_ROWS:
-        return Searched(f"{len(frame)} rows are too few to set some apart for validation")
+        return Searched(reason=f"{len(frame)} rows are too few to set some apart for validation")
     fold = folds_of(frame, favourable, folds=search.folds, seed=search.seed)
     if fold is None:
-        return Searched("one of the labels is too rare to set rows apart for validation")
+        return Searched(reason="one of the labels is too rare to set rows apart for validation")
     groups = _groups(frame, favourable, fold >= 0, search)
     if groups is None or not len(groups):
-        return Searched("no group has enough rows")
+        return Searched(reason="no group has enough rows")
     fits = CrossFits(estimator, X, classes, fold, search.jobs)
     plain = fits.decisions(favourable, weights)
     if plain is None:
-        return Searched("a part of the rows has one label only")
+        return Searched(reason="a part of the rows has one label only")
     counts = np.ones(len(frame)) if weights is None else weights
     counted = np.where(fold >= 0, counts, 0.0)
     judge = Judge(groups, favourable, counted / counted.sum())
     if not judge.worst(plain)[0]:
-        return Searched("no group is treated differently")
+        return Searched(reason="no group is treated differently")
     least = float(judge.accuracies(plain[None])[0]) - search.budget
 
-    points: list[FrontierPoint] = []
-    voters_of: list[list[Round]] = []
+    played: list[PlayedPoint] = []
     start = group_weights(groups.differences(plain)[0])
     for strength in sorted(search.strengths):
-        played, start = play_rounds(
+        rounds, start = play_rounds(
             fits,
             groups,
             favourable,
@@ -121,29 +143,31 @@ def search_strengths(
             rounds=search.rounds,
             start=start,
         )
-        if not played:
+        if not rounds:
             break
-        decisions = np.stack([each.decisions for each in played])
+        decisions = np.stack([each.decisions for each in rounds])
         voters = choose_voters(decisions, judge, least_accuracy=least)
         point = _point(strength, plain, decisions[list(voters)], judge)
-        points.append(point)
-        voters_of.append([played[voter] for voter in voters])
+        examples = tuple(cost_examples(rounds[voter].costs) for voter in voters)
+        played.append(PlayedPoint(point=point, examples=examples))
         if point.accuracy_drop > _HOPELESS * search.budget:
             break
-    kept = [
-        index
-        for index, point in enumerate(points)
-        if point.accuracy >= least and point.reduction > 0
-    ]
-    if not kept:
-        return Searched(
+    best = best_point(played, budget=search.budget)
+    if best is None:
+        reason = (
             f"no strength lowered the worst difference and kept the accuracy within "
-            f"{100 * search.budget:g} points",
-            tuple(points),
+            f"{100 * search.budget:g} points"
         )
-    best = max(kept, key=lambda index: points[index].reduction)
-    examples = tuple(cost_examples(each.costs) for each in voters_of[best])
-    return Searched("", tuple(points), points[best], examples)
+        return Searched(reason=reason, played=tuple(played))
+    return Searched(played=tuple(played), best=best)
+
+
+def best_point(played: Sequence[PlayedPoint], *, budget: float) -> PlayedPoint | None:
+    """Return the point that lowers the worst difference most within a budget; None if none does."""
+    kept = [
+        each for each in played if each.point.accuracy_drop <= budget and each.point.reduction > 0
+    ]
+    return max(kept, key=lambda each: each.point.reduction, default=None)
 
 
 def _groups(
