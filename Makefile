@@ -155,7 +155,7 @@ retrain: $(VENV)/installed ## Retrain the networks of all data sets, each agains
 # A network of `make NAME` is taken from where it put it. Its audit is not: the group is to be found on
 # the rows that are not held out.
 $(RETRAIN): $(VENV)/installed
-	@$(BIN)/testsgd mitigate $(@:retrain-%=%) $(SAMPLE) $(OPTIONS) \
+	@$(BIN)/testsgd mitigate $(@:retrain-%=%) --method samples $(SAMPLE) $(OPTIONS) \
 		$(addprefix --model ,$(wildcard $(MODELS)/$(@:retrain-%=%)/model.keras)) \
 		--out $(OUT)/$(@:retrain-%=%)-mitigated --model-out $(MODELS)/$(@:retrain-%=%)-mitigated
 

@@ -82,8 +82,8 @@ CASES: dict[str, tuple[str, ...]] = {
         "--rank-by score --mode sampled --out sampled --format json,md",
     ),
     "mitigate": (
-        "testsgd mitigate demo --runs 1 --steps 2 --out mitigated --model-out model "
-        "--format html,md,json",
+        "testsgd mitigate demo --method samples --runs 1 --steps 2 --out mitigated "
+        "--model-out model --format html,md,json",
     ),
     "compare": (
         "testsgd compare demo --methods testsgd,themis,gerryfair,individual --out compared "

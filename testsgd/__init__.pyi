@@ -24,8 +24,11 @@ from .metrics import MetricsResult as MetricsResult
 from .metrics import audit_metrics as audit_metrics
 from .metrics import audit_predictions as audit_predictions
 from .mitigation import CounterSampleClassifier as CounterSampleClassifier
+from .mitigation import FairClassifier as FairClassifier
+from .mitigation import FrontierResult as FrontierResult
 from .mitigation import MitigationResult as MitigationResult
 from .mitigation import counter_samples as counter_samples
+from .mitigation import fair_frontier as fair_frontier
 from .mitigation import mitigate as mitigate
 from .models import load_model as load_model
 from .models import load_text_model as load_text_model

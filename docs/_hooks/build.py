@@ -24,7 +24,7 @@ from testsgd.certification import CertificationSummary
 from testsgd.data import specification_schema
 from testsgd.data.text.terms import TermsDocument
 from testsgd.generative import GenerativeSummary
-from testsgd.mitigation import MitigationSummary
+from testsgd.mitigation import FrontierSummary, MitigationSummary
 from testsgd.monitoring import MonitoringSummary
 from testsgd.report.kinds import read_result, result_classes
 from testsgd.shielding import ShieldSummary, SimulationSummary
@@ -71,6 +71,9 @@ _PARTS = {
     ),
     "mitigation-keys": lambda: schema_tables.reference(
         MitigationSummary.model_json_schema(by_alias=True), schema_tables.MITIGATION
+    ),
+    "frontier-keys": lambda: schema_tables.reference(
+        FrontierSummary.model_json_schema(by_alias=True), schema_tables.FRONTIER
     ),
 }
 

@@ -114,6 +114,26 @@ MITIGATION = {
     "InferredColumnSummary": "`data.inferred[]`",
     "ModelSummary": "`original` and `retrained`",
 }
+FRONTIER = {
+    "": "The document",
+    "FrontierVerdict": "`verdict`",
+    "PointSummary": "`points[]` and `ceiling[]`",
+    "ExpectedSummary": "`expected` of a point",
+    "AccuracySummary": "`before`, and `accuracy` of a point",
+    "SideEffectsSummary": "`effects`",
+    "GapSummary": "`effects.exceeded[]` and `effects.largest`",
+    "LossSummary": "`effects.lossy[]` and `effects.largest_loss`",
+    "WorstSummary": "`effects.worst`",
+    "RuleSummary": "`rules[]` of a group",
+    "SidesSummary": "`paying[]`",
+    "FrontierParameters": "`settings`",
+    "FrontierSplit": "`split`",
+    "FrontierModel": "`original`",
+    "DataSummary": "`data`",
+    "LabelSummary": "`data.label`",
+    "FeatureSummary": "`data.features[]`",
+    "InferredColumnSummary": "`data.inferred[]`",
+}
 SHIELD = {
     "": "The document",
     "ShieldVerdict": "`verdict`",

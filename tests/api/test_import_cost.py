@@ -102,7 +102,7 @@ def test_without_any_extra_an_audit_works(tmp_path: Path) -> None:
     [
         (["audit", "demo", "--format", "html,parquet"], "parquet"),
         (["train", "demo"], "tensorflow"),
-        (["mitigate", "demo", "--export", "samples.parquet"], "parquet"),
+        (["mitigate", "demo", "--method", "samples", "--export", "samples.parquet"], "parquet"),
     ],
 )
 def test_a_missing_extra_is_named_with_its_install_line(
@@ -183,7 +183,7 @@ def test_without_any_extra_an_estimator_is_retrained(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_without_skops_the_command_says_so_before_all_the_work(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(ESTIMATOR, encoding="utf-8")
-    arguments = ["mitigate", "demo", "--model", "mine:model"]
+    arguments = ["mitigate", "demo", "--method", "samples", "--model", "mine:model"]
     program = BLOCK.format(blocked=["skops"]) + RUN.format(arguments=arguments) + "sys.exit(code)"
     finished = run(program, tmp_path)
     assert finished.returncode == 2

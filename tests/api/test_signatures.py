@@ -20,6 +20,7 @@ from testsgd.auditing import (
 )
 from testsgd.errors import ParameterError
 from testsgd.metrics import MetricOptions, MetricParameters, PredictionOptions
+from testsgd.mitigation import FrontierOptions, FrontierParameters
 from testsgd.parameters import Parameters, declared_parameters, parameter, show_parameters
 
 CLASSES = {
@@ -28,6 +29,7 @@ CLASSES = {
     audit_undescribed: [AuditParameters],
     testsgd.audit_metrics: [MetricParameters],
     testsgd.audit_predictions: [AuditParameters, MetricParameters],
+    testsgd.fair_frontier: [FrontierParameters],
 }
 OPTIONS = {
     testsgd.audit: AuditOptions,
@@ -35,6 +37,7 @@ OPTIONS = {
     audit_undescribed: AuditOptions,
     testsgd.audit_metrics: MetricOptions,
     testsgd.audit_predictions: PredictionOptions,
+    testsgd.fair_frontier: FrontierOptions,
 }
 PEOPLE = {"sex": ["f", "m"] * 50}
 
@@ -122,7 +125,12 @@ def test_checkers_read_what_the_signature_shows(call: Callable[..., Any]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("options", "cls"), [(AuditOptions, AuditParameters), (MetricOptions, MetricParameters)]
+    ("options", "cls"),
+    [
+        (AuditOptions, AuditParameters),
+        (MetricOptions, MetricParameters),
+        (FrontierOptions, FrontierParameters),
+    ],
 )
 def test_the_options_are_the_parameters_by_name_and_type(options: type, cls: type) -> None:
     declared = declared_parameters(cls)

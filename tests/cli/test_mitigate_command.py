@@ -61,7 +61,7 @@ def files(folder: Path) -> set[str]:
 def test_the_outcome_is_printed_and_written(
     testsgd: Run, folder: Path, asked: dict[str, Any]
 ) -> None:
-    finished = testsgd("mitigate", "demo")
+    finished = testsgd("mitigate", "demo", "--method", "samples")
     assert (finished.code, finished.err) == (0, "")
     for shown in (stand_ins.HEADLINE, *stand_ins.SENTENCES, stand_ins.GROUP, "-20.0", "-4.0"):
         assert shown in finished.out
@@ -78,14 +78,16 @@ def test_the_outcome_is_printed_and_written(
 
 def test_of_one_run_there_is_no_spread(testsgd: Run, asked: dict[str, Any]) -> None:
     asked["runs"] = 1
-    assert "87.50% before, 87.00% after.\n" in testsgd("mitigate", "demo").out
+    assert (
+        "87.50% before, 87.00% after.\n" in testsgd("mitigate", "demo", "--method", "samples").out
+    )
 
 
 def test_a_difference_that_rounds_to_nothing_has_no_minus(
     testsgd: Run, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    shown = testsgd("mitigate", "demo").out
+    shown = testsgd("mitigate", "demo", "--method", "samples").out
     assert "-21.0" in shown
     assert "+0.0" in shown
     assert "-0.0" not in shown
@@ -93,7 +95,17 @@ def test_a_difference_that_rounds_to_nothing_has_no_minus(
 
 def test_folders_formats_and_quiet(testsgd: Run, folder: Path, asked: dict[str, Any]) -> None:
     finished = testsgd(
-        "mitigate", "demo", "--quiet", "--out", "here", "--model-out", "there", "--format", "json"
+        "mitigate",
+        "demo",
+        "--method",
+        "samples",
+        "--quiet",
+        "--out",
+        "here",
+        "--model-out",
+        "there",
+        "--format",
+        "json",
     )
     assert (finished.code, finished.out, finished.err) == (0, "", "")
     assert files(folder) == {"here/result.json", "there/model.txt"}
@@ -101,7 +113,10 @@ def test_folders_formats_and_quiet(testsgd: Run, folder: Path, asked: dict[str, 
 
 
 def test_verbose_prints_timings(testsgd: Run, asked: dict[str, Any]) -> None:
-    assert "  retraining: 4.500 s" in testsgd("mitigate", "demo", "--verbose").out
+    assert (
+        "  retraining: 4.500 s"
+        in testsgd("mitigate", "demo", "--method", "samples", "--verbose").out
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,7 +127,7 @@ def test_the_verdict_decides_the_exit_code(
     testsgd: Run, folder: Path, asked: dict[str, Any], status: str, code: int
 ) -> None:
     asked["status"] = status
-    finished = testsgd("mitigate", "demo")
+    finished = testsgd("mitigate", "demo", "--method", "samples")
     assert (finished.code, finished.err) == (code, "")
     saved = json.loads((folder / "reports/demo-mitigated/result.json").read_text(encoding="utf-8"))
     assert saved["verdict"]["status"] == status
@@ -123,7 +138,7 @@ def test_where_the_original_is_kept_there_is_no_new_model(
     testsgd: Run, folder: Path, asked: dict[str, Any]
 ) -> None:
     asked["status"] = "no_candidate"
-    finished = testsgd("mitigate", "demo")
+    finished = testsgd("mitigate", "demo", "--method", "samples")
     assert (finished.code, finished.err) == (1, "")
     assert "No model was written" in finished.out
     assert not (folder / "models").exists()
@@ -140,6 +155,7 @@ def test_defaults_are_those_of_the_parameters() -> None:
 def test_options_reach_the_call(testsgd: Run, folder: Path, asked: dict[str, Any]) -> None:
     options = {
         "group": 3, "max_accuracy_drop": 1.5, "max_balanced_drop": 4.0, "max_side_effect": 0.1,
+        "max_group_accuracy_drop": 3.0,
         "runs": 2, "steps": 4,
         "fewest_samples": 20, "largest_share": 0.2, "samples": "odds", "side": "both",
         "fallback": "none",
@@ -153,7 +169,7 @@ def test_options_reach_the_call(testsgd: Run, folder: Path, asked: dict[str, Any
     arguments += ["--from-scratch", "--no-soften", "--resume", "--favourable", "no"]
     arguments += ["--data", "rows.csv", "--terms", "t.toml", "--audit", "before/result.json"]
     arguments += ["--model", "mine:model", "--compare", "none"]
-    assert testsgd("mitigate", "demo", *arguments).code == 0
+    assert testsgd("mitigate", "demo", "--method", "samples", *arguments).code == 0
     expected = {
         **options, "all_above": None, "from_scratch": True, "soften": False, "resume": True,
         "favourable": "no", "terms": Path("t.toml"), "audit": Path("before/result.json"),
@@ -169,7 +185,7 @@ def test_options_reach_the_call(testsgd: Run, folder: Path, asked: dict[str, Any
 def test_samples_are_exported_beside_the_model(
     testsgd: Run, folder: Path, asked: dict[str, Any]
 ) -> None:
-    finished = testsgd("mitigate", "demo", "--export", "samples.csv")
+    finished = testsgd("mitigate", "demo", "--method", "samples", "--export", "samples.csv")
     assert finished.code == 0
     assert "Written: samples.csv" in finished.out
     pd.testing.assert_frame_equal(pd.read_csv(folder / "samples.csv"), stand_ins.SAMPLES)
@@ -179,7 +195,18 @@ def test_samples_are_exported_beside_the_model(
 def test_a_model_that_cannot_be_refitted_gets_its_samples(
     testsgd: Run, folder: Path, not_refittable: dict[str, Any]
 ) -> None:
-    finished = testsgd("mitigate", "demo", "--export", "samples.csv", "--group", "2", "--seed", "5")
+    finished = testsgd(
+        "mitigate",
+        "demo",
+        "--method",
+        "samples",
+        "--export",
+        "samples.csv",
+        "--group",
+        "2",
+        "--seed",
+        "5",
+    )
     assert (finished.code, finished.err) == (0, "")
     assert finished.out.startswith("The model was not retrained: the model cannot be refitted.\n")
     assert "Written: samples.csv" in finished.out
@@ -187,17 +214,20 @@ def test_a_model_that_cannot_be_refitted_gets_its_samples(
     assert not_refittable["options"]["group"] == 2
     assert not_refittable["options"]["seed"] == 5
     pd.testing.assert_frame_equal(pd.read_csv(folder / "samples.csv"), stand_ins.SAMPLES)
-    assert testsgd("mitigate", "demo", "--export", "samples.csv", "--quiet").out == ""
+    assert (
+        testsgd("mitigate", "demo", "--method", "samples", "--export", "samples.csv", "--quiet").out
+        == ""
+    )
 
 
 def test_without_export_it_is_bad_input(fails: Fails, not_refittable: dict[str, Any]) -> None:
-    message = fails("mitigate", "demo")
+    message = fails("mitigate", "demo", "--method", "samples")
     assert "cannot be refitted; or --export" in message
     assert not_refittable == {}
 
 
 def test_a_group_and_all_groups_exclude_each_other(fails: Fails) -> None:
-    message = fails("mitigate", "demo", "--group", "2", "--all-above", "0.1")
+    message = fails("mitigate", "demo", "--method", "samples", "--group", "2", "--all-above", "0.1")
     assert "give one of the two" in message
 
 
@@ -213,7 +243,7 @@ def test_a_group_and_all_groups_exclude_each_other(fails: Fails) -> None:
 def test_what_cannot_be_is_said_before_anything_is_computed(
     fails: Fails, asked: dict[str, Any], arguments: list[str], message: str
 ) -> None:
-    assert message in fails("mitigate", "demo", *arguments)
+    assert message in fails("mitigate", "demo", "--method", "samples", *arguments)
     assert "options" not in asked
 
 
@@ -222,7 +252,9 @@ def test_a_place_that_cannot_be_written_to_is_found_before_all_the_work(
     fails: Fails, folder: Path, asked: dict[str, Any], option: str
 ) -> None:
     (folder / "file").write_text("in the way", encoding="utf-8")
-    assert "cannot write there" in fails("mitigate", "demo", option, "file/below/samples.csv")
+    assert "cannot write there" in fails(
+        "mitigate", "demo", "--method", "samples", option, "file/below/samples.csv"
+    )
     assert "options" not in asked
 
 
@@ -233,7 +265,7 @@ def test_mistakes_that_the_call_finds_are_one_line(
         raise ParameterError("there is no group of rank 9", where="group", remedy="choose another")
 
     monkeypatch.setattr("testsgd.mitigation.mitigate", refuse)
-    assert fails("mitigate", "demo") == (
+    assert fails("mitigate", "demo", "--method", "samples") == (
         "testsgd: group: there is no group of rank 9; choose another\n"
     )
 
@@ -247,7 +279,7 @@ def test_an_interruption_says_how_to_go_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("testsgd.mitigation.mitigate", interrupted)
-    finished = testsgd("mitigate", "demo")
+    finished = testsgd("mitigate", "demo", "--method", "samples")
     assert (finished.code, finished.out) == (130, "")
     assert finished.err == (
         "testsgd: interrupted; what was done is in reports/demo-mitigated/journal.json, and the "
@@ -262,7 +294,7 @@ def test_an_interruption_before_anything_was_done_has_nothing_to_go_on_from(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("testsgd.mitigation.mitigate", interrupted)
-    finished = testsgd("mitigate", "demo")
+    finished = testsgd("mitigate", "demo", "--method", "samples")
     assert (finished.code, finished.out, finished.err) == (130, "", "testsgd: interrupted\n")
 
 
@@ -271,7 +303,7 @@ def test_report_renders_a_saved_mitigation_again(
     testsgd: Run, folder: Path, asked: dict[str, Any], status: str
 ) -> None:
     asked["status"] = status
-    first = testsgd("mitigate", "demo", "--out", "one")
+    first = testsgd("mitigate", "demo", "--method", "samples", "--out", "one")
     again = testsgd("report", "one/result.json", "--out", "two", "--format", "html,md,json")
     assert (again.code, again.err) == (first.code, "")
     assert again.out.startswith(stand_ins.HEADLINE)
@@ -282,5 +314,5 @@ def test_report_renders_a_saved_mitigation_again(
 def test_a_saved_mitigation_is_not_rendered_in_an_audits_formats(
     testsgd: Run, fails: Fails, asked: dict[str, Any]
 ) -> None:
-    testsgd("mitigate", "demo", "--out", "one", "--format", "json")
+    testsgd("mitigate", "demo", "--method", "samples", "--out", "one", "--format", "json")
     assert "the format 'csv' is unknown" in fails("report", "one/result.json", "--format", "csv")

@@ -27,7 +27,16 @@ def refuses(fails: Fails, module: str) -> Fails:
 
     def run(*options: str | Path, model: str = "logistic", data: str = "people.csv") -> str:
         return fails(
-            "mitigate", "demo", "--data", data, "--model", f"{module}:{model}", *QUICK, *options
+            "mitigate",
+            "demo",
+            "--method",
+            "samples",
+            "--data",
+            data,
+            "--model",
+            f"{module}:{model}",
+            *QUICK,
+            *options,
         )
 
     return run
@@ -131,7 +140,9 @@ def test_a_model_that_raises_when_it_is_refitted(refuses: Fails, testsgd: Run) -
 
 def test_a_black_box_still_gets_its_samples(testsgd: Run, folder: Path, module: str) -> None:
     base = ("--data", "people.csv", "--model", f"{module}:black_box")
-    finished = testsgd("mitigate", "demo", *base, "--export", "samples.csv", "--group", "3")
+    finished = testsgd(
+        "mitigate", "demo", "--method", "samples", *base, "--export", "samples.csv", "--group", "3"
+    )
     assert (finished.code, finished.err) == (0, "")
     assert "The model was not retrained: " in finished.out
     samples = pd.read_csv(folder / "samples.csv")

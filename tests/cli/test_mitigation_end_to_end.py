@@ -31,7 +31,7 @@ def mitigate(testsgd: Run, module: str) -> Run:
 
     def run(*options: str | Path) -> command_line.Finished:
         base = ("--data", "people.csv", "--model", f"{module}:logistic", "--format", "json")
-        return testsgd("mitigate", "demo", *base, *QUICK, *options)
+        return testsgd("mitigate", "demo", "--method", "samples", *base, *QUICK, *options)
 
     return run
 
@@ -117,7 +117,7 @@ def test_where_every_candidate_loses_too_much_the_original_is_kept(
 ) -> None:
     pytest.importorskip("skops")
     base = ("--data", "people.csv", "--model", f"{module}:brittle")
-    finished = testsgd("mitigate", "demo", *base, *QUICK)
+    finished = testsgd("mitigate", "demo", "--method", "samples", *base, *QUICK)
     assert (finished.code, finished.err) == (1, "")
     found = document(folder / "reports/demo-mitigated/result.json")
     assert found["verdict"]["status"] == "no_candidate"
@@ -146,7 +146,7 @@ def test_all_groups_above_a_score(testsgd: Run, folder: Path) -> None:
     assert scores
     threshold = 0.9 * min(scores)
     named = ("--all-above", str(threshold), "--audit", "reports/demo/result.json")
-    finished = testsgd("mitigate", *few, *QUICK, *named, *LENIENT)
+    finished = testsgd("mitigate", *few, "--method", "samples", *QUICK, *named, *LENIENT)
     found = document(folder / "reports/demo-mitigated/result.json")
     before = [target["before"]["score"] for target in found["targets"]]
     assert sorted(before) == pytest.approx(sorted(scores))
@@ -157,7 +157,9 @@ def test_all_groups_above_a_score(testsgd: Run, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_the_demos_network_is_retrained_and_read_back(testsgd: Run, folder: Path) -> None:
-    finished = testsgd("mitigate", "demo", "--limit", "3000", *QUICK, *LENIENT)
+    finished = testsgd(
+        "mitigate", "demo", "--method", "samples", "--limit", "3000", *QUICK, *LENIENT
+    )
     assert finished.err == ""
     found = document(folder / "reports/demo-mitigated/result.json")
     assert finished.code == found["verdict"]["exit_code"]

@@ -38,7 +38,7 @@ def mitigate(testsgd: Run, module: str) -> Run:
 
     def run(*options: str | Path) -> command_line.Finished:
         base = ("--data", "people.csv", "--model", f"{module}:logistic")
-        return testsgd("mitigate", "demo", *base, *SETTINGS, *options)
+        return testsgd("mitigate", "demo", "--method", "samples", *base, *SETTINGS, *options)
 
     return run
 

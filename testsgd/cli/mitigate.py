@@ -1,4 +1,4 @@
-"""``testsgd mitigate``: retrain a model with samples that counter its discrimination."""
+"""``testsgd mitigate``: a model that treats groups more alike, and what that costs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from testsgd.cli import console, options
-from testsgd.errors import ModelError
+from testsgd.errors import ModelError, ParameterError
+from testsgd.mitigation.frontiers.parameters import FrontierParameters
 from testsgd.mitigation.parameters import MitigationParameters
+from testsgd.parameters import declared_parameters
 
 if TYPE_CHECKING:
-    from testsgd.mitigation import MitigationResult, MitigationSummary
+    from testsgd.mitigation import FrontierResult, MitigationResult, MitigationSummary
+
+METHODS = ("auto", "play", "penalty", "thresholds", "samples")
+# Parameters of a frontier that samples have not; the method is an option of the command.
+OF_FRONTIERS = ["min_share", "max_features", "blind", "confidence"]
 
 JOURNAL_FILE = "journal.json"
 
@@ -28,24 +34,58 @@ def _check_writable(folders: list[Path], samples: Path | None) -> None:
         console.check_writable(folder)
 
 
+@options.with_options(FrontierParameters, only=OF_FRONTIERS)
 @options.with_options(MitigationParameters)
 def mitigate(
-    dataset: options.DatasetArgument,
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME_OR_SPEC",
+            help="A data set of the catalogue, the TOML file that describes yours, or your file of "
+            "rows itself.",
+        ),
+    ],
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(METHODS),
+            help="How: play (refits with weights against the groups that are worst), penalty "
+            "(networks, trained on against the worst difference), thresholds (one for each "
+            "combination of sensitive values), samples (the paper's: counter-labelled samples for "
+            "one target; of texts too), or auto (of rows what the model allows, in this order; of "
+            "texts, or where a target is named, samples).",
+        ),
+    ] = "auto",
     data: options.DataOption = None,
     model: options.ModelOption = None,
+    trust_pickle: Annotated[
+        bool,
+        typer.Option(
+            "--trust-pickle",
+            help="Read a pickled --model (.joblib, .pkl), which runs the code that is in it.",
+        ),
+    ] = False,
+    sensitive: Annotated[
+        str | None,
+        typer.Option(help="Of a file of rows: the sensitive features, with commas."),
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Of a file of rows: the column with the true labels.")
+    ] = None,
     audit: Annotated[
         Path | None,
         typer.Option(
             "--audit",
             metavar="RESULT.json",
-            help="The result of the audit that named the groups; it must be of this model and "
-            "these rows or texts. (default: those that are not held out are audited first)",
+            help="Of samples: the result of the audit that named the groups; it must be of this "
+            "model and these rows or texts. (default: those that are not held out are audited "
+            "first)",
         ),
     ] = None,
     compare: Annotated[
         str,
         typer.Option(
-            help="What else to try on the same data: all, none, or some of "
+            help="Of samples: what else to try on the same data: all, none, or some of "
             "retraining,reweighing,exponentiated-gradient."
         ),
     ] = "all",
@@ -62,7 +102,10 @@ def mitigate(
         ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from where the same command was interrupted.")
+        bool,
+        typer.Option(
+            "--resume", help="Of samples: go on from where the same command was interrupted."
+        ),
     ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: reports/NAME-mitigated)")
@@ -76,23 +119,223 @@ def mitigate(
     verbose: options.VerboseTimingsOption = False,
     **parameters: Any,
 ) -> int:
-    """Retrain a model with samples that counter its discrimination, and compare before and after.
+    """Find a model that treats groups more alike, and say what that costs and who pays.
 
-    Samples of the group, or of everybody else, with the label that counters the difference are
-    added to the training data, more and more of them. Of the retrained models the one with the
-    smallest difference is kept, as long as it is accurate enough. Held-out data are looked at once,
-    at the end; then everything is audited again. The verdict is about the model that is written.
+    Of rows, a frontier is found: the worst difference of all groups against accuracy. The point
+    that the budget --max-accuracy-drop chooses is written, and judged on rows held out. By samples,
+    training data with labels that counter the difference of a target are added, as in the paper.
+
+    A file of rows needs no description: `testsgd mitigate people.csv --model pipe.joblib
+    --trust-pickle --sensitive sex,race --label income`.
 
     Exit codes: 0 the difference fell, on held-out data, by more than chance and within the accuracy
-    budget, 1 it did not (the report says why), 2 bad input, 3 too few data to tell.
+    budget, and no group pays, 1 it did not (the report says why), 2 bad input, 3 too few data to
+    tell.
     """
-    from testsgd.data import load_specification
+    from testsgd.data import is_rows_file, load_specification
+
+    if method not in METHODS:
+        raise ParameterError(
+            f"there is no method {method!r}",
+            where="--method",
+            remedy=f"write one of {', '.join(METHODS)}",
+            name="method",
+        )
+    of_samples = {"audit": audit, "export": export, "terms": terms, **_only_of_samples(parameters)}
+    if compare != "all":
+        of_samples["compare"] = compare
+    if resume:
+        of_samples["resume"] = resume
+    named = [name for name, value in of_samples.items() if value is not None]
+    rows_file = is_rows_file(Path(dataset)) and data is None
+    specification = None if rows_file else load_specification(dataset)
+    texts = specification is not None and not hasattr(specification, "features")
+    if method == "auto" and (texts or named):
+        method = "samples"
+    if method == "samples":
+        _check_described(rows_file, sensitive=sensitive, label=label, trust_pickle=trust_pickle)
+        assert specification is not None
+        return _mitigate_by_samples(
+            specification,
+            data=data,
+            model=model,
+            audit=audit,
+            compare=compare,
+            terms=terms,
+            limit=limit,
+            jobs=jobs,
+            favorable=favorable,
+            threshold=threshold,
+            export=export,
+            resume=resume,
+            out=out,
+            model_out=model_out,
+            formats=formats,
+            quiet=quiet,
+            verbose=verbose,
+            parameters={
+                name: value for name, value in parameters.items() if name not in OF_FRONTIERS
+            },
+        )
+    if named:
+        raise ParameterError(
+            f"--{named[0].replace('_', '-')} is for samples, and the method is {method}",
+            where=f"--{named[0].replace('_', '-')}",
+            remedy="leave it out, or write --method samples",
+            name=named[0],
+        )
+    of_frontier = declared_parameters(FrontierParameters)
+    chosen = {name: value for name, value in parameters.items() if name in of_frontier}
+    return _find_frontier(
+        Path(dataset) if rows_file else specification,
+        data=data,
+        model=model,
+        sensitive=options.listed(sensitive or ""),
+        label=label,
+        trust_pickle=trust_pickle,
+        limit=limit,
+        favorable=favorable,
+        threshold=threshold,
+        out=out,
+        model_out=model_out,
+        formats=formats,
+        quiet=quiet,
+        verbose=verbose,
+        parameters={"method": method, "jobs": jobs, **chosen},
+    )
+
+
+def _only_of_samples(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that only samples have, those that are not left at their defaults."""
+    of_frontier = declared_parameters(FrontierParameters)
+    return {
+        name: parameters[name]
+        for name, declared in declared_parameters(MitigationParameters).items()
+        if name not in of_frontier and parameters[name] != declared.default
+    }
+
+
+def _check_described(rows_file: bool, **of_rows_file: Any) -> None:
+    """Refuse samples of rows without a description, and what is said of such rows elsewhere."""
+    if rows_file:
+        raise ParameterError(
+            "samples are made of rows that are described",
+            where="--method",
+            remedy="write a description with testsgd init, or leave --method out",
+            name="method",
+        )
+    for name, value in of_rows_file.items():
+        if value:
+            flag = f"--{name.replace('_', '-')}"
+            raise ParameterError(
+                f"{flag} is for a file of rows that has no description",
+                where=flag,
+                remedy="leave it out",
+                name=name,
+            )
+
+
+def _find_frontier(
+    subject: Any,
+    *,
+    data: Path | None,
+    model: str | None,
+    sensitive: list[str],
+    label: str | None,
+    trust_pickle: bool,
+    limit: int | None,
+    favorable: str | None,
+    threshold: float,
+    out: Path | None,
+    model_out: Path | None,
+    formats: str,
+    quiet: bool,
+    verbose: bool,
+    parameters: dict[str, Any],
+) -> int:
+    """Find a frontier of a file of rows or of a data set that is described, and write it."""
+    from testsgd.mitigation import FrontierResult, fair_frontier, frontier_of_file
+
+    wanted = options.listed(formats)
+    FrontierResult.check_formats(wanted)
+    of_file = isinstance(subject, Path)
+    if not of_file:
+        _check_described(False, sensitive=sensitive, label=label)
+    name = subject.name.partition(".")[0] if of_file else subject.name
+    folder = f"{name}-mitigated"
+    reports, new_model = out or Path("reports") / folder, model_out or Path("models") / folder
+    _check_writable([reports, new_model], None)
+    with console.progress_bar(quiet) as progress:
+        if of_file:
+            result = frontier_of_file(
+                subject,
+                model=model,
+                sensitive_features=sensitive,
+                label=label,
+                favourable=favorable,
+                threshold=threshold,
+                limit=limit,
+                trust_pickle=trust_pickle,
+                progress=progress,
+                **parameters,
+            )
+        else:
+            result = fair_frontier(
+                model,
+                data,
+                subject,
+                favourable=favorable,
+                threshold=threshold,
+                limit=limit,
+                trust_pickle=trust_pickle,
+                progress=progress,
+                **parameters,
+            )
+    written = [*result.write_model(new_model), *result.write(reports, wanted)]
+    if not quiet:
+        _print_frontier(result, written, verbose)
+    return result.verdict.exit_code
+
+
+def _print_frontier(result: FrontierResult, written: list[Path], verbose: bool) -> None:
+    from testsgd.mitigation.frontiers.report.layout import points_table
+
+    summary = result.summary
+    if summary.points:
+        console.print_block(points_table(summary))
+    console.print_verdict(summary.verdict)
+    console.print_files(written, summary.seconds if verbose else None)
+    if summary.point is None:
+        console.print_line("No model was written: the original one is kept.")
+
+
+def _mitigate_by_samples(
+    specification: Any,
+    *,
+    data: Path | None,
+    model: str | None,
+    audit: Path | None,
+    compare: str,
+    terms: Path | None,
+    limit: int | None,
+    jobs: int | None,
+    favorable: str | None,
+    threshold: float,
+    export: Path | None,
+    resume: bool,
+    out: Path | None,
+    model_out: Path | None,
+    formats: str,
+    quiet: bool,
+    verbose: bool,
+    parameters: dict[str, Any],
+) -> int:
+    """Retrain a model with samples that counter the difference of a target, and write it."""
     from testsgd.mitigation import MitigationResult, counter_samples, write_samples
     from testsgd.mitigation import mitigate as run
 
     wanted = options.listed(formats)
     MitigationResult.check_formats(wanted)
-    specification = load_specification(dataset)
     name = f"{specification.name}-mitigated"
     reports, new_model = out or Path("reports") / name, model_out or Path("models") / name
     journal = reports / JOURNAL_FILE

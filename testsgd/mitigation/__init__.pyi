@@ -4,6 +4,14 @@ from .call import mitigate as mitigate
 from .classifier import CounterSampleClassifier as CounterSampleClassifier
 from .fair_classifier import FairClassifier as FairClassifier
 from .frontier import FrontierPoint as FrontierPoint
+from .frontiers.call import fair_frontier as fair_frontier
+from .frontiers.call import frontier_of_file as frontier_of_file
+from .frontiers.options import FrontierOptions as FrontierOptions
+from .frontiers.parameters import FrontierParameters as FrontierParameters
+from .frontiers.report.summary import FrontierSummary as FrontierSummary
+from .frontiers.report.summary import FrontierVerdict as FrontierVerdict
+from .frontiers.report.verdict import frontier_verdict as frontier_verdict
+from .frontiers.result import FrontierResult as FrontierResult
 from .outcome import MitigationOutcome as MitigationOutcome
 from .parameters import MitigationParameters as MitigationParameters
 from .report.summary import MitigationSummary as MitigationSummary

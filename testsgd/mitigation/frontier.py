@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -107,17 +107,24 @@ def search_strengths(
     classes: NDArray[Any],
     weights: Floats | None,
     search: Search,
+    *,
+    groups_of: Callable[[Bools], ComparedGroups] | None = None,
 ) -> Searched:
     """Play with one strength after another and choose the best that keeps the budget.
 
-    `frame` holds the columns of X by name, and the sensitive ones even if X lacks them.
+    `frame` holds the columns of X by name, and the sensitive ones even if X lacks them. `groups_of`
+    gives those that are compared, from which rows are counted; None: what the columns are is
+    guessed.
     """
     if len(frame) < LEAST_ROWS:
         return Searched(reason=f"{len(frame)} rows are too few to set some apart for validation")
     fold = folds_of(frame, favourable, folds=search.folds, seed=search.seed)
     if fold is None:
         return Searched(reason="one of the labels is too rare to set rows apart for validation")
-    groups = _groups(frame, favourable, fold >= 0, search)
+    if groups_of is None:
+        groups = _groups(frame, favourable, fold >= 0, search)
+    else:
+        groups = groups_of(fold >= 0)
     if groups is None or not len(groups):
         return Searched(reason="no group has enough rows")
     fits = CrossFits(estimator, X, classes, fold, search.jobs)
@@ -147,7 +154,7 @@ def search_strengths(
             break
         decisions = np.stack([each.decisions for each in rounds])
         voters = choose_voters(decisions, judge, least_accuracy=least)
-        point = _point(strength, plain, decisions[list(voters)], judge)
+        point = point_of(strength, plain, decisions[list(voters)], judge)
         examples = tuple(cost_examples(rounds[voter].costs) for voter in voters)
         played.append(PlayedPoint(point=point, examples=examples))
         if point.accuracy_drop > _HOPELESS * search.budget:
@@ -162,10 +169,23 @@ def search_strengths(
     return Searched(played=tuple(played), best=best)
 
 
-def best_point(played: Sequence[PlayedPoint], *, budget: float) -> PlayedPoint | None:
-    """Return the point that lowers the worst difference most within a budget; None if none does."""
+class HasPoint(Protocol):
+    """Whatever a point of the frontier is of."""
+
+    @property
+    def point(self) -> FrontierPoint:
+        """The point."""
+
+
+P = TypeVar("P", bound=HasPoint)
+
+
+def best_point(candidates: Sequence[P], *, budget: float) -> P | None:
+    """Return what lowers the worst difference most within a budget; None if nothing does."""
     kept = [
-        each for each in played if each.point.accuracy_drop <= budget and each.point.reduction > 0
+        each
+        for each in candidates
+        if each.point.accuracy_drop <= budget and each.point.reduction > 0
     ]
     return max(kept, key=lambda each: each.point.reduction, default=None)
 
@@ -182,7 +202,8 @@ def _groups(
     return ComparedGroups.of(contingency, counted, min_rows=min_rows, max_rules=search.max_rules)
 
 
-def _point(strength: float, plain: Bools, decisions: Bools, judge: Judge) -> FrontierPoint:
+def point_of(strength: float, plain: Bools, decisions: Bools, judge: Judge) -> FrontierPoint:
+    """Return what a majority costs and brings; `decisions` of its models, shape (models, rows)."""
     vote = majority(decisions)
     differences = judge.groups.differences(np.stack([plain, vote]))
     before, after = np.abs(differences).argmax(axis=1)

@@ -162,31 +162,38 @@ def mitigation_inputs(
         check_same_data(summary, audited_fingerprint)
         check_same_model(summary, name=loaded.model.name, file_sha256=loaded.file_sha256)
     labels = data_labels(rows)
-    split = _split(rows, labels, units, fingerprint, loaded, settings, summary)
+    split = split_of(
+        rows, labels, units, fingerprint, loaded, seed=settings.seed, unseen=summary is None
+    )
     material = make(labels.astype(bool), split, (), audit_settings)
     finding = finding_parameters(audit_settings)
     return MitigationInputs(loaded, summary, settings, finding, material, fingerprint)
 
 
-def _split(
+def split_of(
     data: Table | Texts,
     labels: NDArray[np.float32],
     units: Clusters | None,
     fingerprint: str,
     loaded: LoadedModel[Any],
-    settings: MitigationParameters,
-    summary: AuditSummary | None,
+    *,
+    seed: int,
+    unseen: bool,
 ) -> DataSplit:
-    """Split the data as the model's own training did, if its card says how."""
-    seed, unseen, one = loaded.card.get("seed"), summary is None, unit_of(data)
-    if isinstance(seed, int) and loaded.card.get("data fingerprint") == fingerprint:
-        parts, repeats = _independent(split_data(data, labels, seed), units, data)
-        source = f"as in the training of the original, by its model card (seed {seed})"
+    """Split the data as the model's own training did, if its card says how; else by a seed.
+
+    `units`: which rows or texts belong together; `fingerprint`: of all the data, as a card names
+    it; `unseen`: whether groups are found without the held-out rows.
+    """
+    known, one = loaded.card.get("seed"), unit_of(data)
+    if isinstance(known, int) and loaded.card.get("data fingerprint") == fingerprint:
+        parts, repeats = _independent(split_data(data, labels, known), units, data)
+        source = f"as in the training of the original, by its model card (seed {known})"
         return DataSplit(parts, source, unseen=unseen, repeats=repeats)
-    parts, repeats = _independent(split_data(data, labels, settings.seed), units, data)
+    parts, repeats = _independent(split_data(data, labels, seed), units, data)
     return DataSplit(
         parts,
-        f"drawn with seed {settings.seed}",
+        f"drawn with seed {seed}",
         repeats=repeats,
         warning=f"Which {one}s the original model was trained on is not known. If the "
         f"held-out {one}s were among them, its accuracy there would flatter it; so a "

@@ -83,6 +83,15 @@ class ComparedGroups:
         together = self.rule_sets.totals(self.contingency, selected)
         return np.asarray(inside / self.inside - (together - inside) / self.outside)
 
+    def sums(self, quantities: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Sum whole numbers of rows, shape (q, rows), over each group, and with its complement.
+
+        Both sums have the shape (q, groups).
+        """
+        by_cell = np.stack([self.contingency.tally(each * self.counted) for each in quantities])
+        inside = np.rint(self.rule_sets.sums_of(self.contingency, by_cell)).astype(np.int64)
+        return inside, np.asarray(self.rule_sets.totals(self.contingency, by_cell))
+
     def derivative(self, weights: Floats) -> Floats:
         """Return what a row's decision adds to the weighed sum of differences; shape (cells,).
 

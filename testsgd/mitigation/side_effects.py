@@ -158,10 +158,12 @@ def side_effects(
     allowed_loss: float,
     confidence: float,
     seed: int,
+    worst_among: NDArray[np.bool_] | None = None,
 ) -> SideEffects:
     """Compute which gaps grew by more than `allowed`, and what became of the worst difference.
 
-    `allowed_loss` is how much accuracy a group may lose.
+    `allowed_loss` is how much accuracy a group may lose. The worst difference is looked for among
+    all judged groups, or those of them that `worst_among` says, shape (groups,).
 
     Given are the decisions about some rows: of the original model, of that which stands in for it
     where it may have learnt these rows' labels, and of the model that is written. The lower bounds
@@ -198,7 +200,12 @@ def side_effects(
         growths=tuple(one for one in growths if one.after - one.before > allowed),
         largest=max(growths, key=lambda one: one.after - one.before, default=None),
         worst=_worst_difference(
-            sums, original, after, np.flatnonzero(judged), confidence=confidence, seed=seed
+            sums,
+            original,
+            after,
+            np.flatnonzero(judged if worst_among is None else judged & worst_among),
+            confidence=confidence,
+            seed=seed,
         ),
         losses=tuple(one for one in losses if one.lost > allowed_loss),
         largest_loss=max(losses, key=lambda one: one.lost, default=None),

@@ -15,6 +15,7 @@ from testsgd.report.results import DocumentResult, read_source
 RESULTS = {
     "testsgd.audit/2": "testsgd.auditing:AuditResult",
     "testsgd.mitigation/2": "testsgd.mitigation:MitigationResult",
+    "testsgd.frontier/1": "testsgd.mitigation:FrontierResult",
     "testsgd.comparison/2": "testsgd.comparison:ComparisonResult",
     "testsgd.certify/2": "testsgd.certification:CertificationResult",
     "testsgd.shield/2": "testsgd.shielding:ShieldResult",

@@ -37,21 +37,36 @@ def side_effect(summary: MitigationSummary, written: WrittenSummary, words: Word
 
     It is the end of a headline.
     """
-    effects = written.side_effects
+    effects, settings = written.side_effects, summary.settings
     if effects is None or (not effects.failed and effects.worst is None):
         return ""
-    if effects.exceeded:
-        allowed = size_points(summary.settings.max_side_effect)
-        return f"{_gap_grew(effects.exceeded[0], words)}, by more than the {allowed} allowed"
-    if effects.lossy:
-        lost = phrases.budget(summary.settings.max_group_accuracy_drop)
-        return f"{_accuracy_fell(effects.lossy[0])}, by more than the {lost} allowed"
+    if effects.failed:
+        return exceeded_text(
+            effects,
+            words,
+            allowed=settings.max_side_effect,
+            allowed_loss=settings.max_group_accuracy_drop,
+        )
     assert effects.worst is not None
     worst = effects.worst
     return (
         f"the largest difference of any group rose from {size(worst.before)} to "
         f"{size_points(worst.after)}, for {shorten(worst.group_after, _GROUP_LIMIT)}"
     )
+
+
+def exceeded_text(
+    effects: SideEffectsSummary, words: Words, *, allowed: float, allowed_loss: float
+) -> str:
+    """Write the gap that grew most, or else the group that lost most; one of them exceeded.
+
+    `allowed` is a share, `allowed_loss` in points.
+    """
+    if effects.exceeded:
+        limit = size_points(allowed)
+        return f"{_gap_grew(effects.exceeded[0], words)}, by more than the {limit} allowed"
+    limit = phrases.budget(allowed_loss)
+    return f"{_accuracy_fell(effects.lossy[0])}, by more than the {limit} allowed"
 
 
 def worst_sentences(summary: MitigationSummary, written: WrittenSummary, words: Words) -> list[str]:
@@ -78,17 +93,30 @@ def worst_sentences(summary: MitigationSummary, written: WrittenSummary, words: 
 
 
 def gap_sentences(summary: MitigationSummary, written: WrittenSummary, words: Words) -> list[str]:
-    """Write how many error-rate gaps grew by more than is allowed, and which grew most."""
-    effects = written.side_effects
-    if effects is None:
+    """Write what became of gaps and of the accuracy inside of groups."""
+    if written.side_effects is None:
         return []
+    return effect_sentences(
+        written.side_effects,
+        words,
+        allowed=summary.settings.max_side_effect,
+        allowed_loss=summary.settings.max_group_accuracy_drop,
+    )
+
+
+def effect_sentences(
+    effects: SideEffectsSummary, words: Words, *, allowed: float, allowed_loss: float
+) -> list[str]:
+    """Write how many gaps grew, and how many groups lost, by more than is allowed.
+
+    `allowed` is a share, `allowed_loss` in points.
+    """
     if not effects.gaps or effects.largest is None:
         return [
             "Gaps in selection rate, true-positive rate, false-positive rate and accuracy cannot "
             f"be judged: no group has at least {FEW} held-out {words.many} that count on both "
             "sides."
         ]
-    allowed = size_points(summary.settings.max_side_effect)
     certain = count(effects.exceeded_count) if effects.exceeded_count else "none"
     unclear = ""
     if effects.unclear_count:
@@ -96,29 +124,29 @@ def gap_sentences(summary: MitigationSummary, written: WrittenSummary, words: Wo
     sentences = [
         f"Of {count(effects.gaps)} gaps between a group and {words.others} in selection rate, "
         f"true-positive rate, false-positive rate or accuracy {certain} grew by more than "
-        f"{allowed} and by more than chance explains{unclear}."
+        f"{size_points(allowed)} and by more than chance explains{unclear}."
     ]
     shown = effects.exceeded[0] if effects.exceeded else effects.largest
     if shown.after > shown.before:
         start = "The clearest: " if effects.exceeded else "Most of all "
         sentences.append(f"{start}{_gap_grew(shown, words)}{_rates(shown, words)}.")
-    return sentences + _loss_sentences(summary, effects)
+    return sentences + _loss_sentences(effects, allowed_loss)
 
 
-def _loss_sentences(summary: MitigationSummary, effects: SideEffectsSummary) -> list[str]:
-    """Write how many groups lost more accuracy than is allowed, and which lost most."""
+def _loss_sentences(effects: SideEffectsSummary, allowed: float) -> list[str]:
+    """Write how many groups lost more accuracy than is allowed, in points, and which lost most."""
     most = effects.largest_loss
     if most is None or most.before <= most.after:
         return []
-    allowed = phrases.budget(summary.settings.max_group_accuracy_drop)
     certain = count(effects.lossy_count) if effects.lossy_count else "none"
     unclear = ""
     if effects.unclear_losses:
         unclear = f"; {count(effects.unclear_losses)} more did, which chance may explain"
     shown = effects.lossy[0] if effects.lossy else most
     return [
-        f"Of {plural(effects.groups, 'group')} {certain} lost more than {allowed} of accuracy and "
-        f"more than chance explains{unclear}. {_accuracy_fell(shown, start=True)}."
+        f"Of {plural(effects.groups, 'group')} {certain} lost more than {phrases.budget(allowed)} "
+        f"of accuracy and more than chance explains{unclear}. "
+        f"{_accuracy_fell(shown, start=True)}."
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from testsgd.mitigation.report.summary import (
     WrittenTarget,
 )
 from testsgd.mitigation.side_effects import AccuracyLoss, GapGrowth, SideEffects
+from testsgd.rules import RuleSet
 from testsgd.scoring import (
     clopper_pearson,
     combined_interval,
@@ -88,28 +89,37 @@ def written_summary(
             )
             for index, (counts, target, effect) in figures
         ],
-        side_effects=None if side_effects is None else _side_effects(outcome, side_effects),
+        side_effects=None
+        if side_effects is None
+        else side_effects_summary(
+            side_effects,
+            rule_set=outcome.held_out.before.rule_set,
+            targets={target.rule_set for target in outcome.targets},
+        ),
     )
 
 
-def _side_effects(outcome: MitigationOutcome, found: SideEffects) -> SideEffectsSummary:
-    """Write what became of all groups, with the groups' rules."""
-    audit, worst = outcome.held_out.before, found.worst
-    targets = {target.rule_set for target in outcome.targets}
+def side_effects_summary(
+    found: SideEffects,
+    *,
+    rule_set: Callable[[int], RuleSet],
+    targets: Collection[RuleSet] = (),
+) -> SideEffectsSummary:
+    """Write what became of all groups; `rule_set` gives a group's rules."""
 
     def gap(growth: GapGrowth) -> GapSummary:
-        rule_set = audit.rule_set(growth.group)
+        of_group = rule_set(growth.group)
         return GapSummary.of(
             growth,
-            rules=[rule_summary(rule) for rule in rule_set.rules],
-            text=rule_set.text,
-            target=rule_set in targets,
+            rules=[rule_summary(rule) for rule in of_group.rules],
+            text=of_group.text,
+            target=of_group in targets,
         )
 
     def loss(lost: AccuracyLoss) -> LossSummary:
-        return LossSummary.of(lost, text=audit.rule_set(lost.group).text)
+        return LossSummary.of(lost, text=rule_set(lost.group).text)
 
-    exceeded, lossy = found.exceeded, found.lossy
+    worst, exceeded, lossy = found.worst, found.exceeded, found.lossy
     return SideEffectsSummary.of(
         found,
         lossy=[loss(one) for one in lossy[:_LISTED]],
@@ -125,8 +135,8 @@ def _side_effects(outcome: MitigationOutcome, found: SideEffects) -> SideEffects
         else WorstSummary.of(
             worst,
             confidence_interval=worst.interval,
-            group_before=audit.rule_set(worst.group_before).text,
-            group_after=audit.rule_set(worst.group_after).text,
+            group_before=rule_set(worst.group_before).text,
+            group_after=rule_set(worst.group_after).text,
         ),
     )
 

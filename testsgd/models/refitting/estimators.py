@@ -47,12 +47,26 @@ class EstimatorRefitter:
         self.kind = f"{type(estimator).__name__}, fitted anew"
         self.takes_weights = weight_parameter(estimator) is not None
 
+    @property
+    def estimator(self) -> Any:
+        """The estimator whose clones are fitted."""
+        return self._estimator
+
+    @property
+    def label_values(self) -> tuple[Any, Any]:
+        """What the estimator calls the favourable label, and the other one."""
+        return self._labels
+
+    def reading(self, estimator: Any) -> CheckedFunction[Any]:
+        """Return a fitted estimator as a model whose answers are read as the original's."""
+        return self._model.reading(estimator.predict)
+
     def refit(self, extra: Examples | None, *, seed: int, **instead: Any) -> Iterator[Stage[Any]]:
         """Fit a clone to the training examples and some more; give it as the only stage."""
         examples = self._training.instead(**instead)
         if extra is not None and len(extra):
             examples = examples.join(extra)
-        yield Stage(self._model.reading(self._fitted(examples, seed).predict), "fitted")
+        yield Stage(self.reading(self._fitted(examples, seed)), "fitted")
 
     def write(self, model: Any, folder: Path, about: Mapping[str, Any]) -> list[Path]:
         """Write a fitted estimator as ``model.skops``, and its card."""

@@ -1,0 +1,193 @@
+"""The frontier of a model: points that were chosen without the held-out rows and judged on them.
+
+Figures are counted again by hand, from the model that is written and the rows themselves.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import testsgd
+from testsgd.errors import ModelError, ParameterError
+from testsgd.mitigation import FrontierResult
+
+ROWS = 6_000
+
+
+def world(seed: int = 0) -> tuple[pd.DataFrame, pd.Series[str]]:
+    """People whose labels are harder on women of one town, and say so."""
+    source = np.random.default_rng(seed)
+    people = pd.DataFrame(
+        {
+            "sex": source.choice(["f", "m"], ROWS),
+            "town": source.choice(["a", "b", "c"], ROWS),
+            "points": source.normal(0, 1, ROWS).round(3),
+        }
+    )
+    harder = (people["sex"] == "f") & (people["town"] == "a")
+    noise = source.logistic(0, 0.5, ROWS)
+    granted = people["points"] - 0.6 * harder + noise > 0
+    return people, pd.Series(np.where(granted, "yes", "no"), name="granted")
+
+
+def pipeline() -> Any:
+    encode = make_column_transformer(
+        (OneHotEncoder(drop="if_binary", sparse_output=False), ["sex", "town"]),
+        (StandardScaler(), ["points"]),
+    )
+    return make_pipeline(encode, LogisticRegression())
+
+
+PEOPLE, GRANTED = world()
+# Groups of two features, so that the woman of one town is a group.
+SETTINGS: dict[str, Any] = {"sensitive_features": ["sex", "town"], "max_accuracy_drop": 3.0}
+
+
+@pytest.fixture(scope="module")
+def result() -> FrontierResult:
+    fitted = pipeline().fit(PEOPLE, GRANTED)
+    return testsgd.fair_frontier(fitted, PEOPLE, GRANTED, **SETTINGS)
+
+
+def worst_by_hand(rows: pd.DataFrame, selected: Any, *, least: float) -> float:
+    """Return the worst difference of all sets of values of sex, town, or both."""
+    towns = [{"a"}, {"b"}, {"c"}, {"a", "b"}, {"a", "c"}, {"b", "c"}, {"a", "b", "c"}]
+    worst = 0.0
+    for sexes in ({"f"}, {"m"}, {"f", "m"}):
+        for names in towns:
+            inside = (rows["sex"].isin(sexes) & rows["town"].isin(names)).to_numpy()
+            if min(inside.mean(), (~inside).mean()) >= least:
+                difference = selected[inside].mean() - selected[~inside].mean()
+                worst = max(worst, abs(difference))
+    return worst
+
+
+def test_the_written_model_has_the_figures_that_are_printed(
+    result: FrontierResult, tmp_path: Path
+) -> None:
+    summary = result.summary
+    assert summary.point is not None
+    files = result.write_model(tmp_path)
+    model_file = next(file for file in files if file.suffix == ".skops")
+    model = skops.io.load(model_file, trusted=skops.io.get_untrusted_types(file=model_file))
+    assert result.outcome is not None
+    held_out = result.outcome.problem.held_out
+    rows, labels = PEOPLE.iloc[held_out], GRANTED.iloc[held_out].to_numpy()
+    said = model.predict(rows)
+
+    assert (said == labels).mean() == pytest.approx(summary.point.accuracy.accuracy)
+    worst = worst_by_hand(rows, said == "yes", least=summary.settings.min_share)
+    assert worst == pytest.approx(abs(summary.point.worst))
+    seen = np.setdiff1d(np.arange(ROWS), held_out)
+    plain = pipeline().fit(PEOPLE.iloc[seen], GRANTED.iloc[seen]).predict(rows)
+    before = worst_by_hand(rows, plain == "yes", least=summary.settings.min_share)
+    assert before == pytest.approx(abs(summary.worst_before))
+
+
+def test_a_planted_difference_is_lowered_within_the_budget(result: FrontierResult) -> None:
+    summary = result.summary
+    assert summary.verdict.status == "fairer"
+    assert result.exit_code == 0
+    assert summary.point is not None
+    assert abs(summary.point.worst) < 0.8 * abs(summary.worst_before)
+    assert summary.point.accuracy.drop < summary.settings.budget
+
+
+def test_the_chosen_point_is_the_best_of_those_expected_to_keep_the_budget(
+    result: FrontierResult,
+) -> None:
+    summary = result.summary
+    kept = [
+        point for point in summary.points if point.expected.accuracy_drop <= summary.settings.budget
+    ]
+    assert summary.point == min(kept, key=lambda point: abs(point.expected.worst_after))
+
+
+def test_every_view_says_the_same(result: FrontierResult) -> None:
+    again = FrontierResult.from_json(result.to_json())
+    assert again.summary == result.summary
+    assert result.verdict.headline in result.to_markdown()
+    assert again.exit_code == result.exit_code
+    with pytest.raises(ParameterError):
+        again.write_model("nowhere")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_equal_seeds_give_equal_frontiers(result: FrontierResult, jobs: int) -> None:
+    fitted = pipeline().fit(PEOPLE, GRANTED)
+    again = testsgd.fair_frontier(fitted, PEOPLE, GRANTED, **SETTINGS, jobs=jobs)
+    assert again.summary.points == result.summary.points
+    assert again.summary.verdict == result.summary.verdict
+
+
+def test_thresholds_are_those_of_the_file(tmp_path: Path) -> None:
+    fitted = pipeline().fit(PEOPLE, GRANTED)
+    result = testsgd.fair_frontier(fitted, PEOPLE, GRANTED, **SETTINGS, method="thresholds")
+    summary = result.summary
+    assert summary.point is not None
+    assert abs(summary.point.worst) < abs(summary.worst_before)
+    files = result.write_model(tmp_path)
+    thresholds = pd.read_json(
+        next(file for file in files if file.suffix == ".json" and file.stem == "thresholds"),
+        typ="series",
+    )
+    limits = {
+        (item["values"]["sex"], item["values"]["town"]): item["threshold"]
+        for item in thresholds["thresholds"]
+    }
+    assert result.outcome is not None
+    held_out = result.outcome.problem.held_out
+    rows = PEOPLE.iloc[held_out]
+    seen = np.setdiff1d(np.arange(ROWS), held_out)
+    plain = pipeline().fit(PEOPLE.iloc[seen], GRANTED.iloc[seen])
+    scores = plain.predict_proba(rows)[:, list(plain.classes_).index("yes")]
+    needed = [limits[pair] for pair in zip(rows["sex"], rows["town"], strict=True)]
+    said = scores >= np.array(needed, dtype=float)
+    right = said == (GRANTED.iloc[held_out] == "yes").to_numpy()
+    assert right.mean() == pytest.approx(summary.point.accuracy.accuracy)
+
+
+def test_a_blind_model_does_not_use_the_sensitive_features(tmp_path: Path) -> None:
+    coded = PEOPLE.assign(
+        sex=(PEOPLE["sex"] == "f").astype(int), town=PEOPLE["town"].map({"a": 0, "b": 1, "c": 2})
+    )
+    fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(coded, GRANTED)
+    result = testsgd.fair_frontier(fitted, coded, GRANTED, **SETTINGS, blind=True)
+    assert result.outcome is not None
+    assert result.outcome.points
+    model = result.outcome.points[-1].model
+    turned = result.outcome.problem
+    places = turned.held_out
+    before = model.decisions(places)
+    frame = turned.material.table.frame
+    frame.loc[:, "sex"] = 1 - frame["sex"]
+    assert (model.decisions(places) == before).all()
+
+
+def test_labels_only_and_no_fit_is_refused() -> None:
+    def says(rows: pd.DataFrame) -> Any:
+        return np.where(rows["points"] > 0, "yes", "no")
+
+    with pytest.raises(ModelError, match="scores"):
+        testsgd.fair_frontier(says, PEOPLE, GRANTED, **SETTINGS)
+
+
+def test_without_a_difference_nothing_is_called_fairer() -> None:
+    source = np.random.default_rng(4)
+    labels = pd.Series(
+        np.where(PEOPLE["points"] + source.logistic(0, 0.5, ROWS) > 0, "yes", "no"), name="granted"
+    )
+    fitted = pipeline().fit(PEOPLE[["sex", "town", "points"]], labels)
+    result = testsgd.fair_frontier(fitted, PEOPLE, labels, **SETTINGS)
+    assert result.verdict.status != "fairer"
+    assert result.exit_code != 0

@@ -1,0 +1,246 @@
+"""One call for a frontier, of a model of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+from testsgd.auditing import AuditParameters, Progress, check_columns
+from testsgd.auditing.inputs import find_model_and_table
+from testsgd.auditing.undescribed import model_and_rows
+from testsgd.data import (
+    DatasetSpecification,
+    Table,
+    TextSpecification,
+    check_count,
+    read_frame,
+    resolve_specification,
+    table_fingerprint,
+)
+from testsgd.errors import ParameterError
+from testsgd.mitigation.frontiers.options import FrontierOptions
+from testsgd.mitigation.frontiers.parameters import FrontierParameters
+from testsgd.mitigation.frontiers.problem import Problem
+from testsgd.mitigation.frontiers.report.summarise import summarise_frontier
+from testsgd.mitigation.frontiers.result import FrontierResult
+from testsgd.mitigation.inputs import split_of
+from testsgd.mitigation.table_splits import TableMaterial
+from testsgd.models import LoadedModel, Model
+from testsgd.models.training_split import data_labels
+from testsgd.parameters import parameters_of, show_parameters
+from testsgd.scoring import Clusters
+
+
+@show_parameters(FrontierParameters)
+def fair_frontier(
+    model: Any,
+    data: Any = None,
+    spec: Any = None,
+    *,
+    sensitive_features: Any = None,
+    features: Mapping[str, Mapping[str, Any]] | None = None,
+    favourable: Any = None,
+    threshold: float = 0.5,
+    limit: int | None = None,
+    trust_pickle: bool = False,
+    name: str = "data",
+    progress: Progress | None = None,
+    **parameters: Unpack[FrontierOptions],
+) -> FrontierResult:
+    """Lower the worst difference in selection rate of all groups, and say what it costs.
+
+    Several strengths are tried; each gives a point of a frontier, with its accuracy and the worst
+    difference of all groups. The point that lowers the worst difference most among those that are
+    expected to keep the budget of accuracy is chosen without the held-out rows, and judged on them.
+
+    Parameters
+    ----------
+    model : estimator, str, path-like or None
+        As for :func:`testsgd.audit`. What can be done with it depends on what it is: an estimator
+        whose ``fit`` takes weights is fitted again, any model with scores gets thresholds.
+    data : data frame, path-like or None
+        The rows, with or without their labels, as for :func:`testsgd.audit`.
+    spec : DatasetSpecification, mapping, str, path-like or array-like, optional
+        What the data mean; or the true labels, as scikit-learn has them behind the rows. Then what
+        the columns are is guessed.
+    sensitive_features : sequence of str, or data frame of n rows, optional
+        Without a description: the columns that groups are given by.
+    features : mapping of str to mapping, optional
+        Without a description: parts of it for some features, in place of what is guessed.
+    favourable : str, optional
+        The label whose rate is compared.
+    threshold : float
+        A score above it counts as the favourable label.
+    limit : int, optional
+        Work on a random sample of so many rows.
+    trust_pickle : bool
+        Whether a pickled file may be read as the model, which runs the code that is in it.
+    name : str
+        Without a description: what the data are called in the report.
+    progress : callable, optional
+        Called now and then with a phase's name, how much is done and how much there is.
+    **parameters
+        Those of :class:`testsgd.mitigation.FrontierParameters`, such as ``max_accuracy_drop``.
+
+    Returns
+    -------
+    FrontierResult
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong: there
+        are no labels, or the model has not what the method needs.
+
+    References
+    ----------
+    Kearns, Neel, Roth and Wu, Preventing fairness gerrymandering, ICML 2018, for the play; Hardt,
+    Price and Srebro, Equality of opportunity in supervised learning, NeurIPS 2016, for thresholds.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> people = testsgd.generate_demo(rows=4000, seed=0)
+    >>> X = people[["age", "income", "debt_ratio"]].assign(male=people["gender"] == "male")
+    >>> estimator = LogisticRegression(max_iter=1000).fit(X, people["granted"])
+    >>> result = testsgd.fair_frontier(
+    ...     estimator,
+    ...     X,
+    ...     people["granted"],
+    ...     sensitive_features=["male", "age"],
+    ...     max_accuracy_drop=2,
+    ... )
+    >>> abs(result.summary.point.worst) < abs(result.summary.worst_before)
+    True
+    """
+    settings = parameters_of(FrontierParameters, parameters, where="frontier")
+    check_count("limit", limit, 1)
+    if isinstance(spec, (DatasetSpecification, TextSpecification, Mapping, str, Path)):
+        loaded, table = _described(
+            model,
+            data,
+            spec,
+            favourable=favourable,
+            threshold=threshold,
+            limit=limit,
+            seed=settings.seed,
+            trust_pickle=trust_pickle,
+        )
+    else:
+        _, loaded, table = model_and_rows(
+            model,
+            data,
+            spec,
+            sensitive_features=sensitive_features,
+            favourable=favourable,
+            threshold=threshold,
+            features=features,
+            trust_pickle=trust_pickle,
+            name=name,
+        )
+        if limit is not None:
+            table = table.sample(limit, seed=settings.seed)
+    # Imported here: scikit-learn takes half a second, and `import testsgd` needs it not.
+    from testsgd.mitigation.frontiers.run import run_frontier
+
+    outcome = run_frontier(_problem(loaded, table, settings), progress=progress)
+    return FrontierResult(summarise_frontier(outcome), outcome)
+
+
+def frontier_of_file(
+    path: str | Path,
+    *,
+    model: Any,
+    sensitive_features: Sequence[str],
+    label: str | None,
+    **options: Any,
+) -> FrontierResult:
+    """Lower the worst difference of all groups in a file of rows without a description.
+
+    Parameters
+    ----------
+    path : path-like
+        A file as :func:`testsgd.data.read_frame` reads it.
+    model : estimator, str or path-like
+        As for :func:`fair_frontier`.
+    sensitive_features : sequence of str
+        Names of columns.
+    label : str
+        The column with the true labels.
+    **options
+        Those of :func:`fair_frontier`.
+
+    Returns
+    -------
+    FrontierResult
+
+    Raises
+    ------
+    ParameterError
+        If no model, label or sensitive feature is named, or a column is not in the file.
+    TestSGDError
+        As for :func:`fair_frontier`.
+    """
+    frame = read_frame(Path(path))
+    columns = ", ".join(list(frame.columns)[:20])
+    for what, given in (("model", model), ("label", label), ("sensitive", sensitive_features)):
+        if not given:
+            raise ParameterError(
+                f"a mitigation of a file of rows needs --{what}, and it is not given",
+                where=str(path),
+                remedy=f"name it; the columns are {columns}",
+                name=what,
+            )
+    check_columns(frame, {"label": label}, ())
+    return fair_frontier(
+        model,
+        frame.drop(columns=[label]),
+        frame[label],
+        sensitive_features=list(sensitive_features),
+        name=Path(path).name.partition(".")[0],
+        **options,
+    )
+
+
+def _described(
+    model: Any,
+    data: Any,
+    spec: Any,
+    *,
+    favourable: Any,
+    threshold: float,
+    limit: int | None,
+    seed: int,
+    trust_pickle: bool,
+) -> tuple[LoadedModel[Model], Table]:
+    """Return a model and its rows, of data that are described."""
+    specification = resolve_specification(spec, favourable=favourable)
+    if isinstance(specification, TextSpecification):
+        raise ParameterError(
+            f"{specification.name!r} has texts, and a frontier is of rows",
+            where="method",
+            remedy="write --method samples, or call testsgd.mitigate",
+        )
+    return find_model_and_table(
+        model,
+        data,
+        specification,
+        favourable_given=favourable is not None,
+        threshold=threshold,
+        limit=limit,
+        seed=seed,
+        trust_pickle=trust_pickle,
+    )
+
+
+def _problem(loaded: LoadedModel[Model], table: Table, settings: FrontierParameters) -> Problem:
+    """Split the rows, as the training of the model did if its card says how."""
+    labels = data_labels(table)
+    units = None if table.clusters is None else Clusters.of(table.clusters)
+    fingerprint = table_fingerprint(table)
+    split = split_of(table, labels, units, fingerprint, loaded, seed=settings.seed, unseen=True)
+    audit = AuditParameters(seed=settings.seed, jobs=settings.jobs)
+    material = TableMaterial(table, labels.astype(bool), split, (), audit)
+    return Problem(loaded=loaded, material=material, parameters=settings)

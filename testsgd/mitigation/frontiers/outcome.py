@@ -1,0 +1,71 @@
+"""What a frontier is found to be, before anything is rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from testsgd.mitigation.frontier import FrontierPoint
+from testsgd.mitigation.frontiers.problem import FairModel, Problem
+from testsgd.mitigation.play import ComparedGroups
+from testsgd.mitigation.side_effects import SideEffects
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accuracy:
+    """The accuracy of a model on the held-out rows, beside that of the original."""
+
+    accuracy: float  # Share of right decisions.
+    balanced: float  # Mean of the shares of right decisions by label.
+    drop: float  # How much lower the accuracy is; less than 0 is a gain.
+    drop_interval: tuple[float, float]  # Of that, each row compared with itself.
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredPoint:
+    """A point of a frontier: what was expected of it, and what the held-out rows show."""
+
+    expected: FrontierPoint
+    accuracy: Accuracy
+    worst: float  # The worst difference of the compared groups, with its sign.
+    group: str  # The rules of the group that it is of.
+    model: FairModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class SidesOfGroup:
+    """Selection rates of a group and of its complement, by the model before and after."""
+
+    text: str
+    rows: tuple[int, int]  # In the group, and in its complement.
+    base_rates: tuple[float, float]  # Share with the favourable label in the file.
+    before: tuple[float, float]
+    after: tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontierOutcome:
+    """What a frontier is found to be."""
+
+    problem: Problem
+    method: str
+    kind: str  # What is fitted, and how, in words.
+    groups: ComparedGroups  # The groups of the held-out rows that are compared.
+    before: Accuracy
+    worst_before: float  # Of the original, with its sign.
+    group_before: str
+    constant_accuracy: float  # Of the best model that says the same of all.
+    points: tuple[MeasuredPoint, ...]
+    chosen: int | None  # Which point was chosen by the rows that were seen; None if none.
+    reason: str  # Why none was; empty if one was.
+    effects: SideEffects | None  # Of the chosen point.
+    small_groups: ComparedGroups | None  # The groups that these are about.
+    paying: tuple[SidesOfGroup, ...]  # The groups that are worst before and after.
+    ceiling: tuple[MeasuredPoint, ...]  # Thresholds with the same scores; empty if it has none.
+    refitted: bool  # Whether the original was fitted anew to the rows that were seen.
+    seconds: Mapping[str, float]
+
+    @property
+    def point(self) -> MeasuredPoint | None:
+        """The point that was chosen."""
+        return None if self.chosen is None else self.points[self.chosen]

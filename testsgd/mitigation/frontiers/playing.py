@@ -1,0 +1,133 @@
+"""Play with a model that can be fitted with weights: the models of a few rounds vote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from testsgd.errors import ParameterError
+from testsgd.mitigation.frontier import STRENGTHS, PlayedPoint, Search, search_strengths
+from testsgd.mitigation.frontiers.candidates import Candidate
+from testsgd.mitigation.frontiers.problem import Bools, FairModel, Places, Problem
+from testsgd.mitigation.retrained_estimator import fit_clone
+from testsgd.models.refitting.estimators import EstimatorRefitter, seeded_clone
+
+_ROUNDS = 8
+_FOLDS = 3
+
+
+@dataclass(frozen=True)
+class RefittedModel:
+    """An estimator that was fitted anew, read as the original is."""
+
+    problem: Problem
+    refitter: EstimatorRefitter
+    model: Any  # What its answers are read by.
+    kind: str
+
+    def decisions(self, places: Places) -> Bools:
+        """Return whether each of some rows of the table gets the favourable label."""
+        return self.problem.material.decisions(self.model, places)
+
+    def write(self, folder: Path, about: Mapping[str, Any]) -> list[Path]:
+        """Write it as ``model.skops``, and its card."""
+        return self.refitter.write(self.model, folder, about)
+
+
+def play_candidates(problem: Problem, refitter: EstimatorRefitter) -> tuple[list[Candidate], str]:
+    """Play with one strength after another; return the points, and why there is none to choose."""
+    settings = problem.parameters
+    table, places = problem.material.table, problem.seen
+    favourable, other = refitter.label_values
+    classes = np.array([other, favourable])
+    frame = problem.frame(places).reset_index(drop=True)
+    given = problem.loaded.model.given(frame).copy()  # type: ignore[attr-defined]  # not of networks
+    sensitive = table.specification.sensitive
+    estimator = seeded_clone(refitter.estimator, settings.seed)
+    if settings.blind:
+        estimator = _blind(estimator, given, sensitive)
+    labels = problem.favourable[places]
+    searched = search_strengths(
+        estimator,
+        given,
+        frame,
+        labels,
+        classes,
+        None,
+        Search(
+            sensitive=tuple(sensitive),
+            budget=settings.budget,
+            strengths=STRENGTHS,
+            rounds=_ROUNDS,
+            folds=_FOLDS,
+            min_rows=settings.min_share,
+            max_rules=settings.max_features,
+            seed=settings.seed,
+            jobs=-1 if settings.jobs is None else settings.jobs,
+        ),
+        groups_of=lambda counted: problem.groups(places, counted=counted),
+    )
+    candidates = [
+        Candidate(played.point, partial(_fitted, problem, refitter, estimator, given, played))
+        for played in searched.played
+    ]
+    return candidates, searched.reason
+
+
+def _fitted(
+    problem: Problem,
+    refitter: EstimatorRefitter,
+    estimator: Any,
+    given: Any,
+    played: PlayedPoint,
+) -> FairModel:
+    """Fit the models of a point to all rows that were seen."""
+    favourable, other = refitter.label_values
+    classes = np.array([other, favourable])
+    if len(played.examples) == 1:
+        [(labels, weights)] = played.examples
+        voter = fit_clone(estimator, given, classes[labels.astype(np.intp)], weights)
+        return RefittedModel(problem, refitter, refitter.reading(voter), "one refit with weights")
+    vote = _vote(estimator, given, classes, played.examples)
+    kind = f"the majority of {len(played.examples)} refits with weights"
+    return RefittedModel(problem, refitter, refitter.reading(vote), kind)
+
+
+def _vote(estimator: Any, given: Any, classes: Any, examples: Sequence[tuple[Bools, Any]]) -> Any:
+    """Return a vote of scikit-learn's, so that whoever reads its file needs nothing of ours."""
+    from sklearn.ensemble import VotingClassifier
+    from sklearn.preprocessing import LabelEncoder
+
+    encoder = LabelEncoder().fit(classes)
+    encoded = encoder.transform(classes)
+    voters = [
+        (f"model {number}", fit_clone(estimator, given, encoded[labels.astype(np.intp)], weights))
+        for number, (labels, weights) in enumerate(examples, start=1)
+    ]
+    vote = VotingClassifier(voters, voting="hard")
+    vote.estimators_ = [voter for _, voter in voters]
+    vote.le_, vote.classes_ = encoder, encoder.classes_
+    return vote
+
+
+def _blind(estimator: Any, given: Any, sensitive: Sequence[str]) -> Any:
+    """Return an estimator that is given all columns and leaves the sensitive ones out."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+
+    seen = [name for name in sensitive if name in given.columns]
+    if len(seen) == len(given.columns):
+        raise ParameterError(
+            "all features are sensitive, and none is left for the model",
+            where="blind",
+            remedy="leave it out",
+        )
+    leave_out = make_column_transformer(
+        ("drop", seen), remainder="passthrough", verbose_feature_names_out=False
+    ).set_output(transform="pandas")
+    return make_pipeline(leave_out, estimator)

@@ -1,0 +1,1 @@
+"""How a frontier is written down, judged and laid out."""

@@ -1,0 +1,425 @@
+"""How a frontier is laid out as a report: the picture first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from testsgd.auditing.report.provenance import data_facts
+from testsgd.auditing.report.vocabulary import words_for
+from testsgd.mitigation.frontiers.report.summary import FrontierSummary, PointSummary
+from testsgd.mitigation.frontiers.report.verdict import (
+    STATUS_NAMES,
+    accuracy_points,
+    best_of_ceiling,
+)
+from testsgd.mitigation.report.phrases import budget
+from testsgd.report.blocks import (
+    Block,
+    Column,
+    Document,
+    Facts,
+    Figure,
+    KeyFigure,
+    KeyFigures,
+    Note,
+    Paragraph,
+    Row,
+    Section,
+    Standing,
+    Status,
+    Strong,
+    Table,
+    Text,
+    meaning_section,
+)
+from testsgd.report.charts import Area, Highlight, Plane, Shape, Symbol, Threshold
+from testsgd.report.formatting import (
+    MINUS,
+    count,
+    moment,
+    number,
+    percent,
+    plural,
+    points,
+    share,
+    shorten,
+    size,
+    size_points,
+)
+from testsgd.report.scales import Scale, linear_scale
+from testsgd.report.summaries import origin, time_facts, version_facts
+
+_STANDINGS: dict[int, Standing] = {0: "good", 1: "bad", 3: "open"}
+_METHODS = {
+    "play": "play: refits with weights against the groups that are worst",
+    "thresholds": "thresholds for each combination of sensitive values",
+    "penalty": "penalty: a network trained on against the worst difference",
+}
+_GROUP_LIMIT = 120
+
+
+def frontier_layout(summary: FrontierSummary) -> Document:
+    """Lay a frontier out as a report; nothing is computed again."""
+    verdict, data = summary.verdict, summary.data
+    name = STATUS_NAMES[verdict.status]
+    subject = f"{summary.original.name} on {data.title or data.name}"
+    return Document(
+        what="Mitigation",
+        subject=subject,
+        heading=f"{name}: {subject}",
+        status=Status(name, _STANDINGS[verdict.exit_code]),
+        headline=verdict.headline,
+        figures=(key_figures(summary),),
+        sentences=tuple(verdict.sentences),
+        opening=(Paragraph(_definition(summary), "definition"),),
+        sections=(
+            Section("frontier", "The frontier", _frontier(summary)),
+            Section("cost", "Who pays", _paying(summary)),
+            Section(
+                "particulars",
+                "Data, model and settings",
+                _particulars(summary),
+                contents="Data, model, settings",
+                markdown="folded",
+            ),
+            meaning_section(_notes(summary)),
+        ),
+        closing="The picture is in the HTML report.",
+        **origin(summary),
+    )
+
+
+def key_figures(summary: FrontierSummary) -> KeyFigures:
+    """Answer whether it helped, what it cost, and whether a group pays."""
+    point, effects = summary.point, summary.effects
+    before = size_points(abs(summary.worst_before))
+    if point is None:
+        return KeyFigures((KeyFigure("Worst difference", before, ("nothing was changed",), "bad"),))
+    worst = KeyFigure(
+        "Worst difference of all groups",
+        f"{size(abs(summary.worst_before))} \N{RIGHTWARDS ARROW} {size_points(abs(point.worst))}",
+        (f"of {plural(summary.groups, 'group')}, {count(summary.split.held_out)} held-out rows",),
+        "good" if abs(point.worst) < abs(summary.worst_before) else "bad",
+    )
+    low, high = point.accuracy.drop_interval
+    cost = KeyFigure(
+        "Accuracy",
+        f"{accuracy_points(-point.accuracy.drop)} points",
+        (
+            f"{percent(summary.before.accuracy)} before, {percent(point.accuracy.accuracy)} after",
+            f"interval: {accuracy_points(-high)} to {accuracy_points(-low)}",
+        ),
+        "bad" if summary.verdict.status == "accuracy_lost" else "",
+    )
+    if effects is None:
+        return KeyFigures((worst, cost))
+    paying = effects.exceeded_count + effects.lossy_count
+    pays = KeyFigure(
+        "Does a group pay?",
+        "yes" if paying else "none found",
+        (
+            f"gaps that grew too much: {count(effects.exceeded_count)} of {count(effects.gaps)}",
+            f"groups that lost too much accuracy: {count(effects.lossy_count)} of "
+            f"{count(effects.groups)}",
+        ),
+        "bad" if paying else "good",
+    )
+    return KeyFigures((worst, cost, pays))
+
+
+def _definition(summary: FrontierSummary) -> Text:
+    label = summary.data.label
+    return (
+        "Every rate is the share of rows predicted ",
+        Strong(f"“{label.favourable}”"),
+        f" in column {label.column}. A difference is the rate in a group less that of its "
+        "complement; the worst is the largest of all groups with at least "
+        f"{share(summary.settings.min_share)} of the held-out rows on both sides.",
+    )
+
+
+def _frontier(summary: FrontierSummary) -> tuple[Block, ...]:
+    """Show all points, in a picture and in a table."""
+    if not summary.points:
+        return (Paragraph(f"There are no points: {summary.reason}."),)
+    blocks: list[Block] = [frontier_figure(summary), points_table(summary)]
+    if summary.ceiling:
+        blocks.append(ceiling_table(summary))
+    return tuple(blocks)
+
+
+def frontier_figure(summary: FrontierSummary) -> Figure:
+    """Draw the points by the accuracy they lost and their worst difference, held out."""
+    drawn = [*summary.points, *summary.ceiling]
+    limit = summary.settings.budget
+    losses = [point.accuracy.drop for point in drawn]
+    across = _lost_scale(min([*losses, 0.0]), max([*losses, 1.5 * limit, 0.001]))
+    heights = [abs(point.worst) for point in drawn] + [abs(summary.worst_before)]
+    upwards = linear_scale(0.0, max(heights), count=5)
+    marked = [
+        Highlight(
+            0.0,
+            abs(summary.worst_before),
+            "original",
+            f"The original, worst difference {size_points(abs(summary.worst_before))}",
+            "more",
+            shape="ring",
+        )
+    ]
+    if summary.point is not None:
+        point = summary.point
+        title = f"Written: {_point_text(point)}"
+        place = (point.accuracy.drop, abs(point.worst))
+        marked.append(Highlight(*place, "written", title, "more"))
+    others = [point for point in summary.points if point is not summary.point]
+    symbols = [Symbol(point.accuracy.drop, abs(point.worst), "circle", "more") for point in others]
+    symbols += [
+        Symbol(point.accuracy.drop, abs(point.worst), "triangle", "soft")
+        for point in summary.ceiling
+    ]
+    keys: tuple[tuple[Shape, str], ...] = (("circle", _METHODS[summary.method].partition(":")[0]),)
+    if summary.ceiling:
+        keys = (*keys, ("triangle", "thresholds by combination"))
+    corners = ((limit, 0.0), (across.high, 0.0), (across.high, upwards.high), (limit, upwards.high))
+    chart = Plane(
+        title=f"Worst difference against accuracy lost, {plural(len(summary.points), 'point')}",
+        about=" ".join(f"{_point_text(point)}." for point in summary.points),
+        across=across,
+        upwards=upwards,
+        name="Worst difference of all groups, percentage points",
+        below="Points of accuracy lost, held-out rows",
+        areas=(Area(corners),),
+        thresholds=(
+            Threshold(limit, f"{budget(summary.settings.max_accuracy_drop)} allowed", upright=True),
+        ),
+        symbols=tuple(symbols),
+        highlights=tuple(marked),
+        keys=keys,
+        keys_name="Points:",
+    )
+    caption = (
+        "Down and left is better. All points are measured on rows that no model was fitted to; "
+        "which one is written was chosen without them."
+    )
+    return Figure("The frontier", (chart,), caption)
+
+
+def _point_text(point: PointSummary) -> str:
+    change = accuracy_points(-point.accuracy.drop)
+    return f"{size_points(abs(point.worst))} with {change} points of accuracy"
+
+
+def _lost_scale(low: float, high: float) -> Scale:
+    """Return a scale of points of accuracy, which are no shares."""
+    scale = linear_scale(low, high, count=6)
+    ticks = tuple(
+        replace(tick, label=tick.label.removesuffix("%").replace("-", MINUS))
+        for tick in scale.ticks
+    )
+    return replace(scale, ticks=ticks)
+
+
+def points_table(summary: FrontierSummary) -> Table:
+    """List the points, with what was expected of them and what the held-out rows show."""
+    return Table(
+        "Points of the frontier",
+        (
+            Column("strength", "name", short="strength"),
+            Column("worst difference", "strong", under="held out", short="worst"),
+            Column("accuracy", "number", under="change, held out", short="accuracy"),
+            Column("interval", "number", under="of that change"),
+            Column("worst expected", "number", under="before held out", short="expected"),
+            Column("accuracy expected", "number", under="change"),
+            Column("the worst group", "text"),
+        ),
+        tuple(
+            _point_row(point, chosen=index == summary.chosen)
+            for index, point in enumerate(summary.points)
+        ),
+    )
+
+
+def ceiling_table(summary: FrontierSummary) -> Table:
+    """List thresholds by combination of sensitive values, beside the points."""
+    best = best_of_ceiling(summary)
+    return Table(
+        "Thresholds for each combination of sensitive values",
+        (
+            Column("allowed", "name", short="allowed"),
+            Column("worst difference", "strong", under="held out", short="worst"),
+            Column("accuracy", "number", under="change, held out", short="accuracy"),
+            Column("interval", "number", under="of that change"),
+            Column("worst expected", "number", under="before held out", short="expected"),
+            Column("accuracy expected", "number", under="change"),
+            Column("the worst group", "text"),
+        ),
+        tuple(_point_row(point, chosen=point is best, note="") for point in summary.ceiling),
+        title="About the most that the original's scores allow",
+    )
+
+
+def _point_row(point: PointSummary, *, chosen: bool, note: str = "written") -> Row:
+    low, high = point.accuracy.drop_interval
+    expected = point.expected
+    return Row(
+        (
+            f"{point.strength:.3g}",
+            points(point.worst),
+            accuracy_points(-point.accuracy.drop),
+            f"{accuracy_points(-high)} to {accuracy_points(-low)}",
+            points(expected.worst_after),
+            accuracy_points(-expected.accuracy_drop),
+            shorten(point.group, _GROUP_LIMIT),
+        ),
+        emphasis=chosen,
+        note=note if chosen else "",
+    )
+
+
+def _paying(summary: FrontierSummary) -> tuple[Block, ...]:
+    """Show the rates of the worst groups before and after, and gaps that grew."""
+    if summary.point is None:
+        return (Paragraph("Nothing was changed, so no group pays."),)
+    blocks: list[Block] = [paying_table(summary)]
+    effects = summary.effects
+    if effects is not None and effects.exceeded:
+        blocks.append(
+            Table(
+                "Gaps that grew too much",
+                (
+                    Column("group", "name"),
+                    Column("rate", "text"),
+                    Column("gap before", "number"),
+                    Column("gap after", "number"),
+                    Column("grew by at least", "number"),
+                ),
+                tuple(
+                    Row(
+                        (
+                            gap.text,
+                            gap.rate.replace("_", " "),
+                            size(gap.before),
+                            size(gap.after),
+                            size(gap.low),
+                        )
+                    )
+                    for gap in effects.exceeded
+                ),
+                title="Gaps that grew by more than is allowed, and than chance explains",
+            )
+        )
+    if effects is not None and effects.lossy:
+        blocks.append(
+            Table(
+                "Groups that lost too much accuracy",
+                (
+                    Column("group", "name"),
+                    Column("rows", "number"),
+                    Column("accuracy before", "number"),
+                    Column("accuracy after", "number"),
+                ),
+                tuple(
+                    Row((loss.text, count(loss.rows), percent(loss.before), percent(loss.after)))
+                    for loss in effects.lossy
+                ),
+                title="Groups that lost more accuracy than is allowed, and than chance explains",
+            )
+        )
+    return tuple(blocks)
+
+
+def paying_table(summary: FrontierSummary) -> Table:
+    """List selection rates of the worst groups and of their complements, before and after."""
+    rows = []
+    for sides in summary.paying:
+        for place, name in enumerate((sides.text, "all others")):
+            rows.append(
+                Row(
+                    (
+                        name,
+                        count(sides.rows[place]),
+                        percent(sides.base_rates[place]),
+                        percent(sides.before[place]),
+                        percent(sides.after[place]),
+                    )
+                )
+            )
+    label = summary.data.label.favourable
+    return Table(
+        "Selection rates before and after",
+        (
+            Column("group", "name", short="group"),
+            Column("rows", "number", under="held out", short="rows"),
+            Column(f"“{label}” in the file", "number", short="in the file"),
+            Column("predicted before", "number", short="before"),
+            Column("predicted after", "strong", short="after"),
+        ),
+        tuple(rows),
+        title="The groups that are worst before and after",
+    )
+
+
+def _particulars(summary: FrontierSummary) -> tuple[Block, ...]:
+    settings, split, original = summary.settings, summary.split, summary.original
+    return (
+        data_facts(summary.data, words_for("rows")),
+        Facts(
+            "Model",
+            (
+                ("Name", original.name),
+                ("What it is", original.kind),
+                ("Fitted again", original.fitting),
+                ("Written", "" if summary.point is None else summary.point.kind),
+            ),
+        ),
+        Facts(
+            "Settings",
+            (
+                ("Method", _METHODS[summary.method]),
+                ("Accuracy that may be lost", budget(settings.max_accuracy_drop)),
+                ("Gaps may grow by", size_points(settings.max_side_effect)),
+                ("A group may lose", f"{budget(settings.max_group_accuracy_drop)} of accuracy"),
+                ("Rows of a group", f"at least {share(settings.min_share)}, on both sides"),
+                ("Sensitive features left out", "yes" if settings.blind else ""),
+                ("Rows seen", count(split.seen)),
+                ("Rows held out", count(split.held_out)),
+                ("Split", split.source),
+                ("Seed", number(settings.seed)),
+                ("Made", moment(summary.created)),
+                *time_facts(summary),
+                *version_facts(summary),
+            ),
+        ),
+    )
+
+
+def _notes(summary: FrontierSummary) -> tuple[Note, ...]:
+    settings = summary.settings
+    return (
+        Note(
+            "The frontier",
+            "Each point is a model that trades accuracy against the worst difference with another "
+            "strength. The point that is written lowers the worst difference most among those that "
+            "were expected to lose at most "
+            f"{budget(settings.max_accuracy_drop)}, by rows that its models were not fitted to.",
+        ),
+        Note(
+            "Expected and held out",
+            "What is expected of a point is a little too good, because the points were made and "
+            "chosen by the same rows. The held-out rows had no part in that; the verdict goes by "
+            "them alone.",
+        ),
+        Note(
+            "Who pays",
+            "Gaps in selection rate, true-positive rate, false-positive rate and accuracy of all "
+            "groups with at least 30 held-out rows on both sides are compared before and after, "
+            "and so is the accuracy inside of each. What grew or fell by more than is allowed, and "
+            "by more than chance explains (bounds that hold at once, by Bonferroni), is a failure.",
+        ),
+        Note(
+            "What a smaller difference does not show",
+            "Equal selection rates are not by themselves just: where the label itself is more "
+            "frequent in one group they make error rates differ. Read the rates above beside "
+            "those in the file.",
+        ),
+    )

@@ -1,0 +1,149 @@
+"""The summary of a frontier: one JSON-able document from which every view is rendered.
+
+The document is versioned (``testsgd.frontier/1``) and described by the JSON Schema that ships with
+this module (``frontier-1.json``), which is generated from the classes below.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from testsgd.auditing.report.summary import DataSummary
+from testsgd.mitigation.frontiers.parameters import FrontierParameters
+from testsgd.mitigation.report.summary import SideEffectsSummary
+from testsgd.report.summaries import Part
+
+SCHEMA_NAME = "testsgd.frontier/1"
+
+Status = Literal[
+    "fairer",
+    "no_group",
+    "no_point",
+    "accuracy_lost",
+    "accuracy_unclear",
+    "no_better_than_constant",
+    "side_effect",
+    "rose",
+    "not_certain",
+]
+
+
+class FrontierModel(Part):
+    """The model that is compared with, as it was given."""
+
+    name: str = Field(description="what it is called")
+    kind: str = Field(description="what it is, in words")
+    refitted: bool = Field(
+        description="true: figures before are of the same fitted anew to the rows that were seen, "
+        "as the original may have learnt from the held-out ones"
+    )
+    fitting: str = Field(description="how it is fitted again, in words")
+
+
+class FrontierSplit(Part):
+    """Which rows are for what."""
+
+    seen: int = Field(description="rows that models are fitted to and chosen by")
+    held_out: int = Field(description="rows that are looked at once, at the end")
+    source: str = Field(description="how the split was found, in words")
+    warning: str = Field("", description="what is doubtful about it; empty if nothing is")
+
+
+class AccuracySummary(Part):
+    """The accuracy of a model on the held-out rows, beside that of the original."""
+
+    accuracy: float = Field(description="share of right decisions")
+    balanced: float = Field(description="mean of the shares of right decisions by label")
+    drop: float = Field(description="how much lower the accuracy is; below 0 it is a gain")
+    drop_interval: tuple[float, float] = Field(
+        description="of that, each row compared with itself (Tango's score interval)"
+    )
+
+
+class ExpectedSummary(Part):
+    """What was expected of a point, by rows that its models were not fitted to."""
+
+    accuracy_drop: float = Field(description="how much lower the accuracy is")
+    accuracy_drop_error: float = Field(description="the standard error of that")
+    worst_before: float = Field(description="worst difference by the original, with its sign")
+    worst_after: float = Field(description="worst difference at this point, with its sign")
+
+
+class PointSummary(Part):
+    """A point of the frontier, on the held-out rows."""
+
+    strength: float = Field(
+        description="what a difference of 1 costs, in errors of all rows; of thresholds: the share "
+        "of rows whose label may be missed besides"
+    )
+    kind: str = Field(description="what the model is, in words")
+    expected: ExpectedSummary = Field(description="what the point was chosen by")
+    accuracy: AccuracySummary = Field(description="on the held-out rows")
+    worst: float = Field(description="worst difference of all groups there, with its sign")
+    group: str = Field(description="the rules of the group that it is of")
+
+
+class SidesSummary(Part):
+    """Selection rates of a group and of its complement on the held-out rows."""
+
+    text: str = Field(description="the group's rules")
+    rows: tuple[int, int] = Field(description="rows in the group and in its complement")
+    base_rates: tuple[float, float] = Field(description="share with the favourable label")
+    before: tuple[float, float] = Field(description="selection rates by the original")
+    after: tuple[float, float] = Field(description="selection rates at the chosen point")
+
+
+class FrontierVerdict(Part):
+    """The outcome, the same in every view."""
+
+    status: Status = Field(description="the outcome in one word")
+    exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
+    headline: str = Field(description="the outcome, as a sentence")
+    sentences: list[str] = Field(description="what qualifies it")
+
+
+class FrontierSummary(Part):
+    """Everything a frontier is found to be, as one document."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    schema_: Literal["testsgd.frontier/1"] = Field(
+        "testsgd.frontier/1", alias="schema", description="name and version of this format"
+    )
+    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
+    settings: FrontierParameters = Field(description="what was asked for")
+    method: Literal["play", "thresholds", "penalty"] = Field(description="the method that was used")
+    versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
+    data: DataSummary = Field(description="the rows")
+    split: FrontierSplit = Field(description="which rows are for what")
+    original: FrontierModel = Field(description="the model that was given")
+    groups: int = Field(description="groups of the held-out rows that are compared")
+    before: AccuracySummary = Field(description="the original on the held-out rows")
+    worst_before: float = Field(description="its worst difference there, with its sign")
+    group_before: str = Field(description="the rules of the group that it is of")
+    constant_accuracy: float = Field(description="of the best model that says the same of all")
+    points: list[PointSummary] = Field(description="in ascending order of strength")
+    chosen: int | None = Field(
+        description="index of the point that is written; it was chosen without the held-out rows"
+    )
+    reason: str = Field("", description="why there is none; empty if there is one")
+    effects: SideEffectsSummary | None = Field(
+        description="what the chosen point does to all groups, small ones too"
+    )
+    paying: list[SidesSummary] = Field(
+        default_factory=list, description="the groups that are worst before and after"
+    )
+    ceiling: list[PointSummary] = Field(
+        default_factory=list,
+        description="thresholds for each combination of sensitive values, of the original's "
+        "scores: about what these scores allow at most",
+    )
+    verdict: FrontierVerdict = Field(description="the outcome in words, with the exit code")
+    seconds: dict[str, float] = Field(description="wall-clock seconds of each phase")
+
+    @property
+    def point(self) -> PointSummary | None:
+        """The point that is written."""
+        return None if self.chosen is None else self.points[self.chosen]

@@ -1,0 +1,233 @@
+"""What a frontier comes to: one status, one sentence, one exit code, in every view."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from testsgd.auditing.report.vocabulary import words_for
+from testsgd.mitigation.frontiers.report.summary import (
+    FrontierSummary,
+    FrontierVerdict,
+    PointSummary,
+    Status,
+)
+from testsgd.mitigation.report.phrases import budget
+from testsgd.mitigation.report.side_effects import effect_sentences, exceeded_text
+from testsgd.report.formatting import (
+    MINUS,
+    count,
+    interval,
+    percent,
+    plural,
+    shorten,
+    signed,
+    size_points,
+)
+
+STATUS_NAMES: dict[Status, str] = {
+    "fairer": "Fairer",
+    "no_group": "Too few rows",
+    "no_point": "Not reached",
+    "accuracy_lost": "Too much accuracy lost",
+    "accuracy_unclear": "Too few rows to tell",
+    "no_better_than_constant": "No better than a constant",
+    "side_effect": "A group pays",
+    "rose": "Rose",
+    "not_certain": "Not certain",
+}
+
+_EXIT_CODES: dict[Status, Literal[0, 1, 3]] = {
+    "fairer": 0,
+    "no_group": 3,
+    "no_point": 1,
+    "accuracy_lost": 1,
+    "accuracy_unclear": 3,
+    "no_better_than_constant": 1,
+    "side_effect": 1,
+    "rose": 1,
+    "not_certain": 3,
+}
+
+_GROUP_LIMIT = 160
+
+
+def frontier_verdict(summary: FrontierSummary) -> FrontierVerdict:
+    """Judge the point that is written, by the held-out rows."""
+    status = _status(summary)
+    return FrontierVerdict(
+        status=status,
+        exit_code=_EXIT_CODES[status],
+        headline=_headline(summary, status),
+        sentences=_sentences(summary),
+    )
+
+
+def _status(summary: FrontierSummary) -> Status:
+    """Return the first of these that holds."""
+    point, effects = summary.point, summary.effects
+    if not summary.groups:
+        return "no_group"
+    if point is None:
+        return "no_point"
+    allowed = summary.settings.budget
+    low, _ = point.accuracy.drop_interval
+    if low > allowed:
+        return "accuracy_lost"
+    if point.accuracy.accuracy <= summary.constant_accuracy:
+        return "no_better_than_constant"
+    if effects is not None and effects.failed:
+        return "side_effect"
+    worst = None if effects is None else effects.worst
+    change = (0.0, 0.0) if worst is None else worst.confidence_interval
+    if change[0] > 0:
+        return "rose"
+    if point.accuracy.drop > allowed:
+        return "accuracy_unclear"
+    if abs(point.worst) >= abs(summary.worst_before) or change[1] >= 0:
+        return "not_certain"
+    return "fairer"
+
+
+def _headline(summary: FrontierSummary, status: Status) -> str:
+    """Write the outcome as one sentence."""
+    point = summary.point
+    where = f"On {count(summary.split.held_out)} held-out rows"
+    if status == "no_group":
+        least = percent(summary.settings.min_share)
+        return f"{where} no group, and its complement, has {least} of them: nothing is compared."
+    if point is None:
+        before = size_points(abs(summary.worst_before))
+        return (
+            f"No point of the frontier was chosen: {summary.reason}. The worst difference of "
+            f"all groups is still {before}."
+        )
+    moved = (
+        f"{where} the worst difference of {plural(summary.groups, 'group')} went from "
+        f"{size_points(abs(summary.worst_before))} to {size_points(abs(point.worst))}"
+    )
+    cost = _cost(point)
+    allowed = budget(summary.settings.max_accuracy_drop)
+    match status:
+        case "accuracy_lost":
+            return f"{moved}, but {cost}, more than the {allowed} allowed."
+        case "accuracy_unclear":
+            return f"{moved}, but {cost}, more than the {allowed} allowed; chance may explain that."
+        case "no_better_than_constant":
+            return (
+                f"{moved}, but the model is right about {percent(point.accuracy.accuracy)}, no "
+                f"more than one that says the same of all ({percent(summary.constant_accuracy)})."
+            )
+        case "side_effect":
+            assert summary.effects is not None
+            return f"{moved}, but {_paid(summary)}."
+        case "not_certain":
+            return f"{moved}, which chance may explain; {cost}."
+        case _:
+            return f"{moved}; {cost}."
+
+
+def _paid(summary: FrontierSummary) -> str:
+    assert summary.effects is not None
+    return exceeded_text(
+        summary.effects,
+        words_for("rows"),
+        allowed=summary.settings.max_side_effect,
+        allowed_loss=summary.settings.max_group_accuracy_drop,
+    )
+
+
+def _cost(point: PointSummary) -> str:
+    """Write what a point cost in accuracy."""
+    drop = point.accuracy.drop
+    text = f"{100 * abs(drop):.2f}"
+    if float(text) == 0:
+        return "no accuracy was lost"
+    which = "lost" if drop > 0 else "gained"
+    return f"{text} {'point' if text == '1.00' else 'points'} of accuracy were {which}"
+
+
+def _sentences(summary: FrontierSummary) -> list[str]:
+    """Write what qualifies the headline."""
+    point, effects = summary.point, summary.effects
+    sentences = []
+    if point is not None:
+        first, last = (shorten(text, _GROUP_LIMIT) for text in (summary.group_before, point.group))
+        whose = (
+            f"It is that of {first}"
+            if first == last
+            else (f"It was that of {first}, and is that of {last}")
+        )
+        change = ""
+        if effects is not None and effects.worst is not None:
+            change = f" (change {interval(effects.worst.confidence_interval)})"
+        low, high = point.accuracy.drop_interval
+        sentences.append(f"{whose}{change}.")
+        sentences.append(
+            f"Accuracy went from {percent(summary.before.accuracy)} to "
+            f"{percent(point.accuracy.accuracy)} (change in points: "
+            f"{accuracy_points(-high)} to {accuracy_points(-low)}), balanced accuracy from "
+            f"{percent(summary.before.balanced)} to {percent(point.accuracy.balanced)}."
+        )
+        expected = point.expected
+        sentences.append(
+            "The point was chosen without the held-out rows, where "
+            f"{100 * expected.accuracy_drop:.2f} points lost and a worst difference of "
+            f"{size_points(abs(expected.worst_after))} were expected."
+        )
+    if effects is not None:
+        sentences += effect_sentences(
+            effects,
+            words_for("rows"),
+            allowed=summary.settings.max_side_effect,
+            allowed_loss=summary.settings.max_group_accuracy_drop,
+        )
+    for sides in summary.paying[:1]:
+        inside = f"{percent(sides.before[0])} to {percent(sides.after[0])}"
+        outside = f"{percent(sides.before[1])} to {percent(sides.after[1])}"
+        sentences.append(
+            f"The selection rate of {shorten(sides.text, _GROUP_LIMIT)} went from {inside}, that "
+            f"of all others from {outside}; in the file {percent(sides.base_rates[0])} and "
+            f"{percent(sides.base_rates[1])} have the label."
+        )
+    reached = best_of_ceiling(summary)
+    if reached is not None:
+        sentences.append(
+            "Thresholds for each combination of sensitive values, with the same scores, leave "
+            f"{size_points(abs(reached.worst))} at {signed(-reached.accuracy.drop)} points of "
+            "accuracy. They need the sensitive values at every decision, which the law may forbid."
+        )
+    if summary.method == "thresholds":
+        sentences.append(
+            "Thresholds by group need the sensitive values at every decision, and treat people of "
+            "equal scores differently: in many countries the law forbids that for some uses. Ask "
+            "before you use them."
+        )
+    if summary.original.refitted:
+        sentences.append(
+            "Figures before are of the same model fitted to the rows that are not held out: the "
+            "original may have learnt from the held-out ones."
+        )
+    elif summary.split.warning:
+        sentences.append(summary.split.warning)
+    return sentences
+
+
+def best_of_ceiling(summary: FrontierSummary) -> PointSummary | None:
+    """Return the thresholds that were expected to keep the budget with the least difference."""
+    kept = [
+        point
+        for point in summary.ceiling
+        if point.expected.accuracy_drop <= summary.settings.budget
+    ]
+    return min(kept, key=lambda point: abs(point.expected.worst_after), default=None)
+
+
+def accuracy_points(change: float) -> str:
+    """Write a change of accuracy, a share, in points.
+
+    Examples
+    --------
+    >>> accuracy_points(0.0052)
+    '+0.52'
+    """
+    return f"{100 * change:+.2f}".replace("-", MINUS)

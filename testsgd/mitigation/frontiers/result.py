@@ -1,0 +1,103 @@
+"""The result of a frontier: its report, and the model that is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from testsgd.errors import ParameterError
+from testsgd.mitigation.frontiers.report.layout import frontier_layout
+from testsgd.mitigation.frontiers.report.summary import (
+    SCHEMA_NAME,
+    FrontierSummary,
+    FrontierVerdict,
+)
+from testsgd.report.documents import DocumentKind
+from testsgd.report.results import DocumentResult
+
+# A saved result is shown without the packages that a frontier computes with.
+if TYPE_CHECKING:
+    from testsgd.mitigation.frontiers.outcome import FrontierOutcome
+
+
+class FrontierResult(DocumentResult[FrontierSummary]):
+    """The result of a frontier; every view of it is rendered from one summary.
+
+    Parameters
+    ----------
+    summary : FrontierSummary
+        The document.
+    outcome : FrontierOutcome, optional
+        What it was made from, with the models; a result that was read back from JSON has none.
+
+    Attributes
+    ----------
+    summary : FrontierSummary
+        As given.
+    outcome : FrontierOutcome or None
+        As given.
+    """
+
+    document: ClassVar = DocumentKind(
+        FrontierSummary,
+        SCHEMA_NAME,
+        what="a frontier",
+        again="run the mitigation again",
+        layout=frontier_layout,
+    )
+
+    def __init__(self, summary: FrontierSummary, outcome: FrontierOutcome | None = None) -> None:
+        super().__init__(summary)
+        self.outcome = outcome
+
+    @property
+    def verdict(self) -> FrontierVerdict:
+        """The outcome in words, with the exit code that the CLI gives."""
+        return self.summary.verdict
+
+    def write_model(self, folder: str | Path) -> list[Path]:
+        """Write the model of the chosen point and its card, each file whole or not at all.
+
+        Parameters
+        ----------
+        folder : path-like
+            Made if it is not there.
+
+        Returns
+        -------
+        list of pathlib.Path
+            The files written; none if no point was chosen.
+
+        Raises
+        ------
+        ParameterError
+            If the result was read back from JSON, which holds no model.
+        """
+        if self.outcome is None:
+            raise ParameterError(
+                "the result was read back from JSON, which holds no model",
+                where="model",
+                remedy="run the mitigation again",
+            )
+        point = self.outcome.point
+        return [] if point is None else point.model.write(Path(folder), self._about())
+
+    def _about(self) -> dict[str, object]:
+        """Return what the model's card says of it: the verdict, and its held-out figures."""
+        point = self.summary.point
+        about: dict[str, object] = {
+            "verdict": self.verdict.status,
+            "headline": self.verdict.headline,
+            "method": self.summary.method,
+        }
+        if point is not None:
+            about["held-out worst difference before"] = abs(self.summary.worst_before)
+            about["held-out worst difference"] = abs(point.worst)
+            about["held-out accuracy before"] = self.summary.before.accuracy
+            about["held-out accuracy"] = point.accuracy.accuracy
+            about["held-out balanced accuracy before"] = self.summary.before.balanced
+            about["held-out balanced accuracy"] = point.accuracy.balanced
+        return about
+
+    def __repr__(self) -> str:
+        return f"<FrontierResult: {self.verdict.headline}>"

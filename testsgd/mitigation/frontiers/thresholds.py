@@ -1,0 +1,135 @@
+"""Thresholds for each combination of sensitive values, of a model that gives scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd._files import atomic_path
+from testsgd.errors import ModelError
+from testsgd.mitigation.cross_fitted_play import Judge
+from testsgd.mitigation.frontier import point_of
+from testsgd.mitigation.frontiers.candidates import Candidate
+from testsgd.mitigation.frontiers.problem import Bools, FairModel, Places, Problem
+from testsgd.mitigation.frontiers.scored import Floats, Scored, scores_of
+from testsgd.mitigation.thresholds import fair_thresholds
+from testsgd.models import Model
+
+# Budgets that are tried, as shares of that of the user.
+_BUDGETS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+# Halves of the rows: thresholds are chosen by one and looked at on the other.
+_HALVES = 2
+
+THRESHOLDS_FILE = "thresholds.json"
+
+
+@dataclass(frozen=True)
+class ThresholdModel:
+    """A model whose scores are compared with the threshold of each row's combination."""
+
+    problem: Problem
+    base: FairModel
+    model: Model
+    limits: Floats  # Of each combination of sensitive values, shape (cells,).
+    usual: float  # The threshold of all other combinations.
+    kind: str = "thresholds for each combination of sensitive values"
+
+    def decisions(self, places: Places) -> Bools:
+        """Return whether each of some rows of the table gets the favourable label."""
+        scores = scores_of(self.problem, self.model, places)
+        assert scores is not None
+        return scores >= self.limits[self.problem.contingency.cell_of_row[places]]
+
+    def write(self, folder: Path, about: Mapping[str, Any]) -> list[Path]:
+        """Write the thresholds, and the model that they are of if it was fitted anew."""
+        contingency = self.problem.contingency
+        cells = [
+            {
+                "values": {
+                    axis.feature: axis.labels[cell]
+                    for axis, cell in zip(contingency.axes, row.tolist(), strict=True)
+                },
+                # JSON has no infinity: nobody of the combination gets the label.
+                "threshold": float(limit) if np.isfinite(limit) else None,
+            }
+            for row, limit in zip(contingency.coordinates, self.limits, strict=True)
+        ]
+        content = {
+            "rule": "a score of at least the threshold gets the favourable label; null: none does",
+            "favourable": self.problem.material.specification.label.favourable,
+            "otherwise": self.usual,
+            "thresholds": cells,
+            "about": dict(about),
+        }
+        written = self.base.write(folder, about)
+        folder.mkdir(parents=True, exist_ok=True)
+        with atomic_path(folder / THRESHOLDS_FILE) as temporary:
+            temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        return [*written, folder / THRESHOLDS_FILE]
+
+
+def threshold_candidates(
+    problem: Problem, base: FairModel, model: Model, scored: Scored
+) -> list[Candidate]:
+    """Choose thresholds with several budgets; each is looked at on rows that did not choose it.
+
+    `base` writes the model that the scores of new rows are from, `model` gives them.
+    """
+    groups = problem.groups(scored.places)
+    if not len(groups):
+        return []
+    labels = problem.favourable[scored.places]
+    shares = np.full(len(labels), 1 / len(labels))
+    judge = Judge(groups, labels, shares)
+    plain = scored.scores > scored.threshold
+    half = np.random.default_rng(problem.parameters.seed).permutation(len(labels)) % _HALVES
+    candidates = []
+    for part in _BUDGETS:
+        budget = part * problem.parameters.budget
+        decided = np.zeros(len(labels), dtype=bool)
+        for index in range(_HALVES):
+            chosen, others = np.flatnonzero(half != index), np.flatnonzero(half == index)
+            limits = _limits(problem, scored, chosen, budget=budget)
+            cells = problem.contingency.cell_of_row[scored.places[others]]
+            decided[others] = scored.scores[others] >= limits[cells]
+        point = point_of(budget, plain, decided[None], judge)
+
+        def fit(budget: float = budget) -> FairModel:
+            everything = np.arange(len(scored.places))
+            limits = _limits(problem, scored, everything, budget=budget)
+            return ThresholdModel(problem, base, model, limits, scored.threshold)
+
+        candidates.append(Candidate(point, fit))
+    return candidates
+
+
+def _limits(problem: Problem, scored: Scored, rows: NDArray[np.intp], *, budget: float) -> Floats:
+    """Return the threshold of each combination, chosen by some of the rows, shape (cells,)."""
+    groups = problem.groups(scored.places[rows])
+    scores = scored.scores[rows]
+    found = fair_thresholds(
+        scores,
+        scored.chances[rows],
+        scores > scored.threshold,
+        groups.contingency,
+        groups.rule_sets,
+        budget=budget,
+    )
+    # A score above the usual threshold gets the label where no row said otherwise.
+    usual = np.nextafter(scored.threshold, np.inf)
+    return np.where(np.isnan(found.thresholds), usual, found.thresholds)
+
+
+def without_scores(problem: Problem) -> ModelError:
+    """Return the error that thresholds need scores."""
+    return ModelError(
+        "it gives labels only, and thresholds need scores",
+        where=f"model {problem.loaded.model.name!r}",
+        remedy="give a model with scores, or --method play for one that can be fitted again",
+    )
