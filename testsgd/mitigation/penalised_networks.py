@@ -31,7 +31,9 @@ STEEPNESS = 2.0
 # Groups whose differences are this much smaller have a weight smaller by the factor e.
 TEMPERATURE = 0.01
 
-# With more groups their weights are found once for each pass over the rows only.
+# The weights of groups are found anew after so many rows; of more groups than these, which takes
+# longer, once for each pass over the rows.
+RENEWED_AFTER = 1024
 FEW_GROUPS = 100_000
 
 
@@ -53,7 +55,8 @@ class RunningPenalty:
         self._groups = groups
         self._steepness, self._temperature = steepness, temperature
         self._decisions = soft_decisions(margins, steepness=steepness)
-        self._renewed_after = 1 if len(groups) <= FEW_GROUPS else len(margins)
+        often = len(groups) <= FEW_GROUPS
+        self._renewed_after = min(RENEWED_AFTER, len(margins)) if often else len(margins)
         self._renew()
 
     def __call__(self, rows: NDArray[np.intp], margins: Floats) -> Floats:

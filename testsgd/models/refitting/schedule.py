@@ -88,7 +88,7 @@ KERAS_ANEW = Schedule(30, 1e-3, 128, patience=5)
 
 # Going on with a penalty on all groups, for each of its strengths. Steps that get smaller end where
 # the groups that were worst in turn are balanced.
-ROWS_PENALISED = RowSchedule(4, 2e-3, 1024, decay=1e-3, annealed=True, every=4)
+ROWS_PENALISED = RowSchedule(4, 2e-3, 256, decay=1e-3, annealed=True, every=4)
 KERAS_PENALISED = Schedule(4, 1e-3, 128)
 
 
