@@ -82,6 +82,10 @@ def fit(
     return {"epochs": len(history.history["val_loss"]), "seconds": seconds}
 
 
+# Rows or texts asked at once.
+_BATCH = 4096
+
+
 class Passes:
     """Passes over examples by a network of Keras, any number of trainings in turns.
 
@@ -123,6 +127,11 @@ class Passes:
             network.fit(**data(index), epochs=1, verbose=0)
             state = self._state()
             yield network.get_weights()
+
+    def scores(self, inputs: Any) -> NDArray[np.float64]:
+        """Return what the network that is being trained now answers; shape (n,)."""
+        answers = self._network.predict(inputs, batch_size=_BATCH, verbose=0)
+        return np.asarray(answers, dtype=np.float64).ravel()
 
     def _state(self) -> list[NDArray[Any]]:
         return [variable.numpy() for variable in self._variables]

@@ -18,9 +18,17 @@ from testsgd.errors import ModelError
 from testsgd.models.answers import CheckedFunction
 from testsgd.models.blackbox import KerasFunction, float_inputs, keras_inputs
 from testsgd.models.files import CARD_FILE, MODEL_FILE, write_retrained_card
-from testsgd.models.refitting.protocol import Examples, Inputs, Stage
-from testsgd.models.refitting.schedule import KERAS_ANEW, KERAS_ON, StagedRefitter
+from testsgd.models.refitting.protocol import Examples, Inputs, MarginSlopes, Stage
+from testsgd.models.refitting.schedule import (
+    KERAS_ANEW,
+    KERAS_ON,
+    KERAS_PENALISED,
+    StagedRefitter,
+)
 from testsgd.models.training import Passes, repeatable_keras
+
+# Scores are at least so far from 0 and from 1 where their log odds are taken.
+_LEAST = 1e-6
 
 
 class KerasRefitter(StagedRefitter[Any]):
@@ -52,9 +60,8 @@ class KerasRefitter(StagedRefitter[Any]):
 
         def data(epoch: int) -> dict[str, Any]:
             order = np.random.default_rng([seed, epoch]).permutation(len(inputs))
-            shuffled = inputs[order]
             return {
-                "x": shuffled if self._rows else keras_inputs(self._network, shuffled.tolist()),
+                "x": self._fed(inputs[order]),
                 "y": targets[order].astype(np.float32),
                 "sample_weight": weights[order],
                 "batch_size": self._schedule.batch_size,
@@ -66,6 +73,55 @@ class KerasRefitter(StagedRefitter[Any]):
         )
         for epoch, arrays in enumerate(passes, start=1):
             yield Stage(self._model.reading(_Snapshot(self._asked, arrays)), f"epoch {epoch}")
+
+    def margins(self) -> NDArray[np.float64]:
+        """Return the log odds of the favourable label less the threshold's; shape (n,)."""
+        # Asked once as it was audited: only then it is known to give scores, and their threshold.
+        self._model.decisions(self._training.inputs)
+        return self._margins(self._scores(self._model, self._training.inputs))
+
+    def go_on(self, model: Any, added: MarginSlopes, generator: np.random.Generator) -> Any:
+        """Train a network of this kind a few epochs further; None: the network as it is.
+
+        What is added to the loss gets into the labels and weights that Keras' ``fit`` is given, by
+        the scores before each epoch: so any compiled model can be trained.
+        """
+        targets, weights = self._training.full_targets(), self._training.full_weights()
+        every = np.arange(len(targets))
+
+        def data(epoch: int) -> dict[str, Any]:
+            scores = self._passes.scores(self._fed(self._inputs))
+            learnt, counts = targets_with(
+                scores, targets, weights, added(every, self._margins(scores))
+            )
+            order = generator.permutation(len(every))
+            return {
+                "x": self._fed(self._inputs[order]),
+                "y": learnt[order].astype(np.float32),
+                "sample_weight": counts[order].astype(np.float32),
+                "batch_size": KERAS_PENALISED.batch_size,
+                "shuffle": False,
+            }
+
+        *_, arrays = self._passes.train(
+            self._network.get_weights() if model is None else model.function.weights,
+            data,
+            passes=KERAS_PENALISED.epochs,
+            seed=int(generator.integers(2**31)),
+        )
+        return self._model.reading(_Snapshot(self._asked, arrays))
+
+    def _margins(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        threshold = 0.5 if self._model.threshold is None else self._model.threshold
+        certain = np.clip(scores, _LEAST, 1 - _LEAST)
+        of_threshold = np.clip(threshold, _LEAST, 1 - _LEAST)
+        return np.asarray(
+            np.log(certain) - np.log1p(-certain) - np.log(of_threshold) + np.log1p(-of_threshold)
+        )
+
+    def _fed(self, inputs: NDArray[Any]) -> Any:
+        """Return numbers of rows, or texts, as Keras takes them."""
+        return inputs if self._rows else keras_inputs(self._network, inputs.tolist())
 
     def write(self, model: Any, folder: Path, about: Mapping[str, Any]) -> list[Path]:
         """Write a network as ``model.keras``, for Keras to load, and its card."""
@@ -142,6 +198,28 @@ class KerasRefitter(StagedRefitter[Any]):
 
     def _error(self, what: str, remedy: str) -> ModelError:
         return ModelError(what, where=f"model {self._model.name!r}", remedy=remedy)
+
+
+def targets_with(
+    scores: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    added: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return targets in [0, 1] and weights whose cross-entropy has the slopes with what is added.
+
+    The slope of a row's cross-entropy by the log odds is its weight times the score less the
+    target; `added` comes to it, at these scores. All arrays have the shape (rows,).
+    """
+    slopes = weights * (scores - targets) + added
+    counted = weights > 0
+    # A row that does not count, but for what is added, learns the label that this asks for.
+    moved = np.where(added > 0, -1.0, np.where(added < 0, 2.0, targets))
+    moved[counted] = targets[counted] - added[counted] / weights[counted]
+    learnt = np.clip(moved, 0, 1)
+    # With a target beyond its bounds, the bound is learnt with a larger weight.
+    distances = np.maximum(np.abs(scores - learnt), _LEAST)
+    return learnt, np.where(moved == learnt, weights, np.abs(slopes) / distances)
 
 
 @dataclass(frozen=True)

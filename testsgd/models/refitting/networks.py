@@ -7,8 +7,9 @@ products. Here an epoch of 26,000 rows takes a twentieth of a second, and Tensor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,19 @@ from numpy.typing import NDArray
 
 from testsgd.models.files import PREPROCESSING_FILE, write_preprocessing
 from testsgd.models.network import Layer, NetworkModel, single_threaded_products
-from testsgd.models.refitting.protocol import Examples, Stage
-from testsgd.models.refitting.schedule import ROWS_ANEW, ROWS_ON, FileRefitter, RowSchedule
+from testsgd.models.refitting.protocol import Examples, MarginSlopes, Stage
+from testsgd.models.refitting.schedule import (
+    ROWS_ANEW,
+    ROWS_ON,
+    ROWS_PENALISED,
+    FileRefitter,
+    RowSchedule,
+)
 
 Floats = NDArray[np.float32]
+
+# Rows in a batch of a training with a penalty on all groups, at least.
+_FEWEST_IN_BATCH = 128
 
 
 class NetworkRefitter(FileRefitter[NetworkModel]):
@@ -49,6 +59,46 @@ class NetworkRefitter(FileRefitter[NetworkModel]):
             network = NetworkModel(trained, model.encoding, sigmoid=model.sigmoid, name=model.name)
             yield Stage(network, f"epoch {epoch}")
 
+    def margins(self) -> NDArray[np.float64]:
+        """Return the log odds of the favourable label less the threshold's; shape (n,)."""
+        return self._margins(self._model.output_sums(self._inputs))
+
+    def go_on(
+        self, model: NetworkModel | None, added: MarginSlopes, generator: np.random.Generator
+    ) -> NetworkModel:
+        """Train a network of this kind a few epochs further; None: the network as it is."""
+        original = self._model
+
+        def by_sums(rows: NDArray[np.intp], sums: Floats) -> Floats:
+            slopes: Floats = (self._sign * added(rows, self._margins(sums))).astype(np.float32)
+            return slopes
+
+        examples = [self._training]
+        # An epoch has some twenty steps at least, of few rows, too.
+        few = max(_FEWEST_IN_BATCH, len(self._inputs) // 20)
+        batch_size = min(ROWS_PENALISED.batch_size, few)
+        passes = train(
+            (model or original).layers,
+            self._inputs,
+            self._targets(examples),
+            self._weights(examples),
+            schedule=replace(ROWS_PENALISED, batch_size=batch_size),
+            generator=generator,
+            added=by_sums,
+        )
+        *_, (_, layers) = passes
+        return NetworkModel(layers, original.encoding, sigmoid=original.sigmoid, name=original.name)
+
+    def _margins(self, sums: Floats) -> NDArray[np.float64]:
+        threshold = self._model.sigmoid.decision_threshold
+        return np.asarray(self._sign * (sums.astype(np.float64) - threshold))
+
+    @property
+    def _sign(self) -> float:
+        """Whether the output grows with the favourable label's probability, 1, or falls, -1."""
+        sigmoid = self._model.sigmoid
+        return 1.0 if sigmoid.favourable == sigmoid.labels.positive else -1.0
+
     def _write_preprocessing(self, model: NetworkModel, folder: Path) -> tuple[str, ...]:
         features = {"features": model.encoding.to_json()}
         write_preprocessing(folder, "tables", model.sigmoid.labels, features)
@@ -65,6 +115,10 @@ class NetworkRefitter(FileRefitter[NetworkModel]):
         return encoded
 
 
+# From the places of some rows and the output's sums for them, shape (rows,), to the slopes by these
+# of what is added to the sum of the rows' losses, of the same shape.
+AddedSlopes = Callable[[NDArray[np.intp], Floats], Floats]
+
 # Adam's constants, as Keras has them.
 _FIRST_DECAY = 0.9
 _SECOND_DECAY = 0.999
@@ -79,12 +133,14 @@ def train(
     *,
     schedule: RowSchedule,
     generator: np.random.Generator,
+    added: AddedSlopes | None = None,
 ) -> Iterator[tuple[int, tuple[Layer, ...]]]:
     """Train ReLU layers and one sigmoid output to the least cross-entropy and decay, by Adam.
 
     `targets`: what the output should be, in [0, 1], shape (n,); `weights`: how much each row
-    counts. Gives the number of an epoch, from 1, and the network after it; the layers to begin with
-    are never changed. After Kingma and Ba, Adam: A Method for Stochastic Optimization, ICLR 2015,
+    counts. `added`: what else the loss is made of, by its slopes. Gives the number of an epoch,
+    from 1, and the network after it; the layers to begin with are never changed. After Kingma and
+    Ba, Adam: A Method for Stochastic Optimization, ICLR 2015,
     algorithm 1 in the form of the remark at the end of section 2.
     """
     kernels = [layer.weights.copy() for layer in layers]
@@ -98,7 +154,14 @@ def train(
         with single_threaded_products():
             for start in range(0, len(order), schedule.batch_size):
                 rows = order[start : start + schedule.batch_size]
-                slopes = gradients(kernels, biases, inputs[rows], targets[rows], weights[rows])
+                slopes = gradients(
+                    kernels,
+                    biases,
+                    inputs[rows],
+                    targets[rows],
+                    weights[rows],
+                    added=partial(added, rows) if added else None,
+                )
                 steps += 1
                 correction = math.sqrt(1 - _SECOND_DECAY**steps) / (1 - _FIRST_DECAY**steps)
                 rate = np.float32(schedule.rate(epoch - 1) * correction)
@@ -118,11 +181,18 @@ def train(
 
 
 def gradients(
-    kernels: list[Floats], biases: list[Floats], inputs: Floats, targets: Floats, weights: Floats
+    kernels: list[Floats],
+    biases: list[Floats],
+    inputs: Floats,
+    targets: Floats,
+    weights: Floats,
+    *,
+    added: Callable[[Floats], Floats] | None = None,
 ) -> list[Floats]:
     """Return the gradients of the batch's cross-entropy by the kernels, then by the biases.
 
-    The cross-entropy is the weighted sum over the number of rows.
+    The cross-entropy is the weighted sum over the number of rows. `added`: from the output's sums
+    to the slopes by them of another sum over the rows, which is divided by their number, too.
     """
     activations = [inputs]
     for kernel, bias in zip(kernels[:-1], biases[:-1], strict=True):
@@ -131,7 +201,10 @@ def gradients(
         activations.append(np.maximum(sums, 0, out=sums))
     output = (activations[-1] @ kernels[-1] + biases[-1])[:, 0]
     # Of a sigmoid's cross-entropy, the slope by its sum is the score less the target.
-    slopes = ((sigmoid(output) - targets) * (weights / np.float32(len(inputs))))[:, np.newaxis]
+    by_output = (sigmoid(output) - targets) * weights
+    if added is not None:
+        by_output += added(output)
+    slopes = (by_output / np.float32(len(inputs)))[:, np.newaxis]
     by_kernel, by_bias = [], []
     for index in reversed(range(len(kernels))):
         by_kernel.append(activations[index].T @ slopes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -173,3 +173,34 @@ class Refitter(Trainer[M], Protocol[M]):
     def check_writable(self) -> None:
         """Raise an error now if :meth:`write` could not do its work."""
         ...
+
+
+# From the places of some training examples and their margins, shape (rows,), to the slopes by these
+# of what is added to the sum of the rows' losses, of the same shape. A margin is the log odds of
+# the favourable label less those of the threshold: above 0 the decision is favourable.
+MarginSlopes = Callable[[NDArray[np.intp], NDArray[np.float64]], NDArray[np.float64]]
+
+
+class PenalisedTrainer(Protocol[M]):
+    """A network that can go on learning its training examples with something added to the loss."""
+
+    @property
+    def training_size(self) -> int:
+        """How many examples it is trained on."""
+        ...
+
+    def margins(self) -> NDArray[np.float64]:
+        """Return the margins of the training examples by the network as it is; shape (n,)."""
+        ...
+
+    def go_on(self, model: M | None, added: MarginSlopes, generator: np.random.Generator) -> M:
+        """Train a network of this kind a few epochs further; None: the network as it is.
+
+        What it begins with is not changed. `added` is asked about the training examples in parts.
+        """
+        ...
+
+
+def is_penalised_trainer(trainer: object) -> bool:
+    """Return whether something has what a :class:`PenalisedTrainer` has."""
+    return all(hasattr(trainer, name) for name in ("training_size", "margins", "go_on"))

@@ -86,6 +86,11 @@ TEXTS_ANEW = TextSchedule(8, 1e-3, 64, patience=2)
 KERAS_ON = Schedule(10, 1e-3, 128)
 KERAS_ANEW = Schedule(30, 1e-3, 128, patience=5)
 
+# Going on with a penalty on all groups, for each of its strengths. Steps that get smaller end where
+# the groups that were worst in turn are balanced.
+ROWS_PENALISED = RowSchedule(4, 2e-3, 256, decay=1e-3, annealed=True, every=4)
+KERAS_PENALISED = Schedule(4, 1e-3, 128)
+
 
 M = TypeVar("M")
 N = TypeVar("N", bound=SigmoidNetwork[Any])
@@ -137,6 +142,11 @@ class StagedRefitter(ABC, Generic[M]):
             least, waited = (loss, 0) if loss < least else (least, waited + 1)
             if waited >= self._schedule.patience:
                 return
+
+    @property
+    def training_size(self) -> int:
+        """How many examples it is trained on."""
+        return len(self._training)
 
     def check_writable(self) -> None:
         """Do nothing: a network can be written without any extra."""
