@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd.mitigation.compared_rates import SELECTION_RATE, ComparedRates
 from testsgd.mitigation.cross_fitted_play import (
     CrossFits,
     Judge,
@@ -18,7 +19,7 @@ from testsgd.mitigation.cross_fitted_play import (
     majority,
     play_rounds,
 )
-from testsgd.mitigation.play import Bools, ComparedGroups, Floats, cost_examples, group_weights
+from testsgd.mitigation.play import Bools, Floats, cost_examples, group_weights
 from testsgd.mitigation.retrained_estimator import rows_table
 from testsgd.rules import lay_out, sensitive_axes
 
@@ -44,6 +45,9 @@ class FrontierPoint:
     group_before: str  # Its rules.
     worst_after: float  # Worst difference of all groups now, with its sign.
     group_after: str  # Its rules.
+    # The rates of these two differences; they can be two where several are compared.
+    rate_before: str = SELECTION_RATE
+    rate_after: str = SELECTION_RATE
 
     @property
     def reduction(self) -> float:
@@ -64,6 +68,7 @@ class Search:
     max_rules: int | None
     seed: int
     jobs: int | None
+    objective: str = SELECTION_RATE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,8 +122,8 @@ def search_strengths(
     fold = folds_of(frame, favourable, folds=search.folds, seed=search.seed)
     if fold is None:
         return Searched(reason="one of the labels is too rare to set rows apart for validation")
-    groups = _groups(frame, favourable, fold >= 0, search)
-    if groups is None or not len(groups):
+    rates = _rates(frame, favourable, fold >= 0, search)
+    if rates is None or not len(rates):
         return Searched(reason="no group has enough rows")
     fits = CrossFits(estimator, X, classes, fold, search.jobs)
     plain = fits.decisions(favourable, weights)
@@ -126,17 +131,17 @@ def search_strengths(
         return Searched(reason="a part of the rows has one label only")
     counts = np.ones(len(frame)) if weights is None else weights
     counted = np.where(fold >= 0, counts, 0.0)
-    judge = Judge(groups, favourable, counted / counted.sum())
+    judge = Judge(rates, favourable, counted / counted.sum())
     if not judge.worst(plain)[0]:
         return Searched(reason="no group is treated differently")
     least = float(judge.accuracies(plain[None])[0]) - search.budget
 
     played: list[PlayedPoint] = []
-    start = group_weights(groups.differences(plain)[0])
+    start = group_weights(rates.differences(plain)[0])
     for strength in sorted(search.strengths):
         rounds, start = play_rounds(
             fits,
-            groups,
+            rates,
             favourable,
             counts / counts.sum(),
             strength=strength,
@@ -170,23 +175,28 @@ def best_point(played: Sequence[PlayedPoint], *, budget: float) -> PlayedPoint |
     return max(kept, key=lambda each: each.point.reduction, default=None)
 
 
-def _groups(
+def _rates(
     frame: pd.DataFrame, favourable: Bools, counted: Bools, search: Search
-) -> ComparedGroups | None:
+) -> ComparedRates | None:
     table = rows_table(frame[list(search.sensitive)], favourable, search.sensitive)
     if table is None:
         return None
-    contingency = lay_out(table, sensitive_axes(table))
-    least = search.min_rows
-    min_rows = int(np.ceil(least * counted.sum())) if isinstance(least, float) else int(least)
-    return ComparedGroups.of(contingency, counted, min_rows=min_rows, max_rules=search.max_rules)
+    return ComparedRates.of(
+        search.objective,
+        lay_out(table, sensitive_axes(table)),
+        favourable,
+        counted,
+        min_rows=search.min_rows,
+        max_rules=search.max_rules,
+    )
 
 
 def _point(strength: float, plain: Bools, decisions: Bools, judge: Judge) -> FrontierPoint:
     vote = majority(decisions)
-    differences = judge.groups.differences(np.stack([plain, vote]))
+    differences = judge.rates.differences(np.stack([plain, vote]))
     before, after = np.abs(differences).argmax(axis=1)
-    names = judge.groups.rule_sets.texts(np.array([before, after]))
+    rate_before, group_before = judge.rates.described(int(before))
+    rate_after, group_after = judge.rates.described(int(after))
     right = (np.stack([plain, vote]) == judge.favourable).astype(np.float64)
     accuracies = right @ judge.shares
     return FrontierPoint(
@@ -197,7 +207,9 @@ def _point(strength: float, plain: Bools, decisions: Bools, judge: Judge) -> Fro
         accuracy_drop=float(accuracies[0] - accuracies[1]),
         accuracy_drop_error=judge.error_of_mean(right[0] - right[1]),
         worst_before=float(differences[0, before]),
-        group_before=str(names[0]),
+        group_before=group_before,
+        rate_before=rate_before,
         worst_after=float(differences[1, after]),
-        group_after=str(names[1]),
+        group_after=group_after,
+        rate_after=rate_after,
     )
