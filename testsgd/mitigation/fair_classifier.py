@@ -144,7 +144,7 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         method: str = "play",
         objective: str = SELECTION_RATE,
         budget: float = 0.005,
-        rounds: int = 12,
+        rounds: int = 7,
         strengths: Any = None,
         folds: int = 3,
         min_rows: float = 0.05,
