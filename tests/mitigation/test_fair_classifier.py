@@ -87,12 +87,14 @@ def test_the_worst_difference_is_lower_within_the_budget() -> None:
 def test_equal_seeds_give_equal_models_on_any_number_of_jobs() -> None:
     X, y = numbers()
     forest = RandomForestClassifier(3, max_depth=6)
-    one, two, other = (
+    one, two, every, other = (
         around(forest, n_jobs=jobs, random_state=seed, rounds=2, strengths=[0.1]).fit(X, y)
-        for jobs, seed in ((1, 3), (2, 3), (1, 4))
+        for jobs, seed in ((1, 3), (2, 3), (-1, 3), (1, 4))
     )
-    assert one.frontier_ == two.frontier_
-    assert (one.predict_proba(X) == two.predict_proba(X)).all()
+    for again in (two, every):
+        assert one.frontier_ == again.frontier_
+        assert (one.predict(X) == again.predict(X)).all()
+        assert (one.predict_proba(X) == again.predict_proba(X)).all()
     assert one.frontier_ != other.frontier_
     assert forest.random_state is None
 
@@ -193,6 +195,7 @@ def test_missing_numbers_of_a_sensitive_feature() -> None:
     [
         ({"method": "other"}, "method: 'other' is not allowed"),
         ({"budget": 1.5}, "budget: 1.5 is not allowed"),
+        ({"objective": "precision"}, "objective: .precision. is not allowed"),
         ({"rounds": 0}, "rounds: 0 is not allowed"),
         ({"folds": 1}, "folds: 1 is not allowed"),
         ({"strengths": [0.1, -1]}, "strengths"),

@@ -87,11 +87,11 @@ def test_the_written_model_has_the_figures_that_are_printed(
 
     assert (said == labels).mean() == pytest.approx(summary.point.accuracy.accuracy)
     worst = worst_by_hand(rows, said == "yes", least=summary.settings.min_share)
-    assert worst == pytest.approx(abs(summary.point.worst))
+    assert worst == pytest.approx(abs(summary.point.worst.difference))
     seen = np.setdiff1d(np.arange(ROWS), held_out)
     plain = pipeline().fit(PEOPLE.iloc[seen], GRANTED.iloc[seen]).predict(rows)
     before = worst_by_hand(rows, plain == "yes", least=summary.settings.min_share)
-    assert before == pytest.approx(abs(summary.worst_before))
+    assert before == pytest.approx(abs(summary.worst_before.difference))
 
 
 def test_a_planted_difference_is_lowered_within_the_budget(result: FrontierResult) -> None:
@@ -99,7 +99,7 @@ def test_a_planted_difference_is_lowered_within_the_budget(result: FrontierResul
     assert summary.verdict.status == "fairer"
     assert result.exit_code == 0
     assert summary.point is not None
-    assert abs(summary.point.worst) < 0.8 * abs(summary.worst_before)
+    assert abs(summary.point.worst.difference) < 0.8 * abs(summary.worst_before.difference)
     assert summary.point.accuracy.drop < summary.settings.budget
 
 
@@ -135,7 +135,7 @@ def test_thresholds_are_those_of_the_file(tmp_path: Path) -> None:
     result = testsgd.fair_frontier(fitted, PEOPLE, GRANTED, **SETTINGS, method="thresholds")
     summary = result.summary
     assert summary.point is not None
-    assert abs(summary.point.worst) < abs(summary.worst_before)
+    assert abs(summary.point.worst.difference) < abs(summary.worst_before.difference)
     files = result.write_model(tmp_path)
     thresholds = pd.read_json(
         next(file for file in files if file.suffix == ".json" and file.stem == "thresholds"),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from testsgd.mitigation.compared_rates import ComparedRate, ComparedRates
 from testsgd.mitigation.cross_fitted_play import Judge, choose_voters, folds_of, majority
 from testsgd.mitigation.play import ComparedGroups, cost_examples, decision_costs, group_weights
 from testsgd.mitigation.retrained_estimator import rows_table
@@ -91,7 +92,8 @@ def test_without_groups_the_examples_are_the_rows() -> None:
 def test_voters_are_few_odd_and_no_worse_than_the_best_alone(seed: int, models: int) -> None:
     generator = np.random.default_rng(seed)
     groups, (_, favourable) = some_groups(seed), some_rows(seed)
-    judge = Judge(groups, favourable, np.full(60, 1 / 60))
+    rate = ComparedRate(name="selection_rate", groups=groups, other_counts=np.zeros(60, dtype=bool))
+    judge = Judge(ComparedRates((rate,)), favourable, np.full(60, 1 / 60))
     decisions = generator.random((models, 60)) < generator.random((models, 1))
     voters = choose_voters(decisions, judge, least_accuracy=0.0)
     assert len(voters) in (1, 3, 5)

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.parallel import Parallel, delayed
 
+from testsgd.mitigation.compared_rates import ComparedRates
 from testsgd.mitigation.play import (
     Bools,
-    ComparedGroups,
     Floats,
     cost_examples,
     decision_costs,
@@ -110,7 +110,7 @@ class Round:
 
 def play_rounds(
     fits: CrossFits,
-    groups: ComparedGroups,
+    rates: ComparedRates,
     favourable: Bools,
     shares: Floats,
     *,
@@ -123,7 +123,7 @@ def play_rounds(
     Parameters
     ----------
     fits : CrossFits
-    groups : ComparedGroups
+    rates : ComparedRates
     favourable : numpy.ndarray of bool, shape (rows,)
         The labels.
     shares : numpy.ndarray of shape (rows,)
@@ -136,16 +136,15 @@ def play_rounds(
         The groups' weights in the first round.
     """
     played: list[Round] = []
-    weights, differences = start, np.zeros(len(groups))
+    weights, differences = start, np.zeros(len(rates))
     for number in range(rounds):
-        of_rows = groups.derivative(strength * weights)[groups.contingency.cell_of_row]
-        costs = decision_costs(favourable, shares, of_rows)
+        costs = decision_costs(favourable, shares, rates.derivative(strength * weights))
         decisions = fits.decisions(*cost_examples(costs))
         if decisions is None:
             break
         played.append(Round(costs, decisions))
         # Each side answers the mean of what the other did so far.
-        differences = differences + (groups.differences(decisions)[0] - differences) / (number + 1)
+        differences = differences + (rates.differences(decisions)[0] - differences) / (number + 1)
         weights = weights + (group_weights(differences) - weights) / (number + 2)
     return played, weights
 
@@ -154,7 +153,7 @@ def play_rounds(
 class Judge:
     """Accuracy and worst difference of decisions on the rows that were not trained on."""
 
-    groups: ComparedGroups
+    rates: ComparedRates
     favourable: Bools
     shares: Floats  # Of the counted rows, which sum to 1; 0 for others.
 
@@ -162,9 +161,17 @@ class Judge:
         """Return the accuracy of several decisions, shape (q, rows)."""
         return np.asarray((decisions == self.favourable) @ self.shares)
 
+    def balanced_accuracies(self, decisions: Bools) -> Floats:
+        """Return the mean of the accuracies by label of several decisions, shape (q, rows)."""
+        right = decisions == self.favourable
+        labels = [self.favourable, ~self.favourable]
+        weights = [self.shares * label for label in labels]
+        parts = [right @ weight / weight.sum() for weight in weights if weight.any()]
+        return np.asarray(np.mean(parts, axis=0))
+
     def worst(self, decisions: Bools) -> Floats:
         """Return the largest size of a difference, for several decisions."""
-        return np.asarray(np.abs(self.groups.differences(decisions)).max(axis=1, initial=0.0))
+        return np.asarray(np.abs(self.rates.differences(decisions)).max(axis=1, initial=0.0))
 
     def error_of_mean(self, numbers: Floats) -> float:
         """Return the standard error of the mean of a number of each row."""

@@ -1,4 +1,4 @@
-"""A classifier whose worst difference in selection rate over all groups is lowered."""
+"""A classifier whose worst difference in selection rate, or another rate, is lowered."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from testsgd.data.cells import as_pandas
 from testsgd.errors import ParameterError
+from testsgd.mitigation.compared_rates import OBJECTIVES, SELECTION_RATE
 from testsgd.mitigation.cross_fitted_play import majority, rows_of
 from testsgd.mitigation.estimator_inputs import (
     checked_labels,
@@ -46,7 +47,7 @@ def _estimator_has(name: str) -> Callable[[F], F]:
 
 # To mypy the base classes are of no type: scikit-learn has no annotations.
 class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier with a smaller worst difference in selection rate over all groups.
+    """A classifier with a smaller worst difference over all groups, in selection rate by default.
 
     Groups are all short rule sets over the sensitive features, as an audit searches them. ``fit``
     plays rounds: the groups with the largest differences get weights, the estimator is fitted anew
@@ -66,6 +67,10 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         but two numbers only are categories.
     method : {"play"}
         How the difference is lowered.
+    objective : str
+        Which rate is compared: ``"selection_rate"``; among the rows of the last label the
+        ``"true_positive_rate"``, among the others the ``"false_positive_rate"``, or both of them
+        as ``"equalized_odds"``; or ``"accuracy"``, the rate of right decisions.
     budget : float
         Most accuracy that may be lost, as a share of the rows by weight: 0.005 is half a point.
     rounds : int
@@ -76,7 +81,8 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
     folds : int
         Parts of the rows in the cross-fitting.
     min_rows : int or float
-        Rows that a group has at least, inside and outside; a float is a share of all.
+        Rows that a group has at least, inside and outside; a float is a share of those that the
+        rate counts.
     max_rules : int, optional
         Rules that a group has at most. None: what a search of a few seconds allows.
     blind : bool
@@ -90,7 +96,8 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
     Attributes
     ----------
     classes_ : numpy.ndarray of shape (2,)
-        The labels. The rate of the last is compared; for two labels the difference is the same.
+        The labels. The last is the favourable one; for the selection rate and the accuracy
+        the other would give the same differences.
     estimators_ : list of classifiers
         Those that vote; an odd number, at most 5.
     frontier_ : list of FrontierPoint
@@ -111,6 +118,7 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
     References
     ----------
     Kearns, Neel, Roth and Wu, Preventing fairness gerrymandering, ICML 2018.
+    Hardt, Price and Srebro, Equality of opportunity in supervised learning, NeurIPS 2016.
 
     Examples
     --------
@@ -134,8 +142,9 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         *,
         sensitive_features: Any = None,
         method: str = "play",
+        objective: str = SELECTION_RATE,
         budget: float = 0.005,
-        rounds: int = 12,
+        rounds: int = 7,
         strengths: Any = None,
         folds: int = 3,
         min_rows: float = 0.05,
@@ -147,6 +156,7 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         self.estimator = estimator
         self.sensitive_features = sensitive_features
         self.method = method
+        self.objective = objective
         self.budget = budget
         self.rounds = rounds
         self.strengths = strengths
@@ -284,6 +294,12 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         share = isinstance(self.min_rows, Real) and not isinstance(self.min_rows, Integral)
         _require(self.method == "play", "method", self.method, 'it can be "play"')
         _require(
+            isinstance(self.objective, str) and self.objective in OBJECTIVES,
+            "objective",
+            self.objective,
+            f"it can be {', '.join(OBJECTIVES)}",
+        )
+        _require(
             _number(self.budget) and 0 <= self.budget < 1,
             "budget",
             self.budget,
@@ -329,6 +345,7 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
             max_rules=self.max_rules,
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
             jobs=self.n_jobs,
+            objective=self.objective,
         )
 
 

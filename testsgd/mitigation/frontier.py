@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd.mitigation.compared_rates import SELECTION_RATE, ComparedRates
 from testsgd.mitigation.cross_fitted_play import (
     CrossFits,
     Judge,
@@ -18,7 +19,7 @@ from testsgd.mitigation.cross_fitted_play import (
     majority,
     play_rounds,
 )
-from testsgd.mitigation.play import Bools, ComparedGroups, Floats, cost_examples, group_weights
+from testsgd.mitigation.play import Bools, Floats, cost_examples, group_weights
 from testsgd.mitigation.retrained_estimator import rows_table
 from testsgd.rules import lay_out, sensitive_axes
 
@@ -44,6 +45,11 @@ class FrontierPoint:
     group_before: str  # Its rules.
     worst_after: float  # Worst difference of all groups now, with its sign.
     group_after: str  # Its rules.
+    # How much lower the mean of the accuracies by label is.
+    balanced_drop: float = 0.0
+    # The rates of the two differences; they can be two where several are compared.
+    rate_before: str = SELECTION_RATE
+    rate_after: str = SELECTION_RATE
 
     @property
     def reduction(self) -> float:
@@ -64,6 +70,9 @@ class Search:
     max_rules: int | None
     seed: int
     jobs: int | None
+    objective: str = SELECTION_RATE
+    # Most balanced accuracy that may be lost, as a share.
+    balanced_budget: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,12 +117,12 @@ def search_strengths(
     weights: Floats | None,
     search: Search,
     *,
-    groups_of: Callable[[Bools], ComparedGroups] | None = None,
+    rates_of: Callable[[Bools], ComparedRates] | None = None,
 ) -> Searched:
     """Play with one strength after another and choose the best that keeps the budget.
 
-    `frame` holds the columns of X by name, and the sensitive ones even if X lacks them. `groups_of`
-    gives those that are compared, from which rows are counted; None: what the columns are is
+    `frame` holds the columns of X by name, and the sensitive ones even if X lacks them. `rates_of`
+    gives what is compared, from which rows are counted; None: what the columns are is
     guessed.
     """
     if len(frame) < LEAST_ROWS:
@@ -121,11 +130,11 @@ def search_strengths(
     fold = folds_of(frame, favourable, folds=search.folds, seed=search.seed)
     if fold is None:
         return Searched(reason="one of the labels is too rare to set rows apart for validation")
-    if groups_of is None:
-        groups = _groups(frame, favourable, fold >= 0, search)
+    if rates_of is None:
+        rates = _rates(frame, favourable, fold >= 0, search)
     else:
-        groups = groups_of(fold >= 0)
-    if groups is None or not len(groups):
+        rates = rates_of(fold >= 0)
+    if rates is None or not len(rates):
         return Searched(reason="no group has enough rows")
     fits = CrossFits(estimator, X, classes, fold, search.jobs)
     plain = fits.decisions(favourable, weights)
@@ -133,17 +142,17 @@ def search_strengths(
         return Searched(reason="a part of the rows has one label only")
     counts = np.ones(len(frame)) if weights is None else weights
     counted = np.where(fold >= 0, counts, 0.0)
-    judge = Judge(groups, favourable, counted / counted.sum())
+    judge = Judge(rates, favourable, counted / counted.sum())
     if not judge.worst(plain)[0]:
         return Searched(reason="no group is treated differently")
     least = float(judge.accuracies(plain[None])[0]) - search.budget
 
     played: list[PlayedPoint] = []
-    start = group_weights(groups.differences(plain)[0])
+    start = group_weights(rates.differences(plain)[0])
     for strength in sorted(search.strengths):
         rounds, start = play_rounds(
             fits,
-            groups,
+            rates,
             favourable,
             counts / counts.sum(),
             strength=strength,
@@ -159,7 +168,7 @@ def search_strengths(
         played.append(PlayedPoint(point=point, examples=examples))
         if point.accuracy_drop > _HOPELESS * search.budget:
             break
-    best = best_point(played, budget=search.budget)
+    best = best_point(played, budget=search.budget, balanced_budget=search.balanced_budget)
     if best is None:
         reason = (
             f"no strength lowered the worst difference and kept the accuracy within "
@@ -180,34 +189,44 @@ class HasPoint(Protocol):
 P = TypeVar("P", bound=HasPoint)
 
 
-def best_point(candidates: Sequence[P], *, budget: float) -> P | None:
-    """Return what lowers the worst difference most within a budget; None if nothing does."""
+def best_point(candidates: Sequence[P], *, budget: float, balanced_budget: float = 1.0) -> P | None:
+    """Return what lowers the worst difference most within both budgets; None if nothing does.
+
+    The budgets are the shares of accuracy and of balanced accuracy that may be lost.
+    """
     kept = [
         each
         for each in candidates
-        if each.point.accuracy_drop <= budget and each.point.reduction > 0
+        if each.point.accuracy_drop <= budget
+        and each.point.balanced_drop <= balanced_budget
+        and each.point.reduction > 0
     ]
     return max(kept, key=lambda each: each.point.reduction, default=None)
 
 
-def _groups(
+def _rates(
     frame: pd.DataFrame, favourable: Bools, counted: Bools, search: Search
-) -> ComparedGroups | None:
+) -> ComparedRates | None:
     table = rows_table(frame[list(search.sensitive)], favourable, search.sensitive)
     if table is None:
         return None
-    contingency = lay_out(table, sensitive_axes(table))
-    least = search.min_rows
-    min_rows = int(np.ceil(least * counted.sum())) if isinstance(least, float) else int(least)
-    return ComparedGroups.of(contingency, counted, min_rows=min_rows, max_rules=search.max_rules)
+    return ComparedRates.of(
+        search.objective,
+        lay_out(table, sensitive_axes(table)),
+        favourable,
+        counted,
+        min_rows=search.min_rows,
+        max_rules=search.max_rules,
+    )
 
 
 def point_of(strength: float, plain: Bools, decisions: Bools, judge: Judge) -> FrontierPoint:
     """Return what a majority costs and brings; `decisions` of its models, shape (models, rows)."""
     vote = majority(decisions)
-    differences = judge.groups.differences(np.stack([plain, vote]))
+    differences = judge.rates.differences(np.stack([plain, vote]))
     before, after = np.abs(differences).argmax(axis=1)
-    names = judge.groups.rule_sets.texts(np.array([before, after]))
+    rate_before, group_before = judge.rates.described(int(before))
+    rate_after, group_after = judge.rates.described(int(after))
     right = (np.stack([plain, vote]) == judge.favourable).astype(np.float64)
     accuracies = right @ judge.shares
     return FrontierPoint(
@@ -218,7 +237,10 @@ def point_of(strength: float, plain: Bools, decisions: Bools, judge: Judge) -> F
         accuracy_drop=float(accuracies[0] - accuracies[1]),
         accuracy_drop_error=judge.error_of_mean(right[0] - right[1]),
         worst_before=float(differences[0, before]),
-        group_before=str(names[0]),
+        group_before=group_before,
+        balanced_drop=float(np.subtract(*judge.balanced_accuracies(np.stack([plain, vote])))),
+        rate_before=rate_before,
         worst_after=float(differences[1, after]),
-        group_after=str(names[1]),
+        group_after=group_after,
+        rate_after=rate_after,
     )

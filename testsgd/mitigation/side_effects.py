@@ -6,7 +6,7 @@ far apart a group and its complement are in a rate, without its sign.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -158,12 +158,12 @@ def side_effects(
     allowed_loss: float,
     confidence: float,
     seed: int,
-    worst_among: NDArray[np.bool_] | None = None,
+    with_worst: bool = True,
 ) -> SideEffects:
     """Compute which gaps grew by more than `allowed`, and what became of the worst difference.
 
-    `allowed_loss` is how much accuracy a group may lose. The worst difference is looked for among
-    all judged groups, or those of them that `worst_among` says, shape (groups,).
+    `allowed_loss` is how much accuracy a group may lose. Without `with_worst` the worst
+    difference is not looked for.
 
     Given are the decisions about some rows: of the original model, of that which stands in for it
     where it may have learnt these rows' labels, and of the model that is written. The lower bounds
@@ -199,14 +199,13 @@ def side_effects(
         gaps=gaps,
         growths=tuple(one for one in growths if one.after - one.before > allowed),
         largest=max(growths, key=lambda one: one.after - one.before, default=None),
-        worst=_worst_difference(
-            sums,
-            original,
-            after,
-            np.flatnonzero(judged if worst_among is None else judged & worst_among),
+        worst=worst_difference(
+            [RateFamily(sums, rows, original, after, np.flatnonzero(judged))],
             confidence=confidence,
             seed=seed,
-        ),
+        )
+        if with_worst
+        else None,
         losses=tuple(one for one in losses if one.lost > allowed_loss),
         largest_loss=max(losses, key=lambda one: one.lost, default=None),
     )
@@ -287,29 +286,26 @@ def _lower_bound(
     return sign * (first - last) - np.where(sign > 0, below, above)
 
 
-def _worst_difference(
-    sums: GroupSums,
-    before: NDArray[np.bool_],
-    after: NDArray[np.bool_],
-    judged: NDArray[np.intp],
-    *,
-    confidence: float,
-    seed: int,
-) -> WorstDifference | None:
-    """Find the largest differences in observed selection rates, with the interval of the change.
+@dataclass(frozen=True)
+class RateFamily:
+    """A rate of all groups by two models, and the groups whose differences are looked at."""
 
-    Each bootstrap sample of the rows finds its own largest differences, of both models.
-    """
-    if not len(judged):
-        return None
-    generator, rows = np.random.default_rng([seed, 6]), len(before)
+    sums: GroupSums
+    counted: NDArray[np.bool_]  # The rows that the rate is of; shape (rows,).
+    before: NDArray[np.bool_]  # Those answered yes by the original model.
+    after: NDArray[np.bool_]  # By the model that was written.
+    judged: NDArray[np.intp]  # Places of the groups.
 
-    def sizes(weights: Counts) -> Floats:
-        """Return the sizes of all differences; shape (samples, models, groups)."""
-        quantities = np.stack([weights, weights * before, weights * after])
+    def sizes(self, weights: Counts) -> Floats:
+        """Return the sizes of all differences by weights of the rows, shape (samples, rows).
+
+        The sizes have the shape (samples, models, groups).
+        """
+        counted = weights * self.counted
+        quantities = np.stack([counted, counted * self.before, counted * self.after])
         inside, together = (
-            of_groups.reshape(3, len(weights), -1)[:, :, judged]
-            for of_groups in sums(quantities.reshape(-1, rows))
+            of_groups.reshape(3, len(weights), -1)[:, :, self.judged]
+            for of_groups in self.sums(quantities.reshape(-1, weights.shape[1]))
         )
         outside = together - inside
         # A sample may have no rows of one side; then there is no difference.
@@ -317,6 +313,23 @@ def _worst_difference(
         known = (inside[0] > 0) & (outside[0] > 0)
         found = np.abs(inside[1:] / number - outside[1:] / others) * known
         return np.moveaxis(found, 0, 1)
+
+
+def worst_difference(
+    families: Sequence[RateFamily], *, confidence: float, seed: int
+) -> WorstDifference | None:
+    """Find the largest differences of any rate and group, with the interval of the change.
+
+    Each bootstrap sample of the rows finds its own largest differences, of both models. Groups are
+    numbered through all families. None if no group is judged.
+    """
+    judged = np.concatenate([family.judged for family in families])
+    if not len(judged):
+        return None
+    generator, rows = np.random.default_rng([seed, 6]), len(families[0].counted)
+
+    def sizes(weights: Counts) -> Floats:
+        return np.concatenate([family.sizes(weights) for family in families], axis=2)
 
     (seen,) = sizes(np.ones((1, rows), dtype=np.int64))
     changes, block = list[float](), max(1, min(_BLOCK, _NUMBERS // len(judged)))

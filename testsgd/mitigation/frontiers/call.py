@@ -112,7 +112,7 @@ def fair_frontier(
     ...     sensitive_features=["male", "age"],
     ...     max_accuracy_drop=2,
     ... )
-    >>> abs(result.summary.point.worst) < abs(result.summary.worst_before)
+    >>> abs(result.summary.point.worst.difference) < abs(result.summary.worst_before.difference)
     True
     """
     settings = parameters_of(FrontierParameters, parameters, where="frontier")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from testsgd.mitigation.frontiers.parameters import Method
+from testsgd.mitigation.frontiers.parameters import Method, Objective
 
 
 # Checkers read no class of parameters as keywords, so that its names and types stand here once
@@ -22,6 +22,8 @@ class FrontierOptions(TypedDict, total=False):
 
     method: Method
     max_accuracy_drop: float
+    max_balanced_drop: float
+    objective: Objective
     max_side_effect: float
     max_group_accuracy_drop: float
     min_share: float

@@ -19,6 +19,17 @@ class Accuracy:
     balanced: float  # Mean of the shares of right decisions by label.
     drop: float  # How much lower the accuracy is; less than 0 is a gain.
     drop_interval: tuple[float, float]  # Of that, each row compared with itself.
+    balanced_drop: float  # How much lower the balanced accuracy is.
+    balanced_drop_interval: tuple[float, float]  # Of that, likewise.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Worst:
+    """The worst difference of all groups."""
+
+    difference: float  # With its sign.
+    rate: str  # Of which rate it is.
+    group: str  # The group's rules.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,16 +38,16 @@ class MeasuredPoint:
 
     expected: FrontierPoint
     accuracy: Accuracy
-    worst: float  # The worst difference of the compared groups, with its sign.
-    group: str  # The rules of the group that it is of.
+    worst: Worst
     model: FairModel
 
 
 @dataclass(frozen=True, kw_only=True)
 class SidesOfGroup:
-    """Selection rates of a group and of its complement, by the model before and after."""
+    """A rate of a group and of its complement, by the model before and after."""
 
     text: str
+    rate: str  # Which rate.
     rows: tuple[int, int]  # In the group, and in its complement.
     base_rates: tuple[float, float]  # Share with the favourable label in the file.
     before: tuple[float, float]
@@ -50,10 +61,11 @@ class FrontierOutcome:
     problem: Problem
     method: str
     kind: str  # What is fitted, and how, in words.
-    groups: ComparedGroups  # The groups of the held-out rows that are compared.
+    groups: int  # Groups of the held-out rows that are compared, once for each rate.
     before: Accuracy
-    worst_before: float  # Of the original, with its sign.
-    group_before: str
+    worst_before: Worst  # Of the original.
+    # Of the change of the worst difference, of the chosen point; None if none was.
+    worst_change: tuple[float, float] | None
     constant_accuracy: float  # Of the best model that says the same of all.
     points: tuple[MeasuredPoint, ...]
     chosen: int | None  # Which point was chosen by the rows that were seen; None if none.

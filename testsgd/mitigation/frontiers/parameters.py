@@ -9,6 +9,9 @@ from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.parameters import Parameters, declared_parameters, parameter
 
 Method = Literal["auto", "play", "thresholds", "penalty"]
+Objective = Literal[
+    "selection_rate", "true_positive_rate", "false_positive_rate", "equalized_odds", "accuracy"
+]
 
 _OF_SAMPLES = declared_parameters(MitigationParameters)
 
@@ -42,6 +45,19 @@ class FrontierParameters(Parameters):
         at_least=0,
         at_most=100,
         example="percentage points such as 0.5",
+    )
+    max_balanced_drop: float = parameter(
+        5.0,
+        "Most percentage points of balanced accuracy, the mean over both labels, that may be lost.",
+        at_least=0,
+        at_most=100,
+        example="percentage points such as 5",
+    )
+    objective: Objective = parameter(
+        "selection_rate",
+        "Which rate groups are to have alike: selection_rate, true_positive_rate, "
+        "false_positive_rate, equalized_odds (both of these) or accuracy. Others than selection "
+        "rates are for play.",
     )
     max_side_effect: float = parameter(
         0.05,
@@ -85,3 +101,8 @@ class FrontierParameters(Parameters):
     def budget(self) -> float:
         """Most accuracy that may be lost, as a share of the rows."""
         return self.max_accuracy_drop / 100
+
+    @property
+    def balanced_budget(self) -> float:
+        """Most balanced accuracy that may be lost, as a share."""
+        return self.max_balanced_drop / 100

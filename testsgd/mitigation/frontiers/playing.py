@@ -15,6 +15,7 @@ from testsgd.mitigation.frontier import STRENGTHS, PlayedPoint, Search, search_s
 from testsgd.mitigation.frontiers.candidates import Candidate
 from testsgd.mitigation.frontiers.problem import Bools, FairModel, Places, Problem
 from testsgd.mitigation.retrained_estimator import fit_clone
+from testsgd.models.refitting import Refitter
 from testsgd.models.refitting.estimators import EstimatorRefitter, seeded_clone
 
 _ROUNDS = 8
@@ -23,10 +24,10 @@ _FOLDS = 3
 
 @dataclass(frozen=True)
 class RefittedModel:
-    """An estimator that was fitted anew, read as the original is."""
+    """A model that was fitted again, read as the original is."""
 
     problem: Problem
-    refitter: EstimatorRefitter
+    refitter: Refitter[Any]
     model: Any  # What its answers are read by.
     kind: str
 
@@ -35,7 +36,7 @@ class RefittedModel:
         return self.problem.material.decisions(self.model, places)
 
     def write(self, folder: Path, about: Mapping[str, Any]) -> list[Path]:
-        """Write it as ``model.skops``, and its card."""
+        """Write it in the form of its kind, and its card."""
         return self.refitter.write(self.model, folder, about)
 
 
@@ -62,6 +63,7 @@ def play_candidates(problem: Problem, refitter: EstimatorRefitter) -> tuple[list
         Search(
             sensitive=tuple(sensitive),
             budget=settings.budget,
+            balanced_budget=settings.balanced_budget,
             strengths=STRENGTHS,
             rounds=_ROUNDS,
             folds=_FOLDS,
@@ -69,8 +71,9 @@ def play_candidates(problem: Problem, refitter: EstimatorRefitter) -> tuple[list
             max_rules=settings.max_features,
             seed=settings.seed,
             jobs=-1 if settings.jobs is None else settings.jobs,
+            objective=settings.objective,
         ),
-        groups_of=lambda counted: problem.groups(places, counted=counted),
+        rates_of=lambda counted: problem.rates(places, counted=counted),
     )
     candidates = [
         Candidate(played.point, partial(_fitted, problem, refitter, estimator, given, played))

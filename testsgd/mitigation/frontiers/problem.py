@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd.mitigation.compared_rates import ComparedRates
 from testsgd.mitigation.frontiers.parameters import FrontierParameters
 from testsgd.mitigation.parameters import LEAST_HELD_OUT
 from testsgd.mitigation.play import ComparedGroups
@@ -78,27 +79,47 @@ class Problem:
         """Return the combinations of sensitive values, with the cells of some rows."""
         return replace(self.contingency, cell_of_row=self.contingency.cell_of_row[places])
 
-    def groups(self, places: Places, *, counted: Bools | None = None) -> ComparedGroups:
-        """Return the groups that have enough of some rows, inside and outside.
+    def rates(self, places: Places, *, counted: Bools | None = None) -> ComparedRates:
+        """Return the rates that are compared among some rows, each with its groups.
 
         `counted`: which of these rows count; None: all.
         """
         if counted is None:
             counted = np.ones(len(places), dtype=bool)
-        share = self.parameters.min_share
-        fewest = max(LEAST_HELD_OUT, int(np.ceil(share * counted.sum())))
-        return self._groups(places, counted, min_rows=fewest)
+        share = max(self.parameters.min_share, LEAST_HELD_OUT / max(1, int(counted.sum())))
+        return ComparedRates.of(
+            self.parameters.objective,
+            self.contingency_of(places),
+            self.favourable[places],
+            counted,
+            min_rows=share,
+            max_rules=self.parameters.max_features,
+        )
+
+    def groups(self, places: Places, *, max_features: int | None = None) -> ComparedGroups:
+        """Return the groups that have enough of some rows for selection rates to be compared.
+
+        `max_features`: most rules, in place of that of the parameters.
+        """
+        fewest = int(np.ceil(self.parameters.min_share * len(places)))
+        return self._groups(
+            places,
+            min_rows=max(LEAST_HELD_OUT, fewest),
+            max_features=max_features or self.parameters.max_features,
+        )
 
     def small_groups(self, places: Places) -> ComparedGroups:
         """Return the groups of some rows that side effects are looked for in."""
-        return self._groups(places, np.ones(len(places), dtype=bool), min_rows=LEAST_HELD_OUT)
+        return self._groups(
+            places, min_rows=LEAST_HELD_OUT, max_features=self.parameters.max_features
+        )
 
-    def _groups(self, places: Places, counted: Bools, *, min_rows: int) -> ComparedGroups:
+    def _groups(self, places: Places, *, min_rows: int, max_features: int | None) -> ComparedGroups:
         return ComparedGroups.of(
             self.contingency_of(places),
-            counted,
+            np.ones(len(places), dtype=bool),
             min_rows=min_rows,
-            max_rules=self.parameters.max_features,
+            max_rules=max_features,
         )
 
 

@@ -91,8 +91,8 @@ class FrontierResult(DocumentResult[FrontierSummary]):
             "method": self.summary.method,
         }
         if point is not None:
-            about["held-out worst difference before"] = abs(self.summary.worst_before)
-            about["held-out worst difference"] = abs(point.worst)
+            about["held-out worst difference before"] = self.summary.worst_before.size
+            about["held-out worst difference"] = point.worst.size
             about["held-out accuracy before"] = self.summary.before.accuracy
             about["held-out accuracy"] = point.accuracy.accuracy
             about["held-out balanced accuracy before"] = self.summary.before.balanced

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
-from numpy.typing import NDArray
 
 from testsgd.auditing import Progress
 from testsgd.errors import ModelError
+from testsgd.mitigation.compared_rates import SELECTION_RATE
 from testsgd.mitigation.frontier import best_point
 from testsgd.mitigation.frontiers.candidates import Candidate
 from testsgd.mitigation.frontiers.outcome import (
@@ -22,18 +22,27 @@ from testsgd.mitigation.frontiers.outcome import (
     FrontierOutcome,
     MeasuredPoint,
     SidesOfGroup,
+    Worst,
 )
+from testsgd.mitigation.frontiers.penalising import needs_network, penalty_candidates
 from testsgd.mitigation.frontiers.playing import RefittedModel, play_candidates
 from testsgd.mitigation.frontiers.problem import AskedModel, Bools, FairModel, Places, Problem
 from testsgd.mitigation.frontiers.scored import Scored, cross_fitted_scores, own_scores
 from testsgd.mitigation.frontiers.thresholds import threshold_candidates, without_scores
 from testsgd.mitigation.play import ComparedGroups
-from testsgd.mitigation.side_effects import SideEffects, side_effects
+from testsgd.mitigation.side_effects import (
+    RateFamily,
+    SideEffects,
+    WorstDifference,
+    side_effects,
+    worst_difference,
+)
 from testsgd.models import Model
 from testsgd.models.network import NetworkModel
 from testsgd.models.refitting import Refitter, refitter_for
 from testsgd.models.refitting.estimators import EstimatorRefitter
-from testsgd.scoring import paired_rates_interval
+from testsgd.models.refitting.protocol import is_penalised_trainer
+from testsgd.scoring import normal_quantile, paired_rates_interval
 
 
 def run_frontier(problem: Problem, *, progress: Progress | None = None) -> FrontierOutcome:
@@ -57,16 +66,24 @@ def run_frontier(problem: Problem, *, progress: Progress | None = None) -> Front
     reason = ""
     with _timed(seconds, "searching"):
         advance("searching", 0, 1)
-        ceiling = [] if scored is None else threshold_candidates(problem, base, model, scored)
+        ceiling = []
+        if scored is not None and problem.parameters.objective == SELECTION_RATE:
+            ceiling = threshold_candidates(problem, base, model, scored)
         if method == "thresholds":
             if scored is None:
                 raise without_scores(problem)
             candidates = ceiling
+        elif method == "penalty":
+            candidates = penalty_candidates(problem)
         else:
             assert isinstance(refitter, EstimatorRefitter)
             candidates, reason = play_candidates(problem, refitter)
         advance("searching", 1, 1)
-    best = best_point(candidates, budget=problem.parameters.budget)
+    best = best_point(
+        candidates,
+        budget=problem.parameters.budget,
+        balanced_budget=problem.parameters.balanced_budget,
+    )
     chosen = None if best is None else candidates.index(best)
     with _timed(seconds, "measuring"):
         held_out = _HeldOut(problem, base)
@@ -75,26 +92,29 @@ def run_frontier(problem: Problem, *, progress: Progress | None = None) -> Front
             points.append(held_out.point(candidate))
             advance("measuring", number, len(candidates))
         others = [] if method == "thresholds" else [held_out.point(each) for each in ceiling]
-        effects = small = None
+        effects = small = worst = None
         paying: tuple[SidesOfGroup, ...] = ()
-        if chosen is not None and len(held_out.groups):
+        if chosen is not None and len(held_out.rates):
+            decisions = points[chosen].model.decisions(problem.held_out)
             small = problem.small_groups(problem.held_out)
-            effects = _effects(problem, small, held_out, points[chosen].model)
-            paying = held_out.paying(points[chosen].model)
+            effects = _effects(problem, small, held_out, decisions)
+            worst = held_out.worst_change(decisions)
+            paying = held_out.paying(decisions)
     if chosen is None and not reason:
         reason = (
             "no strength lowered the worst difference and kept the accuracy within "
-            f"{problem.parameters.max_accuracy_drop:g} points"
+            f"{problem.parameters.max_accuracy_drop:g} points, the balanced accuracy within "
+            f"{problem.parameters.max_balanced_drop:g}"
         )
-    worst_before, group_before = held_out.worst(held_out.before)
+    worst_before = held_out.worst(held_out.before)
     return FrontierOutcome(
         problem=problem,
         method=method,
         kind="the model's scores" if refitter is None else refitter.kind,
-        groups=held_out.groups,
+        groups=len(held_out.rates),
         before=held_out.accuracy(held_out.before),
         worst_before=worst_before,
-        group_before=group_before,
+        worst_change=None if worst is None else worst.interval,
         constant_accuracy=held_out.constant_accuracy(),
         points=tuple(points),
         chosen=chosen,
@@ -119,15 +139,22 @@ def method_for(problem: Problem) -> tuple[str, Refitter[Model] | None]:
         )
     except ModelError:
         refitter = None
+    network = is_penalised_trainer(refitter)
     plays = isinstance(refitter, EstimatorRefitter) and refitter.takes_weights
     if wanted == "auto":
-        return ("play" if plays else "thresholds"), refitter
+        if network:
+            return "penalty", refitter
+        # Thresholds are for selection rates; of other rates the play says what it needs.
+        selection = problem.parameters.objective == SELECTION_RATE
+        wanted = "play" if plays or not selection else "thresholds"
     if wanted == "play" and not plays:
         raise ModelError(
             "it cannot be fitted again with weights of the rows, which the play needs",
             where=f"model {problem.loaded.model.name!r}",
             remedy="give an estimator whose fit takes sample_weight, or --method thresholds",
         )
+    if wanted == "penalty" and not network:
+        raise needs_network(problem)
     return wanted, refitter
 
 
@@ -167,31 +194,53 @@ class _HeldOut:
         self.problem = problem
         self.places = problem.held_out
         self.labels = problem.favourable[self.places]
-        self.groups = problem.groups(self.places)
+        self.rates = problem.rates(self.places)
         self.before = base.decisions(self.places)
 
     def accuracy(self, decisions: Bools) -> Accuracy:
         """Return how accurate decisions are, beside those of the original."""
+        confidence = self.problem.parameters.confidence
         right, before = decisions == self.labels, self.before == self.labels
         gained, lost = int((right & ~before).sum()), int((before & ~right).sum())
-        low, high = paired_rates_interval(
-            lost, gained, len(right), self.problem.parameters.confidence
-        )
-        by_label = [right[self.labels == label] for label in (False, True)]
+        low, high = paired_rates_interval(lost, gained, len(right), confidence)
+        lost_each = before.astype(np.float64) - right
+        labels = [label for label in (False, True) if (self.labels == label).any()]
+        parts = [lost_each[self.labels == label] for label in labels]
+        error = np.sqrt(sum(part.var() / len(part) for part in parts)) / len(parts)
+        balanced_drop = float(np.mean([part.mean() for part in parts]))
+        reach = float(normal_quantile(confidence) * error)
         return Accuracy(
             accuracy=float(right.mean()),
-            balanced=float(np.mean([part.mean() for part in by_label if len(part)])),
+            balanced=float(np.mean([right[self.labels == label].mean() for label in labels])),
             drop=float(before.mean() - right.mean()),
             drop_interval=(float(low), float(high)),
+            balanced_drop=balanced_drop,
+            balanced_drop_interval=(balanced_drop - reach, balanced_drop + reach),
         )
 
-    def worst(self, decisions: Bools) -> tuple[float, str]:
-        """Return the worst difference of any group with its sign, and the group's rules."""
-        if not len(self.groups):
-            return 0.0, ""
-        differences = self.groups.differences(decisions)[0]
+    def worst(self, decisions: Bools) -> Worst:
+        """Return the worst difference of any group, and whose it is."""
+        if not len(self.rates):
+            return Worst(difference=0.0, rate="", group="")
+        differences = self.rates.differences(decisions)[0]
         index = int(np.abs(differences).argmax())
-        return float(differences[index]), str(self.groups.rule_sets.texts(np.array([index]))[0])
+        rate, group = self.rates.described(index)
+        return Worst(difference=float(differences[index]), rate=rate, group=group)
+
+    def worst_change(self, decisions: Bools) -> WorstDifference | None:
+        """Return how the worst difference changed, with its interval."""
+        families = [
+            RateFamily(
+                rate.groups.sums,
+                rate.groups.counted,
+                self.before ^ rate.other_counts,
+                decisions ^ rate.other_counts,
+                np.arange(len(rate.groups)),
+            )
+            for rate in self.rates.rates
+        ]
+        parameters = self.problem.parameters
+        return worst_difference(families, confidence=parameters.confidence, seed=parameters.seed)
 
     def constant_accuracy(self) -> float:
         """Return the accuracy of the best model that says the same of all."""
@@ -202,34 +251,38 @@ class _HeldOut:
         """Fit the model of a candidate and measure it."""
         model = candidate.fit()
         decisions = model.decisions(self.places)
-        worst, group = self.worst(decisions)
         return MeasuredPoint(
             expected=candidate.point,
             accuracy=self.accuracy(decisions),
-            worst=worst,
-            group=group,
+            worst=self.worst(decisions),
             model=model,
         )
 
-    def paying(self, model: FairModel) -> tuple[SidesOfGroup, ...]:
+    def paying(self, decisions: Bools) -> tuple[SidesOfGroup, ...]:
         """Return the rates of the groups that are worst before and after."""
-        after = model.decisions(self.places)
-        differences = np.abs(self.groups.differences(np.stack([self.before, after])))
-        worst = list(dict.fromkeys(differences.argmax(axis=1).tolist()))
-        quantities = np.stack([np.ones(len(after), dtype=bool), self.labels, self.before, after])
-        inside, together = self.groups.sums(quantities.astype(np.int64))
-        outside = together - inside
-        return tuple(self._sides(group, inside[:, group], outside[:, group]) for group in worst)
+        both = np.abs(self.rates.differences(np.stack([self.before, decisions])))
+        return tuple(
+            self._sides(index, decisions) for index in dict.fromkeys(both.argmax(axis=1).tolist())
+        )
 
-    def _sides(
-        self, group: int, inside: NDArray[np.int64], outside: NDArray[np.int64]
-    ) -> SidesOfGroup:
+    def _sides(self, index: int, decisions: Bools) -> SidesOfGroup:
+        rate, group = self.rates.place(index)
+        answers = [
+            np.ones(len(decisions), dtype=bool),
+            self.labels,
+            self.before ^ rate.other_counts,
+            decisions ^ rate.other_counts,
+        ]
+        inside, together = rate.groups.sums(np.stack(answers).astype(np.int64))
+        own = inside[:, group]
+        others = together[:, group] - own
         base, before, after = (
-            (float(inside[row] / inside[0]), float(outside[row] / outside[0])) for row in (1, 2, 3)
+            (float(own[row] / own[0]), float(others[row] / others[0])) for row in (1, 2, 3)
         )
         return SidesOfGroup(
-            text=self.groups.rule_sets.rule_set(group).text,
-            rows=(int(inside[0]), int(outside[0])),
+            text=rate.groups.rule_sets.rule_set(group).text,
+            rate=rate.name,
+            rows=(int(own[0]), int(others[0])),
             base_rates=base,
             before=before,
             after=after,
@@ -237,22 +290,21 @@ class _HeldOut:
 
 
 def _effects(
-    problem: Problem, groups: ComparedGroups, held_out: _HeldOut, model: FairModel
+    problem: Problem, groups: ComparedGroups, held_out: _HeldOut, decisions: Bools
 ) -> SideEffects:
-    """Return what a model does to all groups of the held-out rows, small ones too."""
-    settings, rows = problem.parameters, len(held_out.places)
-    fewest = int(np.ceil(settings.min_share * rows))
+    """Return what decisions do to all groups of the held-out rows, small ones too."""
+    settings = problem.parameters
     return side_effects(
         groups.sums,
         held_out.labels,
         original=held_out.before,
         reference=held_out.before,
-        written=model.decisions(held_out.places),
+        written=decisions,
         allowed=settings.max_side_effect,
         allowed_loss=settings.max_group_accuracy_drop / 100,
         confidence=settings.confidence,
         seed=settings.seed,
-        worst_among=np.minimum(groups.inside, groups.outside) >= fewest,
+        with_worst=False,
     )
 
 

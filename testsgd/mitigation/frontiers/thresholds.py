@@ -81,12 +81,12 @@ def threshold_candidates(
 
     `base` writes the model that the scores of new rows are from, `model` gives them.
     """
-    groups = problem.groups(scored.places)
-    if not len(groups):
+    rates = problem.rates(scored.places)
+    if not len(rates):
         return []
     labels = problem.favourable[scored.places]
     shares = np.full(len(labels), 1 / len(labels))
-    judge = Judge(groups, labels, shares)
+    judge = Judge(rates, labels, shares)
     plain = scored.scores > scored.threshold
     half = np.random.default_rng(problem.parameters.seed).permutation(len(labels)) % _HALVES
     candidates = []

@@ -92,14 +92,14 @@ def frontier_layout(summary: FrontierSummary) -> Document:
 def key_figures(summary: FrontierSummary) -> KeyFigures:
     """Answer whether it helped, what it cost, and whether a group pays."""
     point, effects = summary.point, summary.effects
-    before = size_points(abs(summary.worst_before))
+    before = size_points(summary.worst_before.size)
     if point is None:
         return KeyFigures((KeyFigure("Worst difference", before, ("nothing was changed",), "bad"),))
     worst = KeyFigure(
         "Worst difference of all groups",
-        f"{size(abs(summary.worst_before))} \N{RIGHTWARDS ARROW} {size_points(abs(point.worst))}",
+        f"{size(summary.worst_before.size)} \N{RIGHTWARDS ARROW} {size_points(point.worst.size)}",
         (f"of {plural(summary.groups, 'group')}, {count(summary.split.held_out)} held-out rows",),
-        "good" if abs(point.worst) < abs(summary.worst_before) else "bad",
+        "good" if point.worst.size < summary.worst_before.size else "bad",
     )
     low, high = point.accuracy.drop_interval
     cost = KeyFigure(
@@ -107,6 +107,7 @@ def key_figures(summary: FrontierSummary) -> KeyFigures:
         f"{accuracy_points(-point.accuracy.drop)} points",
         (
             f"{percent(summary.before.accuracy)} before, {percent(point.accuracy.accuracy)} after",
+            f"balanced: {accuracy_points(-point.accuracy.balanced_drop)} points",
             f"interval: {accuracy_points(-high)} to {accuracy_points(-low)}",
         ),
         "bad" if summary.verdict.status == "accuracy_lost" else "",
@@ -154,14 +155,14 @@ def frontier_figure(summary: FrontierSummary) -> Figure:
     limit = summary.settings.budget
     losses = [point.accuracy.drop for point in drawn]
     across = _lost_scale(min([*losses, 0.0]), max([*losses, 1.5 * limit, 0.001]))
-    heights = [abs(point.worst) for point in drawn] + [abs(summary.worst_before)]
+    heights = [point.worst.size for point in drawn] + [summary.worst_before.size]
     upwards = linear_scale(0.0, max(heights), count=5)
     marked = [
         Highlight(
             0.0,
-            abs(summary.worst_before),
+            summary.worst_before.size,
             "original",
-            f"The original, worst difference {size_points(abs(summary.worst_before))}",
+            f"The original, worst difference {size_points(summary.worst_before.size)}",
             "more",
             shape="ring",
         )
@@ -169,12 +170,12 @@ def frontier_figure(summary: FrontierSummary) -> Figure:
     if summary.point is not None:
         point = summary.point
         title = f"Written: {_point_text(point)}"
-        place = (point.accuracy.drop, abs(point.worst))
+        place = (point.accuracy.drop, point.worst.size)
         marked.append(Highlight(*place, "written", title, "more"))
     others = [point for point in summary.points if point is not summary.point]
-    symbols = [Symbol(point.accuracy.drop, abs(point.worst), "circle", "more") for point in others]
+    symbols = [Symbol(point.accuracy.drop, point.worst.size, "circle", "more") for point in others]
     symbols += [
-        Symbol(point.accuracy.drop, abs(point.worst), "triangle", "soft")
+        Symbol(point.accuracy.drop, point.worst.size, "triangle", "soft")
         for point in summary.ceiling
     ]
     keys: tuple[tuple[Shape, str], ...] = (("circle", _METHODS[summary.method].partition(":")[0]),)
@@ -206,7 +207,7 @@ def frontier_figure(summary: FrontierSummary) -> Figure:
 
 def _point_text(point: PointSummary) -> str:
     change = accuracy_points(-point.accuracy.drop)
-    return f"{size_points(abs(point.worst))} with {change} points of accuracy"
+    return f"{size_points(point.worst.size)} with {change} points of accuracy"
 
 
 def _lost_scale(low: float, high: float) -> Scale:
@@ -228,6 +229,7 @@ def points_table(summary: FrontierSummary) -> Table:
             Column("worst difference", "strong", under="held out", short="worst"),
             Column("accuracy", "number", under="change, held out", short="accuracy"),
             Column("interval", "number", under="of that change"),
+            Column("balanced", "number", under="change, held out", short="balanced"),
             Column("worst expected", "number", under="before held out", short="expected"),
             Column("accuracy expected", "number", under="change"),
             Column("the worst group", "text"),
@@ -249,6 +251,7 @@ def ceiling_table(summary: FrontierSummary) -> Table:
             Column("worst difference", "strong", under="held out", short="worst"),
             Column("accuracy", "number", under="change, held out", short="accuracy"),
             Column("interval", "number", under="of that change"),
+            Column("balanced", "number", under="change, held out", short="balanced"),
             Column("worst expected", "number", under="before held out", short="expected"),
             Column("accuracy expected", "number", under="change"),
             Column("the worst group", "text"),
@@ -264,12 +267,13 @@ def _point_row(point: PointSummary, *, chosen: bool, note: str = "written") -> R
     return Row(
         (
             f"{point.strength:.3g}",
-            points(point.worst),
+            points(point.worst.difference),
             accuracy_points(-point.accuracy.drop),
             f"{accuracy_points(-high)} to {accuracy_points(-low)}",
+            accuracy_points(-point.accuracy.balanced_drop),
             points(expected.worst_after),
             accuracy_points(-expected.accuracy_drop),
-            shorten(point.group, _GROUP_LIMIT),
+            shorten(point.worst.group, _GROUP_LIMIT),
         ),
         emphasis=chosen,
         note=note if chosen else "",
@@ -377,6 +381,7 @@ def _particulars(summary: FrontierSummary) -> tuple[Block, ...]:
             (
                 ("Method", _METHODS[summary.method]),
                 ("Accuracy that may be lost", budget(settings.max_accuracy_drop)),
+                ("Balanced accuracy that may be lost", budget(settings.max_balanced_drop)),
                 ("Gaps may grow by", size_points(settings.max_side_effect)),
                 ("A group may lose", f"{budget(settings.max_group_accuracy_drop)} of accuracy"),
                 ("Rows of a group", f"at least {share(settings.min_share)}, on both sides"),

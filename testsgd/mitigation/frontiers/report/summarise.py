@@ -15,6 +15,7 @@ from testsgd.mitigation.frontiers.report.summary import (
     FrontierVerdict,
     PointSummary,
     SidesSummary,
+    WorstOfGroups,
 )
 from testsgd.mitigation.frontiers.report.verdict import frontier_verdict
 from testsgd.mitigation.report.summary import SideEffectsSummary
@@ -53,10 +54,10 @@ def summarise_frontier(outcome: FrontierOutcome) -> FrontierSummary:
         original=FrontierModel(
             name=model.name, kind=model.kind, refitted=outcome.refitted, fitting=outcome.kind
         ),
-        groups=len(outcome.groups),
+        groups=outcome.groups,
         before=AccuracySummary.of(outcome.before),
-        worst_before=outcome.worst_before,
-        group_before=outcome.group_before,
+        worst_before=WorstOfGroups.of(outcome.worst_before),
+        worst_change=outcome.worst_change,
         constant_accuracy=outcome.constant_accuracy,
         points=[_point(point) for point in outcome.points],
         chosen=outcome.chosen,
@@ -76,8 +77,7 @@ def _point(point: MeasuredPoint) -> PointSummary:
         kind=point.model.kind,
         expected=ExpectedSummary.of(point.expected),
         accuracy=AccuracySummary.of(point.accuracy),
-        worst=point.worst,
-        group=point.group,
+        worst=WorstOfGroups.of(point.worst),
     )
 
 

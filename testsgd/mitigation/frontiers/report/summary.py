@@ -60,6 +60,21 @@ class AccuracySummary(Part):
     drop_interval: tuple[float, float] = Field(
         description="of that, each row compared with itself (Tango's score interval)"
     )
+    balanced_drop: float = Field(description="how much lower the balanced accuracy is")
+    balanced_drop_interval: tuple[float, float] = Field(description="of that (Wald's)")
+
+
+class WorstOfGroups(Part):
+    """The worst difference of all groups."""
+
+    difference: float = Field(description="with its sign")
+    rate: str = Field(description="of which rate it is")
+    group: str = Field(description="the group's rules")
+
+    @property
+    def size(self) -> float:
+        """The difference without its sign."""
+        return abs(self.difference)
 
 
 class ExpectedSummary(Part):
@@ -67,6 +82,7 @@ class ExpectedSummary(Part):
 
     accuracy_drop: float = Field(description="how much lower the accuracy is")
     accuracy_drop_error: float = Field(description="the standard error of that")
+    balanced_drop: float = Field(description="how much lower the balanced accuracy is")
     worst_before: float = Field(description="worst difference by the original, with its sign")
     worst_after: float = Field(description="worst difference at this point, with its sign")
 
@@ -81,18 +97,18 @@ class PointSummary(Part):
     kind: str = Field(description="what the model is, in words")
     expected: ExpectedSummary = Field(description="what the point was chosen by")
     accuracy: AccuracySummary = Field(description="on the held-out rows")
-    worst: float = Field(description="worst difference of all groups there, with its sign")
-    group: str = Field(description="the rules of the group that it is of")
+    worst: WorstOfGroups = Field(description="there")
 
 
 class SidesSummary(Part):
-    """Selection rates of a group and of its complement on the held-out rows."""
+    """A rate of a group and of its complement on the held-out rows."""
 
     text: str = Field(description="the group's rules")
+    rate: str = Field(description="which rate")
     rows: tuple[int, int] = Field(description="rows in the group and in its complement")
     base_rates: tuple[float, float] = Field(description="share with the favourable label")
-    before: tuple[float, float] = Field(description="selection rates by the original")
-    after: tuple[float, float] = Field(description="selection rates at the chosen point")
+    before: tuple[float, float] = Field(description="the rates by the original")
+    after: tuple[float, float] = Field(description="the rates at the chosen point")
 
 
 class FrontierVerdict(Part):
@@ -119,10 +135,15 @@ class FrontierSummary(Part):
     data: DataSummary = Field(description="the rows")
     split: FrontierSplit = Field(description="which rows are for what")
     original: FrontierModel = Field(description="the model that was given")
-    groups: int = Field(description="groups of the held-out rows that are compared")
+    groups: int = Field(
+        description="groups of the held-out rows that are compared, once for each rate"
+    )
     before: AccuracySummary = Field(description="the original on the held-out rows")
-    worst_before: float = Field(description="its worst difference there, with its sign")
-    group_before: str = Field(description="the rules of the group that it is of")
+    worst_before: WorstOfGroups = Field(description="of the original there")
+    worst_change: tuple[float, float] | None = Field(
+        description="interval of the change of the worst difference's size, from bootstrap samples "
+        "that each find their largest ones; null if no point was chosen"
+    )
     constant_accuracy: float = Field(description="of the best model that says the same of all")
     points: list[PointSummary] = Field(description="in ascending order of strength")
     chosen: int | None = Field(

@@ -20,7 +20,6 @@ from testsgd.report.formatting import (
     percent,
     plural,
     shorten,
-    signed,
     size_points,
 )
 
@@ -48,7 +47,17 @@ _EXIT_CODES: dict[Status, Literal[0, 1, 3]] = {
     "not_certain": 3,
 }
 
+_RATES = {
+    "selection_rate": "",
+    "true_positive_rate": " in true-positive rate",
+    "false_positive_rate": " in false-positive rate",
+    "equalized_odds": " in true- or false-positive rate",
+    "accuracy": " in accuracy",
+}
+
 _GROUP_LIMIT = 160
+# A loss of balanced accuracy from so much on is in the headline.
+_NAMED = 0.01
 
 
 def frontier_verdict(summary: FrontierSummary) -> FrontierVerdict:
@@ -71,19 +80,20 @@ def _status(summary: FrontierSummary) -> Status:
         return "no_point"
     allowed = summary.settings.budget
     low, _ = point.accuracy.drop_interval
-    if low > allowed:
+    balanced_low, _ = point.accuracy.balanced_drop_interval
+    if low > allowed or balanced_low > summary.settings.balanced_budget:
         return "accuracy_lost"
     if point.accuracy.accuracy <= summary.constant_accuracy:
         return "no_better_than_constant"
     if effects is not None and effects.failed:
         return "side_effect"
-    worst = None if effects is None else effects.worst
-    change = (0.0, 0.0) if worst is None else worst.confidence_interval
+    change = summary.worst_change or (0.0, 0.0)
     if change[0] > 0:
         return "rose"
-    if point.accuracy.drop > allowed:
+    over = point.accuracy.balanced_drop > summary.settings.balanced_budget
+    if point.accuracy.drop > allowed or over:
         return "accuracy_unclear"
-    if abs(point.worst) >= abs(summary.worst_before) or change[1] >= 0:
+    if point.worst.size >= summary.worst_before.size or change[1] >= 0:
         return "not_certain"
     return "fairer"
 
@@ -96,20 +106,21 @@ def _headline(summary: FrontierSummary, status: Status) -> str:
         least = percent(summary.settings.min_share)
         return f"{where} no group, and its complement, has {least} of them: nothing is compared."
     if point is None:
-        before = size_points(abs(summary.worst_before))
+        before = size_points(summary.worst_before.size)
         return (
             f"No point of the frontier was chosen: {summary.reason}. The worst difference of "
             f"all groups is still {before}."
         )
     moved = (
-        f"{where} the worst difference of {plural(summary.groups, 'group')} went from "
-        f"{size_points(abs(summary.worst_before))} to {size_points(abs(point.worst))}"
+        f"{where} the worst difference{in_rates(summary)} of "
+        f"{plural(summary.groups, 'group')} went from "
+        f"{size_points(summary.worst_before.size)} to {size_points(point.worst.size)}"
     )
     cost = _cost(point)
-    allowed = budget(summary.settings.max_accuracy_drop)
+    allowed = _allowed(summary, point)
     match status:
         case "accuracy_lost":
-            return f"{moved}, but {cost}, more than the {allowed} allowed."
+            return f"{moved}, but {cost}, {allowed}."
         case "accuracy_unclear":
             return f"{moved}, but {cost}, more than the {allowed} allowed; chance may explain that."
         case "no_better_than_constant":
@@ -136,14 +147,30 @@ def _paid(summary: FrontierSummary) -> str:
     )
 
 
+def _allowed(summary: FrontierSummary, point: PointSummary) -> str:
+    """Write which budget was exceeded."""
+    settings = summary.settings
+    if point.accuracy.drop > settings.budget:
+        return f"more than the {budget(settings.max_accuracy_drop)} allowed"
+    return f"more than the {budget(settings.max_balanced_drop)} allowed of that"
+
+
+def in_rates(summary: FrontierSummary) -> str:
+    """Write of which rates differences are, if it is not the selection rate."""
+    return _RATES[summary.settings.objective]
+
+
 def _cost(point: PointSummary) -> str:
     """Write what a point cost in accuracy."""
     drop = point.accuracy.drop
     text = f"{100 * abs(drop):.2f}"
+    balanced = ""
+    if point.accuracy.balanced_drop >= _NAMED:
+        balanced = f", {100 * point.accuracy.balanced_drop:.2f} of balanced accuracy lost"
     if float(text) == 0:
-        return "no accuracy was lost"
+        return f"no accuracy was lost{balanced}"
     which = "lost" if drop > 0 else "gained"
-    return f"{text} {'point' if text == '1.00' else 'points'} of accuracy were {which}"
+    return f"{text} points of accuracy were {which}{balanced}"
 
 
 def _sentences(summary: FrontierSummary) -> list[str]:
@@ -151,15 +178,17 @@ def _sentences(summary: FrontierSummary) -> list[str]:
     point, effects = summary.point, summary.effects
     sentences = []
     if point is not None:
-        first, last = (shorten(text, _GROUP_LIMIT) for text in (summary.group_before, point.group))
+        first, last = (
+            shorten(text, _GROUP_LIMIT) for text in (summary.worst_before.group, point.worst.group)
+        )
         whose = (
             f"It is that of {first}"
             if first == last
             else (f"It was that of {first}, and is that of {last}")
         )
         change = ""
-        if effects is not None and effects.worst is not None:
-            change = f" (change {interval(effects.worst.confidence_interval)})"
+        if summary.worst_change is not None:
+            change = f" (change {interval(summary.worst_change)})"
         low, high = point.accuracy.drop_interval
         sentences.append(f"{whose}{change}.")
         sentences.append(
@@ -170,9 +199,9 @@ def _sentences(summary: FrontierSummary) -> list[str]:
         )
         expected = point.expected
         sentences.append(
-            "The point was chosen without the held-out rows, where "
-            f"{100 * expected.accuracy_drop:.2f} points lost and a worst difference of "
-            f"{size_points(abs(expected.worst_after))} were expected."
+            "The point was chosen without the held-out rows: expected were "
+            f"{size_points(abs(expected.worst_after))} at "
+            f"{accuracy_points(-expected.accuracy_drop)} points of accuracy."
         )
     if effects is not None:
         sentences += effect_sentences(
@@ -185,16 +214,17 @@ def _sentences(summary: FrontierSummary) -> list[str]:
         inside = f"{percent(sides.before[0])} to {percent(sides.after[0])}"
         outside = f"{percent(sides.before[1])} to {percent(sides.after[1])}"
         sentences.append(
-            f"The selection rate of {shorten(sides.text, _GROUP_LIMIT)} went from {inside}, that "
-            f"of all others from {outside}; in the file {percent(sides.base_rates[0])} and "
-            f"{percent(sides.base_rates[1])} have the label."
+            f"The {sides.rate.replace('_', ' ')} of {shorten(sides.text, _GROUP_LIMIT)} went from "
+            f"{inside}, that of all others from {outside}; in the file "
+            f"{percent(sides.base_rates[0])} and {percent(sides.base_rates[1])} have the label."
         )
     reached = best_of_ceiling(summary)
     if reached is not None:
         sentences.append(
             "Thresholds for each combination of sensitive values, with the same scores, leave "
-            f"{size_points(abs(reached.worst))} at {signed(-reached.accuracy.drop)} points of "
-            "accuracy. They need the sensitive values at every decision, which the law may forbid."
+            f"{size_points(reached.worst.size)} at "
+            f"{accuracy_points(-reached.accuracy.drop)} points of accuracy. They need the "
+            "sensitive values at every decision, which the law may forbid."
         )
     if summary.method == "thresholds":
         sentences.append(

@@ -1,0 +1,117 @@
+"""Networks that are trained on with a penalty on the worst differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.errors import ModelError
+from testsgd.mitigation.cross_fitted_play import Judge
+from testsgd.mitigation.frontier import FrontierPoint, point_of
+from testsgd.mitigation.frontiers.candidates import Candidate
+from testsgd.mitigation.frontiers.playing import RefittedModel
+from testsgd.mitigation.frontiers.problem import Bools, FairModel, Problem
+from testsgd.mitigation.penalised_networks import PenalisedModel, penalised_models
+from testsgd.models import refitter_for
+from testsgd.models.refitting import Refitter
+from testsgd.rules import candidate_count
+
+Floats = NDArray[np.float64]
+
+# Groups of so many rules are trained against that there are no more of them than these.
+_MOST_GROUPS = 100_000
+
+
+def penalty_candidates(problem: Problem) -> list[Candidate]:
+    """Train a network on with one strength after another.
+
+    The training rows are learnt by cross-fitted probabilities, since a network that goes on knows
+    their labels. What is lost is the mean of two estimates: by the labels of the validation rows,
+    and by the cross-fitted probabilities of all rows that are not held out, which are many more.
+    """
+    material = problem.material
+    parts = material.split.parts
+    chances = material.probabilities()
+    assert chances is not None
+    training = replace(material.examples(parts.train), targets=chances[parts.train])
+    validation = material.examples(parts.validation)
+    refitter: Refitter[Any] = refitter_for(
+        problem.loaded, material.specification, training, validation
+    )
+    groups = problem.groups(parts.train, max_features=_depth(problem))
+    if not len(groups):
+        return []
+    expected = _Expected(problem, chances)
+    candidates = []
+    trained: Iterator[PenalisedModel[Any]] = penalised_models(
+        refitter, groups, seed=problem.parameters.seed
+    )
+    for penalised in trained:
+        kind = f"{refitter.kind}, with a penalty on the worst differences"
+        model = RefittedModel(problem, refitter, penalised.model, kind)
+        point = expected.point(penalised.strength, model.decisions(problem.seen))
+        candidates.append(Candidate(point, partial(_same, model)))
+    return candidates
+
+
+def _same(model: RefittedModel) -> FairModel:
+    return model
+
+
+def _depth(problem: Problem) -> int:
+    """Return how many rules a group has at most that is trained against."""
+    axes = problem.contingency.axes
+    deepest = problem.parameters.max_features or len(axes)
+    depth = 1
+    while depth < deepest and candidate_count(axes, depth + 1) <= _MOST_GROUPS:
+        depth += 1
+    return depth
+
+
+class _Expected:
+    """What is expected of networks, by rows whose labels they have not learnt."""
+
+    def __init__(self, problem: Problem, chances: Floats) -> None:
+        places = problem.seen
+        self._labels = problem.favourable[places]
+        self._chances = chances[places]
+        self._before = problem.material.decisions(problem.loaded.model, places)
+        self._rates = problem.rates(places)
+        validated = np.isin(places, problem.material.split.parts.validation)
+        if not validated.any():
+            raise ModelError(
+                "there are no validation rows to choose a strength by",
+                where=f"model {problem.loaded.model.name!r}",
+                remedy="give more rows, or --method thresholds",
+            )
+        self._of_validation = Judge(self._rates, self._labels, validated / validated.sum())
+
+    def point(self, strength: float, decisions: Bools) -> FrontierPoint:
+        """Return what a strength costs and brings."""
+        validated = point_of(strength, self._before, decisions[None], self._of_validation)
+        # A changed decision is right by one probability less the other.
+        changed = self._before.astype(np.float64) - decisions
+        gain = 2 * self._chances - 1
+        lost = float((changed * gain).mean())
+        by_label = [weights / weights.sum() for weights in (self._chances, 1 - self._chances)]
+        balanced = float(changed @ (by_label[0] - by_label[1]) / 2)
+        return replace(
+            validated,
+            accuracy_drop=(validated.accuracy_drop + lost) / 2,
+            balanced_drop=(validated.balanced_drop + balanced) / 2,
+        )
+
+
+def needs_network(problem: Problem) -> ModelError:
+    """Return the error that a penalty is for networks."""
+    return ModelError(
+        f"a penalty is for networks that can be trained on, and this is a "
+        f"{problem.loaded.model.kind}",
+        where=f"model {problem.loaded.model.name!r}",
+        remedy="write --method play or thresholds",
+    )
