@@ -148,7 +148,8 @@ def test_where_the_original_is_kept_there_is_no_new_model(
 def test_defaults_are_those_of_the_parameters() -> None:
     signature = inspect.signature(mitigate).parameters
     parameters = MitigationParameters()
-    for name in MitigationParameters.__dataclass_fields__:
+    # What a balanced accuracy may lose hangs on the method.
+    for name in MitigationParameters.__dataclass_fields__.keys() - {"max_balanced_drop"}:
         assert signature[name].default == getattr(parameters, name), name
 
 

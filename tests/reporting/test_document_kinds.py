@@ -25,7 +25,7 @@ def test_the_schema_that_ships_is_the_one_of_the_classes(kind: DocumentKind[Any]
 
 def test_every_schema_that_ships_is_of_a_kind() -> None:
     package = Path(testsgd.__file__).parent
-    assert {kind.file for kind in DOCUMENTS} == set(package.glob("*/report/*.json"))
+    assert {kind.file for kind in DOCUMENTS} == set(package.glob("**/report/*.json"))
 
 
 def test_the_registry_names_each_document_as_its_class_does() -> None:

@@ -35,7 +35,7 @@ def _check_writable(folders: list[Path], samples: Path | None) -> None:
 
 
 @options.with_options(FrontierParameters, only=OF_FRONTIERS)
-@options.with_options(MitigationParameters)
+@options.with_options(MitigationParameters, but=["max_balanced_drop"])
 def mitigate(
     dataset: Annotated[
         str,
@@ -107,6 +107,13 @@ def mitigate(
             "--resume", help="Of samples: go on from where the same command was interrupted."
         ),
     ] = False,
+    max_balanced_drop: Annotated[
+        float | None,
+        typer.Option(
+            help="Most percentage points of balanced accuracy, the mean over both labels, that may "
+            "be lost. (default: 2 by samples, 5 by other methods)"
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: reports/NAME-mitigated)")
     ] = None,
@@ -152,6 +159,8 @@ def mitigate(
     texts = specification is not None and not hasattr(specification, "features")
     if method == "auto" and (texts or named):
         method = "samples"
+    if max_balanced_drop is not None:
+        parameters = {**parameters, "max_balanced_drop": max_balanced_drop}
     if method == "samples":
         _check_described(rows_file, sensitive=sensitive, label=label, trust_pickle=trust_pickle)
         assert specification is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from testsgd.auditing.report.provenance import data_facts
@@ -234,10 +235,7 @@ def points_table(summary: FrontierSummary) -> Table:
             Column("accuracy expected", "number", under="change"),
             Column("the worst group", "text"),
         ),
-        tuple(
-            _point_row(point, chosen=index == summary.chosen)
-            for index, point in enumerate(summary.points)
-        ),
+        _point_rows(summary.points, chosen=summary.point, note="written"),
     )
 
 
@@ -256,28 +254,37 @@ def ceiling_table(summary: FrontierSummary) -> Table:
             Column("accuracy expected", "number", under="change"),
             Column("the worst group", "text"),
         ),
-        tuple(_point_row(point, chosen=point is best, note="") for point in summary.ceiling),
+        _point_rows(summary.ceiling, chosen=best, note=""),
         title="About the most that the original's scores allow",
     )
 
 
-def _point_row(point: PointSummary, *, chosen: bool, note: str = "written") -> Row:
-    low, high = point.accuracy.drop_interval
-    expected = point.expected
-    return Row(
-        (
-            f"{point.strength:.3g}",
-            points(point.worst.difference),
-            accuracy_points(-point.accuracy.drop),
-            f"{accuracy_points(-high)} to {accuracy_points(-low)}",
-            accuracy_points(-point.accuracy.balanced_drop),
-            points(expected.worst_after),
-            accuracy_points(-expected.accuracy_drop),
-            shorten(point.worst.group, _GROUP_LIMIT),
-        ),
-        emphasis=chosen,
-        note=note if chosen else "",
-    )
+def _point_rows(
+    listed: Sequence[PointSummary], *, chosen: PointSummary | None, note: str
+) -> tuple[Row, ...]:
+    """Write points as rows; a group that is that of the row above is not written again."""
+    rows, above = [], ""
+    for point in listed:
+        low, high = point.accuracy.drop_interval
+        expected, group = point.expected, point.worst.group
+        rows.append(
+            Row(
+                (
+                    f"{point.strength:.3g}",
+                    points(point.worst.difference),
+                    accuracy_points(-point.accuracy.drop),
+                    f"{accuracy_points(-high)} to {accuracy_points(-low)}",
+                    accuracy_points(-point.accuracy.balanced_drop),
+                    points(expected.worst_after),
+                    accuracy_points(-expected.accuracy_drop),
+                    "as above" if group == above else shorten(group, _GROUP_LIMIT),
+                ),
+                emphasis=point is chosen,
+                note=note if point is chosen else "",
+            )
+        )
+        above = group
+    return tuple(rows)
 
 
 def _paying(summary: FrontierSummary) -> tuple[Block, ...]:

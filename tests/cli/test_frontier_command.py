@@ -1,0 +1,91 @@
+"""``testsgd mitigate`` of rows: a frontier, of a data set that is described or of a file of rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+Run = Callable[..., Any]
+Fails = Callable[..., str]
+
+QUICK = ["--jobs", "1", "--format", "json"]
+
+
+@pytest.fixture
+def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of rows whose labels are harder on women, and a model that learnt them."""
+    monkeypatch.chdir(tmp_path)
+    source = np.random.default_rng(2)
+    sex = source.choice(["f", "m"], 3_000)
+    points = source.normal(0, 1, 3_000).round(2)
+    granted = points - 0.8 * (sex == "f") + source.logistic(0, 0.4, 3_000) > 0
+    rows = pd.DataFrame({"sex": sex, "points": points, "granted": np.where(granted, "yes", "no")})
+    rows.to_csv("people.csv", index=False)
+    encode = make_column_transformer(
+        (OneHotEncoder(drop="if_binary"), ["sex"]), remainder="passthrough"
+    )
+    model = make_pipeline(encode, LogisticRegression())
+    joblib.dump(model.fit(rows[["sex", "points"]], rows["granted"]), "pipe.joblib")
+    return tmp_path
+
+
+OF_FILE = [
+    "mitigate", "people.csv", "--model", "pipe.joblib", "--trust-pickle",
+    "--sensitive", "sex", "--label", "granted",
+]  # fmt: skip
+
+
+def test_a_file_of_rows_needs_no_description(testsgd: Run, people: Path) -> None:
+    finished = testsgd(*OF_FILE, "--max-accuracy-drop", "8", *QUICK)
+    result = json.loads((people / "reports/people-mitigated/result.json").read_text("utf-8"))
+    assert finished.code == result["verdict"]["exit_code"] == 0
+    assert result["verdict"]["headline"] in " ".join(finished.out.split())
+    assert (people / "models/people-mitigated/model.skops").is_file()
+    before, point = result["worst_before"], result["points"][result["chosen"]]
+    assert abs(point["worst"]["difference"]) < abs(before["difference"])
+
+
+def test_what_a_file_of_rows_lacks_is_said(fails: Fails, people: Path) -> None:
+    assert "--label" in fails(*OF_FILE[:-2], *QUICK)
+    assert "--model" in fails("mitigate", "people.csv", "--sensitive", "sex", "--label", "granted")
+    assert "'wages'" in fails(*OF_FILE[:-1], "wages", *QUICK)
+    assert "--method" in fails(*OF_FILE, "--method", "samples")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--method", "magic"],
+        ["--method", "play", "--group", "2"],
+        ["--method", "penalty", "--export", "samples.csv"],
+        ["--method", "thresholds", "--runs", "5"],
+        ["--method", "samples", "--sensitive", "gender"],
+        ["--sensitive", "gender"],
+        ["--max-accuracy-drop", "-1"],
+        ["--objective", "beauty"],
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    fails: Fails, people: Path, arguments: list[str]
+) -> None:
+    assert arguments[-2] in fails("mitigate", "demo", *arguments)
+
+
+def test_a_network_is_trained_on_by_default(testsgd: Run, people: Path) -> None:
+    finished = testsgd("mitigate", "demo", "--limit", "2000", *QUICK)
+    result = json.loads((people / "reports/demo-mitigated/result.json").read_text("utf-8"))
+    assert result["method"] == "penalty"
+    assert finished.code == result["verdict"]["exit_code"]
+    written = result["chosen"] is not None
+    assert (people / "models/demo-mitigated/model.keras").is_file() is written
