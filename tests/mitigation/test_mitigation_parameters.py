@@ -1,11 +1,15 @@
 """What a user may ask of a mitigation, and what is refused."""
 
+import inspect
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from testsgd.cli.mitigate import mitigate
 from testsgd.errors import ParameterError
-from testsgd.mitigation import MitigationParameters
+from testsgd.mitigation import ALTERNATIVES, MitigationParameters
+from testsgd.mitigation.alternatives import resolve_alternatives
 
 
 @pytest.mark.parametrize(
@@ -57,3 +61,9 @@ def test_sizes_grow_from_the_fewest_to_the_share(
     assert list(sizes) == sorted(set(sizes))
     assert sizes[0] == min(fewest, most)
     assert sizes[-1] == (most if steps > 1 else min(fewest, most))
+
+
+def test_every_method_of_the_help_is_known() -> None:
+    help_text = inspect.signature(mitigate).parameters["compare"].annotation.__metadata__[0].help
+    named = help_text.partition("some of ")[2].rstrip(".").split(",")
+    assert set(resolve_alternatives(named)) == set(ALTERNATIVES)

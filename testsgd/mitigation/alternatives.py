@@ -45,6 +45,9 @@ ALTERNATIVES = {
     "decision; chosen as the samples' candidates are; figures are expected ones, of one run",
 }
 
+# What a command line calls a method whose name has blanks.
+_SHORT = {"retraining": "retraining without samples"}
+
 # How strongly the training data are reweighed; 1 is the method as published.
 STRENGTHS = (0.25, 0.5, 1.0, 2.0)
 
@@ -63,12 +66,13 @@ def resolve_alternatives(compare: str | Sequence[str]) -> tuple[str, ...]:
         return tuple(ALTERNATIVES)
     if names == ["none"]:
         return ()
+    names = [_SHORT.get(name, name) for name in names]
     for name in names:
         if name not in ALTERNATIVES:
             raise ParameterError(
                 f"the method {name!r} is unknown",
                 where="compare",
-                remedy=f"choose from {', '.join(ALTERNATIVES)}, or all, or none",
+                remedy=f"choose from {', '.join((*_SHORT, *ALTERNATIVES))}, or all, or none",
             )
     return tuple(names)
 
