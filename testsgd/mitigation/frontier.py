@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -82,6 +82,8 @@ class PlayedPoint:
     point: FrontierPoint
     # Labels and weights of all rows for each model that votes, both of shape (rows,).
     examples: tuple[tuple[Bools, Floats], ...]
+    # What the vote decides about each row by models that were not fitted to it; shape (rows,).
+    decisions: Bools
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +93,10 @@ class Searched:
     reason: str = ""  # Why the plain estimator is to be kept; empty if it is not.
     played: tuple[PlayedPoint, ...] = ()
     best: PlayedPoint | None = None  # None if the plain estimator is to be kept.
+    # What the plain estimator decides likewise, and which rows are counted; both empty if it was
+    # not asked.
+    plain: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    counted: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     @property
     def points(self) -> tuple[FrontierPoint, ...]:
@@ -165,7 +171,8 @@ def search_strengths(
         voters = choose_voters(decisions, judge, least_accuracy=least)
         point = point_of(strength, plain, decisions[list(voters)], judge)
         examples = tuple(cost_examples(rounds[voter].costs) for voter in voters)
-        played.append(PlayedPoint(point=point, examples=examples))
+        vote = majority(decisions[list(voters)])
+        played.append(PlayedPoint(point=point, examples=examples, decisions=vote))
         if point.accuracy_drop > _HOPELESS * search.budget:
             break
     best = best_point(played, budget=search.budget, balanced_budget=search.balanced_budget)
@@ -174,8 +181,8 @@ def search_strengths(
             f"no strength lowered the worst difference and kept the accuracy within "
             f"{100 * search.budget:g} points"
         )
-        return Searched(reason=reason, played=tuple(played))
-    return Searched(played=tuple(played), best=best)
+        return Searched(reason=reason, played=tuple(played), plain=plain, counted=fold >= 0)
+    return Searched(played=tuple(played), best=best, plain=plain, counted=fold >= 0)
 
 
 class HasPoint(Protocol):

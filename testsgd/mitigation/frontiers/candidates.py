@@ -2,16 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from testsgd.mitigation.frontier import FrontierPoint
-from testsgd.mitigation.frontiers.problem import FairModel
+from testsgd.mitigation.frontier import FrontierPoint, best_point
+from testsgd.mitigation.frontiers.problem import Bools, FairModel, Places, Problem
+from testsgd.mitigation.play import ComparedGroups
+from testsgd.mitigation.side_effects import SideEffects, side_effects
 
 
-@dataclass(frozen=True)
+# Candidates are told apart by what they are, not by what is in their arrays.
+@dataclass(frozen=True, eq=False)
 class Candidate:
     """A point of a frontier, and the model that it is of."""
 
     point: FrontierPoint
     fit: Callable[[], FairModel]  # Fits it to all rows that were seen.
+    # What it and the original decide about some of the rows that were seen, by models that were
+    # not fitted to them; all of shape (rows,).
+    places: Places
+    decisions: Bools
+    before: Bools
+
+
+def choose_candidate(problem: Problem, candidates: Sequence[Candidate]) -> int | None:
+    """Return which candidate lowers the worst difference most, keeps the budgets and harms none.
+
+    Side effects are looked for among the rows that were seen. If each candidate that keeps the
+    budgets has some, the one that lowers the worst difference most is chosen all the same, and the
+    held-out rows say what it does. None if no candidate keeps the budgets.
+    """
+    settings = problem.parameters
+    left = list(candidates)
+    first = None
+    while left:
+        best = best_point(left, budget=settings.budget, balanced_budget=settings.balanced_budget)
+        if best is None:
+            break
+        first = best if first is None else first
+        if not _effects(problem, best).harmful:
+            return candidates.index(best)
+        left.remove(best)
+    return None if first is None else candidates.index(first)
+
+
+def _effects(problem: Problem, candidate: Candidate) -> SideEffects:
+    return effects_of(
+        problem,
+        problem.small_groups(candidate.places),
+        problem.favourable[candidate.places],
+        before=candidate.before,
+        after=candidate.decisions,
+    )
+
+
+def effects_of(
+    problem: Problem, groups: ComparedGroups, labels: Bools, *, before: Bools, after: Bools
+) -> SideEffects:
+    """Return what decisions about the rows of some groups do to all of them, small ones too."""
+    settings = problem.parameters
+    return side_effects(
+        groups.sums,
+        labels,
+        original=before,
+        reference=before,
+        written=after,
+        allowed=settings.max_side_effect,
+        allowed_loss=settings.max_group_accuracy_drop / 100,
+        confidence=settings.confidence,
+        seed=settings.seed,
+        with_worst=False,
+    )

@@ -54,8 +54,16 @@ def penalty_candidates(problem: Problem) -> list[Candidate]:
     for penalised in trained:
         kind = f"{refitter.kind}, with a penalty on the worst differences"
         model = RefittedModel(problem, refitter, penalised.model, kind)
-        point = expected.point(penalised.strength, model.decisions(problem.seen))
-        candidates.append(Candidate(point, partial(_same, model)))
+        decisions = model.decisions(problem.seen)
+        candidates.append(
+            Candidate(
+                expected.point(penalised.strength, decisions),
+                partial(_same, model),
+                places=problem.seen,
+                decisions=decisions,
+                before=expected.before,
+            )
+        )
     return candidates
 
 
@@ -80,7 +88,7 @@ class _Expected:
         places = problem.seen
         self._labels = problem.favourable[places]
         self._chances = chances[places]
-        self._before = problem.material.decisions(problem.loaded.model, places)
+        self.before = problem.material.decisions(problem.loaded.model, places)
         self._rates = problem.rates(places)
         validated = np.isin(places, problem.material.split.parts.validation)
         if not validated.any():
@@ -93,9 +101,9 @@ class _Expected:
 
     def point(self, strength: float, decisions: Bools) -> FrontierPoint:
         """Return what a strength costs and brings."""
-        validated = point_of(strength, self._before, decisions[None], self._of_validation)
+        validated = point_of(strength, self.before, decisions[None], self._of_validation)
         # A changed decision is right by one probability less the other.
-        changed = self._before.astype(np.float64) - decisions
+        changed = self.before.astype(np.float64) - decisions
         gain = 2 * self._chances - 1
         lost = float((changed * gain).mean())
         by_label = [weights / weights.sum() for weights in (self._chances, 1 - self._chances)]

@@ -18,7 +18,7 @@ from testsgd.mitigation.retrained_estimator import fit_clone
 from testsgd.models.refitting import Refitter
 from testsgd.models.refitting.estimators import EstimatorRefitter, seeded_clone
 
-_ROUNDS = 8
+_ROUNDS = 6
 _FOLDS = 3
 
 
@@ -70,13 +70,20 @@ def play_candidates(problem: Problem, refitter: EstimatorRefitter) -> tuple[list
             min_rows=settings.min_share,
             max_rules=settings.max_features,
             seed=settings.seed,
-            jobs=-1 if settings.jobs is None else settings.jobs,
+            jobs=_jobs(problem),
             objective=settings.objective,
         ),
         rates_of=lambda counted: problem.rates(places, counted=counted),
     )
+    counted = searched.counted
     candidates = [
-        Candidate(played.point, partial(_fitted, problem, refitter, estimator, given, played))
+        Candidate(
+            played.point,
+            partial(_fitted, problem, refitter, estimator, given, played),
+            places=places[counted],
+            decisions=played.decisions[counted],
+            before=searched.plain[counted],
+        )
         for played in searched.played
     ]
     return candidates, searched.reason
@@ -96,24 +103,34 @@ def _fitted(
         [(labels, weights)] = played.examples
         voter = fit_clone(estimator, given, classes[labels.astype(np.intp)], weights)
         return RefittedModel(problem, refitter, refitter.reading(voter), "one refit with weights")
-    vote = _vote(estimator, given, classes, played.examples)
+    vote = _vote(estimator, given, classes, played.examples, jobs=_jobs(problem))
     kind = f"the majority of {len(played.examples)} refits with weights"
     return RefittedModel(problem, refitter, refitter.reading(vote), kind)
 
 
-def _vote(estimator: Any, given: Any, classes: Any, examples: Sequence[tuple[Bools, Any]]) -> Any:
-    """Return a vote of scikit-learn's, so that whoever reads its file needs nothing of ours."""
+def _jobs(problem: Problem) -> int:
+    """Return how many fits are made at the same time, as joblib counts."""
+    jobs = problem.parameters.jobs
+    return -1 if jobs is None else jobs
+
+
+def _vote(
+    estimator: Any, given: Any, classes: Any, examples: Sequence[tuple[Bools, Any]], *, jobs: int
+) -> Any:
+    """Return a vote of scikit-learn's, so that whatever reads its file needs nothing of ours."""
     from sklearn.ensemble import VotingClassifier
     from sklearn.preprocessing import LabelEncoder
+    from sklearn.utils.parallel import Parallel, delayed
 
     encoder = LabelEncoder().fit(classes)
     encoded = encoder.transform(classes)
-    voters = [
-        (f"model {number}", fit_clone(estimator, given, encoded[labels.astype(np.intp)], weights))
-        for number, (labels, weights) in enumerate(examples, start=1)
-    ]
+    fitted = Parallel(n_jobs=jobs)(
+        delayed(fit_clone)(estimator, given, encoded[labels.astype(np.intp)], weights)
+        for labels, weights in examples
+    )
+    voters = [(f"model {number}", voter) for number, voter in enumerate(fitted, start=1)]
     vote = VotingClassifier(voters, voting="hard")
-    vote.estimators_ = [voter for _, voter in voters]
+    vote.estimators_ = fitted
     vote.le_, vote.classes_ = encoder, encoder.classes_
     return vote
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from testsgd.auditing import Progress
 from testsgd.errors import ModelError
 from testsgd.mitigation.compared_rates import SELECTION_RATE
-from testsgd.mitigation.frontier import best_point
-from testsgd.mitigation.frontiers.candidates import Candidate
+from testsgd.mitigation.frontiers.candidates import Candidate, choose_candidate, effects_of
 from testsgd.mitigation.frontiers.outcome import (
     Accuracy,
     FrontierOutcome,
@@ -29,12 +29,9 @@ from testsgd.mitigation.frontiers.playing import RefittedModel, play_candidates
 from testsgd.mitigation.frontiers.problem import AskedModel, Bools, FairModel, Places, Problem
 from testsgd.mitigation.frontiers.scored import Scored, cross_fitted_scores, own_scores
 from testsgd.mitigation.frontiers.thresholds import threshold_candidates, without_scores
-from testsgd.mitigation.play import ComparedGroups
 from testsgd.mitigation.side_effects import (
     RateFamily,
-    SideEffects,
     WorstDifference,
-    side_effects,
     worst_difference,
 )
 from testsgd.models import Model
@@ -60,7 +57,8 @@ def run_frontier(problem: Problem, *, progress: Progress | None = None) -> Front
         if progress is not None:
             progress(phase, done, total)
 
-    with _timed(seconds, "preparing"):
+    # One thread for each fit: its sums must not depend on how many processors there are.
+    with _timed(seconds, "preparing"), threadpool_limits(1):
         base, model = _base(problem, refitter)
         scored = _scored(problem, refitter, model)
     reason = ""
@@ -79,13 +77,9 @@ def run_frontier(problem: Problem, *, progress: Progress | None = None) -> Front
             assert isinstance(refitter, EstimatorRefitter)
             candidates, reason = play_candidates(problem, refitter)
         advance("searching", 1, 1)
-    best = best_point(
-        candidates,
-        budget=problem.parameters.budget,
-        balanced_budget=problem.parameters.balanced_budget,
-    )
-    chosen = None if best is None else candidates.index(best)
-    with _timed(seconds, "measuring"):
+    with _timed(seconds, "choosing"):
+        chosen = choose_candidate(problem, candidates)
+    with _timed(seconds, "measuring"), threadpool_limits(1):
         held_out = _HeldOut(problem, base)
         points = []
         for number, candidate in enumerate(candidates, start=1):
@@ -97,7 +91,9 @@ def run_frontier(problem: Problem, *, progress: Progress | None = None) -> Front
         if chosen is not None and len(held_out.rates):
             decisions = points[chosen].model.decisions(problem.held_out)
             small = problem.small_groups(problem.held_out)
-            effects = _effects(problem, small, held_out, decisions)
+            effects = effects_of(
+                problem, small, held_out.labels, before=held_out.before, after=decisions
+            )
             worst = held_out.worst_change(decisions)
             paying = held_out.paying(decisions)
     if chosen is None and not reason:
@@ -287,25 +283,6 @@ class _HeldOut:
             before=before,
             after=after,
         )
-
-
-def _effects(
-    problem: Problem, groups: ComparedGroups, held_out: _HeldOut, decisions: Bools
-) -> SideEffects:
-    """Return what decisions do to all groups of the held-out rows, small ones too."""
-    settings = problem.parameters
-    return side_effects(
-        groups.sums,
-        held_out.labels,
-        original=held_out.before,
-        reference=held_out.before,
-        written=decisions,
-        allowed=settings.max_side_effect,
-        allowed_loss=settings.max_group_accuracy_drop / 100,
-        confidence=settings.confidence,
-        seed=settings.seed,
-        with_worst=False,
-    )
 
 
 @contextmanager

@@ -105,7 +105,9 @@ def threshold_candidates(
             limits = _limits(problem, scored, everything, budget=budget)
             return ThresholdModel(problem, base, model, limits, scored.threshold)
 
-        candidates.append(Candidate(point, fit))
+        candidates.append(
+            Candidate(point, fit, places=scored.places, decisions=decided, before=plain)
+        )
     return candidates
 
 
