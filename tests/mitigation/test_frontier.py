@@ -91,6 +91,7 @@ def point(drop: float, worst: float) -> PlayedPoint:
             group_after="b",
         ),
         examples=(),
+        decisions=np.zeros(0, dtype=bool),
     )
 
 

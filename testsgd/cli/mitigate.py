@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 METHODS = ("auto", "play", "penalty", "thresholds", "samples")
 # Parameters of a frontier that samples have not; the method is an option of the command.
-OF_FRONTIERS = ["min_share", "max_features", "blind", "confidence"]
+OF_FRONTIERS = ["min_share", "max_features", "blind", "confidence", "objective"]
 
 JOURNAL_FILE = "journal.json"
 

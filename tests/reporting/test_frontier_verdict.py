@@ -1,0 +1,102 @@
+"""What a frontier's verdict says, and the exit code that follows, for every outcome."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import testsgd
+from testsgd.mitigation import FrontierResult, FrontierSummary, frontier_verdict
+
+
+@pytest.fixture(scope="module")
+def summary() -> FrontierSummary:
+    """A frontier by thresholds, which takes no refits."""
+    source = np.random.default_rng(1)
+    rows = 3_000
+    people = pd.DataFrame(
+        {"woman": source.integers(0, 2, rows), "points": source.normal(size=rows)}
+    )
+    chance = people["points"] - 0.8 * people["woman"] + source.logistic(0, 0.4, rows)
+    labels = pd.Series(np.where(chance > 0, "yes", "no"), name="granted")
+    model = LogisticRegression().fit(people, labels)
+    return testsgd.fair_frontier(
+        model, people, labels, sensitive_features=["woman"], method="thresholds"
+    ).summary
+
+
+def changed(summary: FrontierSummary, **of_point: Any) -> FrontierSummary:
+    """Return a summary whose chosen point has another accuracy, or another worst difference."""
+    assert summary.chosen is not None
+    usual = {
+        "drop": 0.001,
+        "drop_interval": (-0.004, 0.006),
+        "balanced_drop": 0.0,
+        "balanced_drop_interval": (-0.01, 0.01),
+    }
+    given = {name: value for name, value in of_point.items() if name in usual}
+    points = list(summary.points)
+    point = points[summary.chosen]
+    points[summary.chosen] = point.model_copy(
+        update={
+            "accuracy": point.accuracy.model_copy(update=usual | given),
+            "worst": point.worst.model_copy(update={"difference": of_point.get("worst", 0.01)}),
+        }
+    )
+    others = {"points": points, "worst_change": (-0.1, -0.05), "effects": None}
+    own = {name: value for name, value in of_point.items() if name in others or name == "chosen"}
+    return summary.model_copy(update=others | own)
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "exit_code"),
+    [
+        ({}, "fairer", 0),
+        ({"chosen": None}, "no_point", 1),
+        ({"drop": 0.02, "drop_interval": (0.006, 0.034)}, "accuracy_lost", 1),
+        ({"drop": 0.0057, "drop_interval": (-0.01, 0.022)}, "accuracy_unclear", 3),
+        (
+            {"balanced_drop": 0.08, "balanced_drop_interval": (0.06, 0.1)},
+            "accuracy_lost",
+            1,
+        ),
+        (
+            {"balanced_drop": 0.06, "balanced_drop_interval": (0.04, 0.08)},
+            "accuracy_unclear",
+            3,
+        ),
+        ({"worst_change": (-0.02, 0.01)}, "not_certain", 3),
+        ({"worst_change": (0.01, 0.03), "worst": 0.5}, "rose", 1),
+    ],
+)
+def test_every_outcome_has_its_status_and_exit_code(
+    summary: FrontierSummary, change: dict[str, Any], status: str, exit_code: int
+) -> None:
+    verdict = frontier_verdict(changed(summary, **change))
+    assert (verdict.status, verdict.exit_code) == (status, exit_code)
+    assert verdict.headline.endswith(".")
+    for word in verdict.headline.split():
+        assert f"{word} {word} {word}" not in verdict.headline
+    result = FrontierResult(changed(summary, **change).model_copy(update={"verdict": verdict}))
+    assert verdict.headline in result.to_markdown()
+
+
+def test_a_few_rows_do_not_turn_success_into_failure(summary: FrontierSummary) -> None:
+    """Five right decisions more or less decide between success and too few rows, never failure."""
+    rows = summary.split.held_out
+    codes = set()
+    for more in range(-5, 6):
+        drop = 0.005 + more / rows
+        interval = (drop - 0.01, drop + 0.01)
+        document = changed(summary, drop=drop, drop_interval=interval)
+        codes.add(frontier_verdict(document).exit_code)
+    assert codes == {0, 3}
+
+
+def test_without_groups_nothing_is_concluded(summary: FrontierSummary) -> None:
+    verdict = frontier_verdict(summary.model_copy(update={"groups": 0}))
+    assert verdict.exit_code == 3
