@@ -40,6 +40,12 @@ class PairedCounts:
     after: Counts  # Those answered yes then.
     both: Counts  # Those answered yes both times.
 
+    def take(self, groups: NDArray[np.intp]) -> PairedCounts:
+        """Return the counts of some groups."""
+        return PairedCounts(
+            self.cases[groups], self.before[groups], self.after[groups], self.both[groups]
+        )
+
     def rates(self) -> tuple[Floats, Floats]:
         """Return the share answered yes, at first and then; NaN without cases."""
         cases = np.where(self.cases > 0, self.cases, np.nan)
@@ -190,10 +196,14 @@ def side_effects(
     growths = [
         growth
         for rate in get_args(GapRate)
-        for growth in _growths(rate, np.flatnonzero(known[rate]), *sides[rate], confidence=each)
+        for growth in _growths(
+            rate, np.flatnonzero(known[rate]), *sides[rate], allowed=allowed, confidence=each
+        )
     ]
     growths.sort(key=lambda growth: (-growth.low, growth.group))
-    losses = _losses(np.flatnonzero(judged), sides["accuracy"][0], confidence=each)
+    losses = _losses(
+        np.flatnonzero(judged), sides["accuracy"][0], allowed=allowed_loss, confidence=each
+    )
     return SideEffects(
         groups=int(judged.sum()),
         gaps=gaps,
@@ -230,10 +240,18 @@ def _growths(
     inside: PairedCounts,
     outside: PairedCounts,
     *,
+    allowed: float,
     confidence: float,
 ) -> list[GapGrowth]:
-    """Compute by how much some groups' gaps in a rate grew, at least and as seen."""
+    """Compute by how much gaps in a rate grew: those that grew too much, and the one that did most.
+
+    The intervals take most of the time, and there may be millions of gaps.
+    """
+    inside, outside = inside.take(groups), outside.take(groups)
     rates = np.array([*inside.rates(), *outside.rates()])
+    grown = np.abs(rates[1] - rates[3]) - np.abs(rates[0] - rates[2])
+    chosen = _exceeding(grown, allowed)
+    inside, outside, rates = inside.take(chosen), outside.take(chosen), rates[:, chosen]
     sign = np.where(rates[1] >= rates[3], 1.0, -1.0)
     # A gap of size |after| grew if it is larger than `before` and than -`before`. So both bounds
     # must hold, and testing both at the full level makes no more errors than testing one.
@@ -242,34 +260,45 @@ def _growths(
     low = np.minimum(change, excess)
     return [
         GapGrowth(
-            group=group,
+            group=int(group),
             rate=rate,
-            cases=(int(inside.cases[group]), int(outside.cases[group])),
-            inside=(float(rates[0, group]), float(rates[1, group])),
-            outside=(float(rates[2, group]), float(rates[3, group])),
-            low=float(low[group]),
+            cases=(int(inside.cases[index]), int(outside.cases[index])),
+            inside=(float(rates[0, index]), float(rates[1, index])),
+            outside=(float(rates[2, index]), float(rates[3, index])),
+            low=float(low[index]),
         )
-        for group in groups.tolist()
+        for index, group in enumerate(groups[chosen])
     ]
 
 
 def _losses(
-    groups: NDArray[np.intp], inside: PairedCounts, *, confidence: float
+    groups: NDArray[np.intp], inside: PairedCounts, *, allowed: float, confidence: float
 ) -> list[AccuracyLoss]:
-    """Compute how much accuracy some groups lost, the largest lower bounds first."""
+    """Compute which groups lost too much accuracy, or lost most, the largest bounds first."""
+    inside = inside.take(groups)
     before, after = inside.rates()
+    chosen = _exceeding(before - after, allowed)
+    inside, before, after = inside.take(chosen), before[chosen], after[chosen]
     _, _, high = inside.change(confidence)
     losses = [
         AccuracyLoss(
-            group=group,
-            rows=int(inside.cases[group]),
-            before=float(before[group]),
-            after=float(after[group]),
-            low=float(-high[group]),
+            group=int(group),
+            rows=int(inside.cases[index]),
+            before=float(before[index]),
+            after=float(after[index]),
+            low=float(-high[index]),
         )
-        for group in groups.tolist()
+        for index, group in enumerate(groups[chosen])
     ]
     return sorted(losses, key=lambda loss: (-loss.low, loss.group))
+
+
+def _exceeding(sizes: Floats, allowed: float) -> NDArray[np.intp]:
+    """Return the places of the sizes above what is allowed, or else of the largest."""
+    exceeding = np.flatnonzero(sizes > allowed)
+    if len(exceeding) or not len(sizes):
+        return exceeding
+    return np.array([int(sizes.argmax())])
 
 
 def _lower_bound(

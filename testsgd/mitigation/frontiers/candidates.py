@@ -34,26 +34,20 @@ def choose_candidate(problem: Problem, candidates: Sequence[Candidate]) -> int |
     """
     settings = problem.parameters
     left = list(candidates)
-    first = None
+    first = groups = None
     while left:
         best = best_point(left, budget=settings.budget, balanced_budget=settings.balanced_budget)
         if best is None:
             break
         first = best if first is None else first
-        if not _effects(problem, best).harmful:
+        # All candidates of a method are about the same rows.
+        groups = problem.small_groups(best.places) if groups is None else groups
+        labels = problem.favourable[best.places]
+        effects = effects_of(problem, groups, labels, before=best.before, after=best.decisions)
+        if not effects.harmful:
             return candidates.index(best)
         left.remove(best)
     return None if first is None else candidates.index(first)
-
-
-def _effects(problem: Problem, candidate: Candidate) -> SideEffects:
-    return effects_of(
-        problem,
-        problem.small_groups(candidate.places),
-        problem.favourable[candidate.places],
-        before=candidate.before,
-        after=candidate.decisions,
-    )
 
 
 def effects_of(

@@ -61,6 +61,7 @@ class FrontierOutcome:
     problem: Problem
     method: str
     kind: str  # What is fitted, and how, in words.
+    depth: int  # Rules that a group has at most.
     groups: int  # Groups of the held-out rows that are compared, once for each rate.
     before: Accuracy
     worst_before: Worst  # Of the original.

@@ -19,7 +19,6 @@ from testsgd.mitigation.frontiers.problem import Bools, FairModel, Problem
 from testsgd.mitigation.penalised_networks import PenalisedModel, penalised_models
 from testsgd.models import refitter_for
 from testsgd.models.refitting import Refitter
-from testsgd.rules import candidate_count
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +42,7 @@ def penalty_candidates(problem: Problem) -> list[Candidate]:
     refitter: Refitter[Any] = refitter_for(
         problem.loaded, material.specification, training, validation
     )
-    groups = problem.groups(parts.train, max_features=_depth(problem))
+    groups = problem.groups(parts.train, max_features=problem.depth_for(_MOST_GROUPS))
     if not len(groups):
         return []
     expected = _Expected(problem, chances)
@@ -69,16 +68,6 @@ def penalty_candidates(problem: Problem) -> list[Candidate]:
 
 def _same(model: RefittedModel) -> FairModel:
     return model
-
-
-def _depth(problem: Problem) -> int:
-    """Return how many rules a group has at most that is trained against."""
-    axes = problem.contingency.axes
-    deepest = problem.parameters.max_features or len(axes)
-    depth = 1
-    while depth < deepest and candidate_count(axes, depth + 1) <= _MOST_GROUPS:
-        depth += 1
-    return depth
 
 
 class _Expected:

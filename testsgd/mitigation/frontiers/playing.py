@@ -68,7 +68,7 @@ def play_candidates(problem: Problem, refitter: EstimatorRefitter) -> tuple[list
             rounds=_ROUNDS,
             folds=_FOLDS,
             min_rows=settings.min_share,
-            max_rules=settings.max_features,
+            max_rules=problem.depth,
             seed=settings.seed,
             jobs=_jobs(problem),
             objective=settings.objective,

@@ -18,7 +18,10 @@ from testsgd.mitigation.parameters import LEAST_HELD_OUT
 from testsgd.mitigation.play import ComparedGroups
 from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.models import LoadedModel, Model
-from testsgd.rules import Contingency, lay_out, sensitive_axes
+from testsgd.rules import Contingency, candidate_count, lay_out, sensitive_axes
+
+# Of more groups the frontier takes long: each point is compared for all of them.
+_MOST_RULE_SETS = 250_000
 
 Places = NDArray[np.intp]
 Bools = NDArray[np.bool_]
@@ -71,6 +74,25 @@ class Problem:
         table = self.material.table
         return lay_out(table, sensitive_axes(table))
 
+    @cached_property
+    def depth(self) -> int:
+        """How many rules a group has at most."""
+        return self.depth_for(_MOST_RULE_SETS)
+
+    def depth_for(self, most: int) -> int:
+        """Return how many rules a group has at most if no more rule sets than these are possible.
+
+        As many as the parameters say, if they do.
+        """
+        axes = self.contingency.axes
+        wanted = self.parameters.max_features
+        if wanted is not None:
+            return wanted
+        depth = 1
+        while depth < len(axes) and candidate_count(axes, depth + 1) <= most:
+            depth += 1
+        return depth
+
     def frame(self, places: Places) -> pd.DataFrame:
         """Return some rows, as the table has them."""
         return self.material.table.frame.iloc[places]
@@ -93,7 +115,7 @@ class Problem:
             self.favourable[places],
             counted,
             min_rows=share,
-            max_rules=self.parameters.max_features,
+            max_rules=self.depth,
         )
 
     def groups(self, places: Places, *, max_features: int | None = None) -> ComparedGroups:
@@ -105,16 +127,14 @@ class Problem:
         return self._groups(
             places,
             min_rows=max(LEAST_HELD_OUT, fewest),
-            max_features=max_features or self.parameters.max_features,
+            max_features=max_features or self.depth,
         )
 
     def small_groups(self, places: Places) -> ComparedGroups:
         """Return the groups of some rows that side effects are looked for in."""
-        return self._groups(
-            places, min_rows=LEAST_HELD_OUT, max_features=self.parameters.max_features
-        )
+        return self._groups(places, min_rows=LEAST_HELD_OUT, max_features=self.depth)
 
-    def _groups(self, places: Places, *, min_rows: int, max_features: int | None) -> ComparedGroups:
+    def _groups(self, places: Places, *, min_rows: int, max_features: int) -> ComparedGroups:
         return ComparedGroups.of(
             self.contingency_of(places),
             np.ones(len(places), dtype=bool),

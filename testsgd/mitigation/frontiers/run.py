@@ -107,6 +107,7 @@ def run_frontier(problem: Problem, *, progress: Progress | None = None) -> Front
         problem=problem,
         method=method,
         kind="the model's scores" if refitter is None else refitter.kind,
+        depth=problem.depth,
         groups=len(held_out.rates),
         before=held_out.accuracy(held_out.before),
         worst_before=worst_before,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,43 +90,53 @@ def threshold_candidates(
     judge = Judge(rates, labels, shares)
     plain = scored.scores > scored.threshold
     half = np.random.default_rng(problem.parameters.seed).permutation(len(labels)) % _HALVES
-    candidates = []
-    for part in _BUDGETS:
-        budget = part * problem.parameters.budget
-        decided = np.zeros(len(labels), dtype=bool)
-        for index in range(_HALVES):
-            chosen, others = np.flatnonzero(half != index), np.flatnonzero(half == index)
-            limits = _limits(problem, scored, chosen, budget=budget)
-            cells = problem.contingency.cell_of_row[scored.places[others]]
-            decided[others] = scored.scores[others] >= limits[cells]
-        point = point_of(budget, plain, decided[None], judge)
+    budgets = [part * problem.parameters.budget for part in _BUDGETS]
+    decided = np.zeros((len(budgets), len(labels)), dtype=bool)
+    for index in range(_HALVES):
+        chosen, others = np.flatnonzero(half != index), np.flatnonzero(half == index)
+        choice = _Choice(problem, scored, chosen)
+        cells = problem.contingency.cell_of_row[scored.places[others]]
+        for number, budget in enumerate(budgets):
+            decided[number, others] = scored.scores[others] >= choice.limits(budget)[cells]
+    everything = _Choice(problem, scored, np.arange(len(labels)))
 
-        def fit(budget: float = budget) -> FairModel:
-            everything = np.arange(len(scored.places))
-            limits = _limits(problem, scored, everything, budget=budget)
-            return ThresholdModel(problem, base, model, limits, scored.threshold)
+    def fitted(budget: float) -> FairModel:
+        return ThresholdModel(problem, base, model, everything.limits(budget), scored.threshold)
 
-        candidates.append(
-            Candidate(point, fit, places=scored.places, decisions=decided, before=plain)
+    return [
+        Candidate(
+            point_of(budget, plain, decisions[None], judge),
+            partial(fitted, budget),
+            places=scored.places,
+            decisions=decisions,
+            before=plain,
         )
-    return candidates
+        for budget, decisions in zip(budgets, decided, strict=True)
+    ]
 
 
-def _limits(problem: Problem, scored: Scored, rows: NDArray[np.intp], *, budget: float) -> Floats:
-    """Return the threshold of each combination, chosen by some of the rows, shape (cells,)."""
-    groups = problem.groups(scored.places[rows])
-    scores = scored.scores[rows]
-    found = fair_thresholds(
-        scores,
-        scored.chances[rows],
-        scores > scored.threshold,
-        groups.contingency,
-        groups.rule_sets,
-        budget=budget,
-    )
-    # A score above the usual threshold gets the label where no row said otherwise.
-    usual = np.nextafter(scored.threshold, np.inf)
-    return np.where(np.isnan(found.thresholds), usual, found.thresholds)
+class _Choice:
+    """The choice of thresholds by some of the rows."""
+
+    def __init__(self, problem: Problem, scored: Scored, rows: NDArray[np.intp]) -> None:
+        self._groups = problem.groups(scored.places[rows])
+        self._scores = scored.scores[rows]
+        self._chances = scored.chances[rows]
+        self._threshold = scored.threshold
+
+    def limits(self, budget: float) -> Floats:
+        """Return the threshold of each combination of sensitive values, shape (cells,)."""
+        found = fair_thresholds(
+            self._scores,
+            self._chances,
+            self._scores > self._threshold,
+            self._groups.contingency,
+            self._groups.rule_sets,
+            budget=budget,
+        )
+        # A score above the usual threshold gets the label where no row said otherwise.
+        usual = np.nextafter(self._threshold, np.inf)
+        return np.where(np.isnan(found.thresholds), usual, found.thresholds)
 
 
 def without_scores(problem: Problem) -> ModelError:

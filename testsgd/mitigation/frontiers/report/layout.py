@@ -135,7 +135,8 @@ def _definition(summary: FrontierSummary) -> Text:
         "Every rate is the share of rows predicted ",
         Strong(f"“{label.favourable}”"),
         f" in column {label.column}. A difference is the rate in a group less that of its "
-        "complement; the worst is the largest of all groups with at least "
+        f"complement; the worst is the largest of all groups of at most "
+        f"{plural(summary.depth, 'rule')} with at least "
         f"{share(summary.settings.min_share)} of the held-out rows on both sides.",
     )
 
@@ -391,6 +392,7 @@ def _particulars(summary: FrontierSummary) -> tuple[Block, ...]:
                 ("Balanced accuracy that may be lost", budget(settings.max_balanced_drop)),
                 ("Gaps may grow by", size_points(settings.max_side_effect)),
                 ("A group may lose", f"{budget(settings.max_group_accuracy_drop)} of accuracy"),
+                ("Rules of a group", f"at most {summary.depth}"),
                 ("Rows of a group", f"at least {share(settings.min_share)}, on both sides"),
                 ("Sensitive features left out", "yes" if settings.blind else ""),
                 ("Rows seen", count(split.seen)),

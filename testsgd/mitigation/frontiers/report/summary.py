@@ -135,6 +135,7 @@ class FrontierSummary(Part):
     data: DataSummary = Field(description="the rows")
     split: FrontierSplit = Field(description="which rows are for what")
     original: FrontierModel = Field(description="the model that was given")
+    depth: int = Field(description="rules that a group has at most")
     groups: int = Field(
         description="groups of the held-out rows that are compared, once for each rate"
     )
