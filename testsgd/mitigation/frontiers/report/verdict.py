@@ -122,7 +122,7 @@ def _headline(summary: FrontierSummary, status: Status) -> str:
         case "accuracy_lost":
             return f"{moved}, but {cost}, {allowed}."
         case "accuracy_unclear":
-            return f"{moved}, but {cost}, more than the {allowed} allowed; chance may explain that."
+            return f"{moved}, but {cost}, {allowed}; chance may explain that."
         case "no_better_than_constant":
             return (
                 f"{moved}, but the model is right about {percent(point.accuracy.accuracy)}, no "
