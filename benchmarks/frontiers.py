@@ -78,7 +78,8 @@ ABOUT = {
     "On crime a group has two rules at most.",
     "others": "Histogram gradient boosting, the same splits as above. One target: the group that "
     "the original treats worst among the rows that are not held out. Half of the rows: a coin "
-    "decides which rows get the new decision. Half: the bound is half the target's difference, in "
+    "decides which rows get the new decision. All cells: each combination of sensitive values, those "
+    "with one label only together. Half: the bound is half the target's difference, in "
     "place of 0.01; ten iterations at most. Play and thresholds are read at the loss of each run, "
     "on the line between their points on the held-out rows; beyond their last point they are that "
     "point, and the column before the last counts the runs for which that is so of the play.",
@@ -248,8 +249,11 @@ def other_methods(
             np.bincount(cell_of_row[seen][y == label], minlength=problem.contingency.cells)
             for label in (0, 1)
         ])  # fmt: skip
-        # It refuses a cell whose rows all have the same label: these are one together.
-        return optimised(np.where(both.min(axis=0)[cell_of_row] > 0, cell_of_row, -1))
+        # It refuses cells whose rows all have the same label: these are one together, with the
+        # smallest other cell.
+        fewest = both.min(axis=0)
+        together = (fewest == 0) | (fewest == fewest[fewest > 0].min())
+        return optimised(np.where(together[cell_of_row], -1, cell_of_row))
 
     def gradient() -> list[tuple[str, Any]]:
         from fairlearn.reductions import DemographicParity, ExponentiatedGradient
