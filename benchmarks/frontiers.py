@@ -74,12 +74,11 @@ ABOUT = {
     "networks": f"The committed networks. {_ALL} All runs of a data set are about the same "
     "held-out rows, those of the network's training, so the intervals are about the seeds alone: "
     "they do not hold how much other rows would differ.",
-    "boosting": f"Histogram gradient boosting. {_ALL} Each seed draws a split of its own. "
-    "On crime a group has two rules at most.",
+    "boosting": f"Histogram gradient boosting. {_ALL} Each seed draws a split of its own.",
     "others": "Histogram gradient boosting, the same splits as above. One target: the group that "
     "the original treats worst among the rows that are not held out. Half of the rows: a coin "
-    "decides which rows get the new decision. All cells: each combination of sensitive values, those "
-    "with one label only together. Half: the bound is half the target's difference, in "
+    "decides which rows get the new decision. All cells: each combination of sensitive values, "
+    "those with one label only together. Half: the bound is half the target's difference, in "
     "place of 0.01; ten iterations at most. Play and thresholds are read at the loss of each run, "
     "on the line between their points on the held-out rows; beyond their last point they are that "
     "point, and the column before the last counts the runs for which that is so of the play.",
@@ -173,8 +172,10 @@ def frontier_rows(what: str, name: str, method: str) -> list[list[str]]:
     lost, balanced_lost, after = np.array([chosen_point(run) for run in runs]).T
     before = np.array([run["worst"] for run in runs])
     verdicts = Counter(f"{run['status'].replace('_', ' ')} ({run['exit']})" for run in runs)
+    most = MOST_RULES.get(name)
+    called = name if most is None else f"{name}, groups of {most} rules at most"
     return [[
-        name, method, f"{len(runs)}", points_text([run["accuracy"] for run in runs]),
+        called, method, f"{len(runs)}", points_text([run["accuracy"] for run in runs]),
         points_text(lost), points_text(balanced_lost), points_text(before), points_text(after),
         points_text(after / before), ", ".join(f"{key}: {n}" for key, n in verdicts.items()),
         f"{np.mean([run['seconds'] for run in runs]):.0f}",
