@@ -1,4 +1,4 @@
-"""``testsgd mitigate`` of rows: a frontier, of a data set that is described or of a file of rows."""
+"""``testsgd mitigate`` of rows: a frontier, of described data or of a file of rows."""
 
 from __future__ import annotations
 
