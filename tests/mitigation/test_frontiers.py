@@ -20,6 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import testsgd
 from testsgd.errors import ModelError, ParameterError
 from testsgd.mitigation import FrontierResult
+from testsgd.mitigation.frontiers.report.verdict import frontier_verdict
 
 ROWS = 6_000
 
@@ -191,3 +192,17 @@ def test_without_a_difference_nothing_is_called_fairer() -> None:
     result = testsgd.fair_frontier(fitted, PEOPLE, labels, **SETTINGS)
     assert result.verdict.status != "fairer"
     assert result.exit_code != 0
+
+
+def test_a_budget_that_may_be_exceeded_is_named_once(result: FrontierResult) -> None:
+    summary = result.summary
+    assert summary.point is not None
+    lost = {"drop": 0.04, "drop_interval": (0.02, 0.06)}
+    accuracy = summary.point.accuracy.model_copy(update=lost)
+    point = summary.point.model_copy(update={"accuracy": accuracy})
+    verdict = frontier_verdict(
+        summary.model_copy(update={"points": [point], "chosen": 0, "effects": None})
+    )
+    assert verdict.exit_code == 3
+    assert "more than the 3 points allowed; chance may explain that" in verdict.headline
+    assert verdict.headline.count("allowed") == 1
