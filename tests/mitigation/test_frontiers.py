@@ -206,3 +206,14 @@ def test_a_budget_that_may_be_exceeded_is_named_once(result: FrontierResult) -> 
     assert verdict.exit_code == 3
     assert "more than the 3 points allowed; chance may explain that" in verdict.headline
     assert verdict.headline.count("allowed") == 1
+
+
+def test_the_points_are_a_frontier(result: FrontierResult) -> None:
+    """The more accuracy is lost, the smaller is the difference that is expected."""
+    points = [point.expected for point in result.summary.points]
+    drops = [point.accuracy_drop for point in points]
+    worst = [abs(point.worst_after) for point in points]
+    assert drops == sorted(drops)
+    assert worst == sorted(worst, reverse=True)
+    assert len(set(worst)) == len(worst)
+    assert result.summary.tried >= len(points)

@@ -22,7 +22,23 @@ from testsgd.models.refitting.protocol import PenalisedTrainer, is_penalised_tra
 M = TypeVar("M")
 
 # What a difference of 1 costs, in nats of a row's cross-entropy.
-STRENGTHS = (0.02, 0.03, 0.045, 0.06, 0.08, 0.105, 0.13, 0.16, 0.2, 0.26, 0.34, 0.45)
+STRENGTHS = (
+    0.0005,
+    0.001,
+    0.005,
+    0.02,
+    0.03,
+    0.045,
+    0.06,
+    0.08,
+    0.105,
+    0.13,
+    0.16,
+    0.2,
+    0.26,
+    0.34,
+    0.45,
+)
 
 # How sharply decisions turn at the threshold. Steeper, and rows that are decided surely have no
 # slope any more; flatter, and what shrinks are differences in scores, not in decisions.

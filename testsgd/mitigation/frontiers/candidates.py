@@ -25,6 +25,23 @@ class Candidate:
     before: Bools
 
 
+def frontier_of(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates that no other beats in both accuracy and worst difference.
+
+    They are a frontier: the more accuracy is lost, the smaller is the worst difference that is
+    expected. The others were tried for nothing.
+    """
+
+    def key(candidate: Candidate) -> tuple[float, float]:
+        return candidate.point.accuracy_drop, abs(candidate.point.worst_after)
+
+    kept: list[Candidate] = []
+    for candidate in sorted(candidates, key=key):
+        if not kept or key(candidate)[1] < key(kept[-1])[1]:
+            kept.append(candidate)
+    return kept
+
+
 def choose_candidate(problem: Problem, candidates: Sequence[Candidate]) -> int | None:
     """Return which candidate lowers the worst difference most, keeps the budgets and harms none.
 

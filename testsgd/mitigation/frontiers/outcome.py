@@ -61,6 +61,7 @@ class FrontierOutcome:
     problem: Problem
     method: str
     kind: str  # What is fitted, and how, in words.
+    tried: int  # Strengths that were tried; the points are those that no other beats.
     depth: int  # Rules that a group has at most.
     groups: int  # Groups of the held-out rows that are compared, once for each rate.
     before: Accuracy

@@ -58,9 +58,10 @@ def penalty_candidates(problem: Problem) -> list[Candidate]:
             Candidate(
                 expected.point(penalised.strength, decisions),
                 partial(_same, model),
-                places=problem.seen,
-                decisions=decisions,
-                before=expected.before,
+                # The labels of training rows may be known to the original by heart.
+                places=parts.validation,
+                decisions=decisions[expected.validated],
+                before=expected.before[expected.validated],
             )
         )
     return candidates
@@ -79,14 +80,16 @@ class _Expected:
         self._chances = chances[places]
         self.before = problem.material.decisions(problem.loaded.model, places)
         self._rates = problem.rates(places)
-        validated = np.isin(places, problem.material.split.parts.validation)
-        if not validated.any():
+        self.validated = np.isin(places, problem.material.split.parts.validation)
+        if not self.validated.any():
             raise ModelError(
                 "there are no validation rows to choose a strength by",
                 where=f"model {problem.loaded.model.name!r}",
                 remedy="give more rows, or --method thresholds",
             )
-        self._of_validation = Judge(self._rates, self._labels, validated / validated.sum())
+        self._of_validation = Judge(
+            self._rates, self._labels, self.validated / self.validated.sum()
+        )
 
     def point(self, strength: float, decisions: Bools) -> FrontierPoint:
         """Return what a strength costs and brings."""

@@ -16,7 +16,12 @@ from threadpoolctl import threadpool_limits
 from testsgd.auditing import Progress
 from testsgd.errors import ModelError
 from testsgd.mitigation.compared_rates import SELECTION_RATE
-from testsgd.mitigation.frontiers.candidates import Candidate, choose_candidate, effects_of
+from testsgd.mitigation.frontiers.candidates import (
+    Candidate,
+    choose_candidate,
+    effects_of,
+    frontier_of,
+)
 from testsgd.mitigation.frontiers.outcome import (
     Accuracy,
     FrontierOutcome,
@@ -76,6 +81,8 @@ def run_frontier(problem: Problem, *, progress: Progress | None = None) -> Front
         else:
             assert isinstance(refitter, EstimatorRefitter)
             candidates, reason = play_candidates(problem, refitter)
+        tried = len(candidates)
+        candidates, ceiling = frontier_of(candidates), frontier_of(ceiling)
         advance("searching", 1, 1)
     with _timed(seconds, "choosing"):
         chosen = choose_candidate(problem, candidates)
@@ -107,6 +114,7 @@ def run_frontier(problem: Problem, *, progress: Progress | None = None) -> Front
         problem=problem,
         method=method,
         kind="the model's scores" if refitter is None else refitter.kind,
+        tried=tried,
         depth=problem.depth,
         groups=len(held_out.rates),
         before=held_out.accuracy(held_out.before),

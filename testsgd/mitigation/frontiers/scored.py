@@ -63,15 +63,13 @@ def cross_fitted_scores(problem: Problem, model: Model, fit: Fit) -> Scored | No
 def own_scores(problem: Problem, model: Model) -> Scored | None:
     """Score all rows that were seen by a model that was fitted to the training rows.
 
-    It may know the labels of these, so the chances are calibrated on the validation rows.
+    It may know the labels of these by heart, so the chances are cross-fitted probabilities.
     """
     scores = scores_of(problem, model, problem.seen)
-    if scores is None:
+    chances = problem.material.probabilities()
+    if scores is None or chances is None:
         return None
-    others = np.isin(problem.seen, problem.material.split.parts.validation)
-    labels = problem.favourable[problem.seen]
-    chances = _calibrated(scores[others], labels[others], scores)
-    return Scored(problem.seen, scores, chances, _threshold(model))
+    return Scored(problem.seen, scores, chances[problem.seen], _threshold(model))
 
 
 def _calibrated(scores: Floats, labels: NDArray[np.bool_], asked: Floats) -> Floats:

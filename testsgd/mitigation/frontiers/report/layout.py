@@ -392,6 +392,7 @@ def _particulars(summary: FrontierSummary) -> tuple[Block, ...]:
                 ("Balanced accuracy that may be lost", budget(settings.max_balanced_drop)),
                 ("Gaps may grow by", size_points(settings.max_side_effect)),
                 ("A group may lose", f"{budget(settings.max_group_accuracy_drop)} of accuracy"),
+                ("Strengths tried", count(summary.tried)),
                 ("Rules of a group", f"at most {summary.depth}"),
                 ("Rows of a group", f"at least {share(settings.min_share)}, on both sides"),
                 ("Sensitive features left out", "yes" if settings.blind else ""),
@@ -413,9 +414,10 @@ def _notes(summary: FrontierSummary) -> tuple[Note, ...]:
         Note(
             "The frontier",
             "Each point is a model that trades accuracy against the worst difference with another "
-            "strength. The point that is written lowers the worst difference most among those that "
-            "were expected to lose at most "
-            f"{budget(settings.max_accuracy_drop)}, by rows that its models were not fitted to.",
+            "strength; strengths that another one beats in both, as expected, are left out. The "
+            "point that is written lowers the worst difference most among those that were expected "
+            f"to lose at most {budget(settings.max_accuracy_drop)}, by rows that its models were "
+            "not fitted to, and without side effects there.",
         ),
         Note(
             "Expected and held out",

@@ -54,6 +54,7 @@ def summarise_frontier(outcome: FrontierOutcome) -> FrontierSummary:
         original=FrontierModel(
             name=model.name, kind=model.kind, refitted=outcome.refitted, fitting=outcome.kind
         ),
+        tried=outcome.tried,
         depth=outcome.depth,
         groups=outcome.groups,
         before=AccuracySummary.of(outcome.before),

@@ -135,6 +135,7 @@ class FrontierSummary(Part):
     data: DataSummary = Field(description="the rows")
     split: FrontierSplit = Field(description="which rows are for what")
     original: FrontierModel = Field(description="the model that was given")
+    tried: int = Field(description="strengths that were tried")
     depth: int = Field(description="rules that a group has at most")
     groups: int = Field(
         description="groups of the held-out rows that are compared, once for each rate"
@@ -146,7 +147,10 @@ class FrontierSummary(Part):
         "that each find their largest ones; null if no point was chosen"
     )
     constant_accuracy: float = Field(description="of the best model that says the same of all")
-    points: list[PointSummary] = Field(description="in ascending order of strength")
+    points: list[PointSummary] = Field(
+        description="the strengths that no other beats in what is expected of both accuracy and "
+        "worst difference, those that lose least accuracy first"
+    )
     chosen: int | None = Field(
         description="index of the point that is written; it was chosen without the held-out rows"
     )

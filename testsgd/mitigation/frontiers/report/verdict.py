@@ -248,6 +248,7 @@ def best_of_ceiling(summary: FrontierSummary) -> PointSummary | None:
         point
         for point in summary.ceiling
         if point.expected.accuracy_drop <= summary.settings.budget
+        and point.expected.balanced_drop <= summary.settings.balanced_budget
     ]
     return min(kept, key=lambda point: abs(point.expected.worst_after), default=None)
 
