@@ -120,6 +120,7 @@ FRONTIER = {
     "PointSummary": "`points[]` and `ceiling[]`",
     "ExpectedSummary": "`expected` of a point",
     "AccuracySummary": "`before`, and `accuracy` of a point",
+    "WorstOfGroups": "`worst_before`, and `worst` of a point",
     "SideEffectsSummary": "`effects`",
     "GapSummary": "`effects.exceeded[]` and `effects.largest`",
     "LossSummary": "`effects.lossy[]` and `effects.largest_loss`",
