@@ -75,6 +75,8 @@ def test_what_a_file_of_rows_lacks_is_said(fails: Fails, people: Path) -> None:
         ["--method", "penalty", "--export", "samples.csv"],
         ["--method", "thresholds", "--runs", "5"],
         ["--method", "samples", "--sensitive", "gender"],
+        ["--method", "samples", "--objective", "equalized_odds"],
+        ["--group", "1", "--min-share", "0.1"],
         ["--sensitive", "gender"],
         ["--max-accuracy-drop", "-1"],
         ["--objective", "beauty"],

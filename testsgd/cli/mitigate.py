@@ -162,6 +162,7 @@ def mitigate(
     if max_balanced_drop is not None:
         parameters = {**parameters, "max_balanced_drop": max_balanced_drop}
     if method == "samples":
+        _check_no_frontier(parameters)
         _check_described(rows_file, sensitive=sensitive, label=label, trust_pickle=trust_pickle)
         assert specification is not None
         return _mitigate_by_samples(
@@ -222,6 +223,20 @@ def _only_of_samples(parameters: dict[str, Any]) -> dict[str, Any]:
         for name, declared in declared_parameters(MitigationParameters).items()
         if name not in of_frontier and parameters[name] != declared.default
     }
+
+
+def _check_no_frontier(parameters: dict[str, Any]) -> None:
+    """Refuse what is said of a frontier where samples are asked for."""
+    declared = declared_parameters(FrontierParameters)
+    for name in OF_FRONTIERS:
+        if parameters[name] != declared[name].default:
+            flag = f"--{name.replace('_', '-')}"
+            raise ParameterError(
+                f"{flag} is for a frontier over all groups, and the method is samples",
+                where=flag,
+                remedy="leave it out, or write another --method",
+                name=name,
+            )
 
 
 def _check_described(rows_file: bool, **of_rows_file: Any) -> None:
