@@ -217,3 +217,28 @@ def test_the_points_are_a_frontier(result: FrontierResult) -> None:
     assert worst == sorted(worst, reverse=True)
     assert len(set(worst)) == len(worst)
     assert result.summary.tried >= len(points)
+
+
+def test_neighbours_are_those_of_each_row(result: FrontierResult) -> None:
+    """Points are the only feature that is not sensitive: a step down and a step up each."""
+    assert result.summary.neighbourhood is not None
+    assert result.outcome is not None
+    assert result.outcome.point is not None
+    problem = result.outcome.problem
+    held_out, table = problem.held_out, problem.material.table
+    feature = table.specification.features["points"]
+    assert feature.range is not None
+    low, high = feature.range
+    # A step of a decimal is a hundredth of its range.
+    size = (high - low) / 100
+    rows = table.frame.iloc[held_out]
+    asked = result.outcome.point.model.black_box
+    assert asked is not None
+    shares = np.zeros(len(rows))
+    for step in (-size, size):
+        moved = rows["points"] + step
+        # A neighbour beyond the domain is the row itself.
+        moved = moved.where((moved >= low) & (moved <= high), rows["points"])
+        shares += asked.decisions(rows.assign(points=moved)) / 2
+    worst = worst_by_hand(PEOPLE.iloc[held_out], shares, least=0.05)
+    assert result.summary.neighbourhood[1] == pytest.approx(worst)

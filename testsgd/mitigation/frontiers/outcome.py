@@ -72,6 +72,8 @@ class FrontierOutcome:
     points: tuple[MeasuredPoint, ...]
     chosen: int | None  # Which point was chosen by the rows that were seen; None if none.
     reason: str  # Why none was; empty if one was.
+    # The worst difference over each row's neighbours, before and after; None if not measured.
+    neighbourhood: tuple[float, float] | None
     effects: SideEffects | None  # Of the chosen point.
     small_groups: ComparedGroups | None  # The groups that these are about.
     paying: tuple[SidesOfGroup, ...]  # The groups that are worst before and after.

@@ -15,6 +15,7 @@ from testsgd.mitigation.frontier import STRENGTHS, PlayedPoint, Search, search_s
 from testsgd.mitigation.frontiers.candidates import Candidate
 from testsgd.mitigation.frontiers.problem import Bools, FairModel, Places, Problem
 from testsgd.mitigation.retrained_estimator import fit_clone
+from testsgd.models import Model
 from testsgd.models.refitting import Refitter
 from testsgd.models.refitting.estimators import EstimatorRefitter, seeded_clone
 
@@ -30,6 +31,12 @@ class RefittedModel:
     refitter: Refitter[Any]
     model: Any  # What its answers are read by.
     kind: str
+
+    @property
+    def black_box(self) -> Model | None:
+        """The model itself."""
+        black_box: Model = self.model
+        return black_box
 
     def decisions(self, places: Places) -> Bools:
         """Return whether each of some rows of the table gets the favourable label."""

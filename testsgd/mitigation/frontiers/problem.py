@@ -19,11 +19,16 @@ from testsgd.mitigation.play import ComparedGroups
 from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.models import LoadedModel, Model
 from testsgd.rules import Contingency, candidate_count, lay_out, sensitive_axes
+from testsgd.sampling import explore_neighbourhood, neighbourhood_size
 
 # Of more groups the frontier takes long: each point is compared for all of them.
 _MOST_RULE_SETS = 250_000
 
+# Of more neighbours no model is asked.
+_MOST_NEIGHBOURS = 1_000_000
+
 Places = NDArray[np.intp]
+Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
@@ -33,6 +38,11 @@ class FairModel(Protocol):
     @property
     def kind(self) -> str:
         """What it is, in words."""
+        ...
+
+    @property
+    def black_box(self) -> Model | None:
+        """What decides on any rows by their features alone; None if it needs more."""
         ...
 
     def decisions(self, places: Places) -> Bools:
@@ -97,6 +107,18 @@ class Problem:
         """Return some rows, as the table has them."""
         return self.material.table.frame.iloc[places]
 
+    def neighbour_shares(self, model: FairModel, places: Places) -> Floats | None:
+        """Return which share of each row's neighbours gets the favourable label, shape (rows,).
+
+        None if there are too many neighbours, or the model decides by more than the features.
+        """
+        rows = self.material.table.take(places)
+        asked = (neighbourhood_size(rows) + 1) * len(rows)
+        if model.black_box is None or asked > _MOST_NEIGHBOURS:
+            return None
+        found = explore_neighbourhood(model.black_box, rows)
+        return np.asarray(found.favourable / found.size)
+
     def contingency_of(self, places: Places) -> Contingency:
         """Return the combinations of sensitive values, with the cells of some rows."""
         return replace(self.contingency, cell_of_row=self.contingency.cell_of_row[places])
@@ -150,6 +172,11 @@ class AskedModel:
     problem: Problem
     model: Model
     kind: str = "the model as it is"
+
+    @property
+    def black_box(self) -> Model | None:
+        """The model itself."""
+        return self.model
 
     def decisions(self, places: Places) -> Bools:
         """Return whether each of some rows of the table gets the favourable label."""

@@ -93,7 +93,7 @@ def run_frontier(problem: Problem, *, progress: Progress | None = None) -> Front
             points.append(held_out.point(candidate))
             advance("measuring", number, len(candidates))
         others = [] if method == "thresholds" else [held_out.point(each) for each in ceiling]
-        effects = small = worst = None
+        effects = small = worst = neighbourhood = None
         paying: tuple[SidesOfGroup, ...] = ()
         if chosen is not None and len(held_out.rates):
             decisions = points[chosen].model.decisions(problem.held_out)
@@ -102,6 +102,7 @@ def run_frontier(problem: Problem, *, progress: Progress | None = None) -> Front
                 problem, small, held_out.labels, before=held_out.before, after=decisions
             )
             worst = held_out.worst_change(decisions)
+            neighbourhood = held_out.neighbourhood(base, points[chosen].model)
             paying = held_out.paying(decisions)
     if chosen is None and not reason:
         reason = (
@@ -124,6 +125,7 @@ def run_frontier(problem: Problem, *, progress: Progress | None = None) -> Front
         points=tuple(points),
         chosen=chosen,
         reason="" if chosen is not None else reason,
+        neighbourhood=neighbourhood,
         effects=effects,
         small_groups=small,
         paying=paying,
@@ -246,6 +248,20 @@ class _HeldOut:
         ]
         parameters = self.problem.parameters
         return worst_difference(families, confidence=parameters.confidence, seed=parameters.seed)
+
+    def neighbourhood(self, before: FairModel, after: FairModel) -> tuple[float, float] | None:
+        """Return the worst difference in selection rate over each row's neighbours.
+
+        Of both models; None if it was not measured.
+        """
+        if self.problem.parameters.objective != SELECTION_RATE:
+            return None
+        shares = [self.problem.neighbour_shares(model, self.places) for model in (before, after)]
+        known = [each for each in shares if each is not None]
+        if len(known) < len(shares):
+            return None
+        first, last = np.abs(self.rates.differences(np.stack(known))).max(axis=1)
+        return float(first), float(last)
 
     def constant_accuracy(self) -> float:
         """Return the accuracy of the best model that says the same of all."""

@@ -41,6 +41,11 @@ class ThresholdModel:
     usual: float  # The threshold of all other combinations.
     kind: str = "thresholds for each combination of sensitive values"
 
+    @property
+    def black_box(self) -> Model | None:
+        """None: the thresholds are of the combinations that rows of the table have."""
+        return None
+
     def decisions(self, places: Places) -> Bools:
         """Return whether each of some rows of the table gets the favourable label."""
         scores = scores_of(self.problem, self.model, places)

@@ -64,6 +64,7 @@ def summarise_frontier(outcome: FrontierOutcome) -> FrontierSummary:
         points=[_point(point) for point in outcome.points],
         chosen=outcome.chosen,
         reason=outcome.reason,
+        neighbourhood=outcome.neighbourhood,
         effects=_effects(outcome),
         paying=[SidesSummary.of(sides) for sides in outcome.paying],
         ceiling=[_point(point) for point in outcome.ceiling],

@@ -155,6 +155,11 @@ class FrontierSummary(Part):
         description="index of the point that is written; it was chosen without the held-out rows"
     )
     reason: str = Field("", description="why there is none; empty if there is one")
+    neighbourhood: tuple[float, float] | None = Field(
+        None,
+        description="the worst difference over each row's neighbours (steps of features that are "
+        "not sensitive), by the original and at the chosen point; null if it was not measured",
+    )
     effects: SideEffectsSummary | None = Field(
         description="what the chosen point does to all groups, small ones too"
     )

@@ -197,6 +197,11 @@ def _sentences(summary: FrontierSummary) -> list[str]:
             f"{accuracy_points(-high)} to {accuracy_points(-low)}), balanced accuracy from "
             f"{percent(summary.before.balanced)} to {percent(point.accuracy.balanced)}."
         )
+        if summary.neighbourhood is not None:
+            before, after = map(size_points, summary.neighbourhood)
+            sentences.append(
+                f"Over each row's neighbours the worst difference went from {before} to {after}."
+            )
         expected = point.expected
         sentences.append(
             "The point was chosen without the held-out rows: expected were "
