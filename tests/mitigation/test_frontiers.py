@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import testsgd
-from testsgd.errors import ModelError, ParameterError
+from testsgd.errors import ConfigurationError, ModelError, ParameterError
 from testsgd.mitigation import FrontierResult
 from testsgd.mitigation.frontiers.report.verdict import frontier_verdict
 
@@ -242,3 +242,38 @@ def test_neighbours_are_those_of_each_row(result: FrontierResult) -> None:
         shares += asked.decisions(rows.assign(points=moved)) / 2
     worst = worst_by_hand(PEOPLE.iloc[held_out], shares, least=0.05)
     assert result.summary.neighbourhood[1] == pytest.approx(worst)
+
+
+@pytest.mark.slow
+def test_an_interrupted_play_goes_on_to_the_same_end(
+    result: FrontierResult, tmp_path: Path
+) -> None:
+    """It is interrupted in the middle of its fits, and then makes only those that are missing."""
+    fits: list[int] = []
+
+    class Breaking(LogisticRegression):  # type: ignore[misc]
+        limit = 70
+
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+            fits.append(len(y))
+            if len(fits) == Breaking.limit:
+                raise KeyboardInterrupt
+            return super().fit(X, y, sample_weight)
+
+    plain = pipeline()
+    breaking = make_pipeline(plain[0], Breaking()).fit(PEOPLE, GRANTED)
+    journal = tmp_path / "journal.json"
+    how = SETTINGS | {"jobs": 1, "journal": journal}
+    with pytest.raises(KeyboardInterrupt):
+        testsgd.fair_frontier(breaking, PEOPLE, GRANTED, **how)
+    assert journal.is_file()
+    Breaking.limit, done = 0, len(fits)
+    again = testsgd.fair_frontier(breaking, PEOPLE, GRANTED, **how, resume=True)
+    made_again = len(fits) - done
+    fits.clear()
+    whole = testsgd.fair_frontier(breaking, PEOPLE, GRANTED, **SETTINGS, jobs=1)
+    assert again.summary.points == whole.summary.points == result.summary.points
+    assert made_again < len(fits)
+    # Other settings are other work.
+    with pytest.raises(ConfigurationError):
+        testsgd.fair_frontier(breaking, PEOPLE, GRANTED, **how | {"seed": 5}, resume=True)

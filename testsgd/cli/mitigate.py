@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,9 +105,7 @@ def mitigate(
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option(
-            "--resume", help="Of samples: go on from where the same command was interrupted."
-        ),
+        typer.Option("--resume", help="Go on from where the same command was interrupted."),
     ] = False,
     max_balanced_drop: Annotated[
         float | None,
@@ -151,8 +151,6 @@ def mitigate(
     of_samples = {"audit": audit, "export": export, "terms": terms, **_only_of_samples(parameters)}
     if compare != "all":
         of_samples["compare"] = compare
-    if resume:
-        of_samples["resume"] = resume
     named = [name for name, value in of_samples.items() if value is not None]
     rows_file = is_rows_file(Path(dataset)) and data is None
     specification = None if rows_file else load_specification(dataset)
@@ -206,6 +204,7 @@ def mitigate(
         limit=limit,
         favorable=favorable,
         threshold=threshold,
+        resume=resume,
         out=out,
         model_out=model_out,
         formats=formats,
@@ -259,6 +258,20 @@ def _check_described(rows_file: bool, **of_rows_file: Any) -> None:
             )
 
 
+@contextmanager
+def _resumable(journal: Path) -> Iterator[None]:
+    """Say how to go on, if the work is interrupted and something of it was kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not journal.is_file():
+            raise
+        raise console.Interruption(
+            f"interrupted; what was done is in {journal}, and the same command with "
+            "--resume goes on from there"
+        ) from None
+
+
 def _find_frontier(
     subject: Any,
     *,
@@ -270,6 +283,7 @@ def _find_frontier(
     limit: int | None,
     favorable: str | None,
     threshold: float,
+    resume: bool,
     out: Path | None,
     model_out: Path | None,
     formats: str,
@@ -289,7 +303,8 @@ def _find_frontier(
     folder = f"{name}-mitigated"
     reports, new_model = out or Path("reports") / folder, model_out or Path("models") / folder
     _check_writable([reports, new_model], None)
-    with console.progress_bar(quiet) as progress:
+    journal = reports / JOURNAL_FILE
+    with _resumable(journal), console.progress_bar(quiet) as progress:
         if of_file:
             result = frontier_of_file(
                 subject,
@@ -300,6 +315,8 @@ def _find_frontier(
                 threshold=threshold,
                 limit=limit,
                 trust_pickle=trust_pickle,
+                journal=journal,
+                resume=resume,
                 progress=progress,
                 **parameters,
             )
@@ -312,10 +329,13 @@ def _find_frontier(
                 threshold=threshold,
                 limit=limit,
                 trust_pickle=trust_pickle,
+                journal=journal,
+                resume=resume,
                 progress=progress,
                 **parameters,
             )
     written = [*result.write_model(new_model), *result.write(reports, wanted)]
+    journal.unlink(missing_ok=True)
     if not quiet:
         _print_frontier(result, written, verbose)
     return result.verdict.exit_code
@@ -374,7 +394,7 @@ def _mitigate_by_samples(
         **parameters,
     }
     try:
-        with console.progress_bar(quiet) as progress:
+        with _resumable(journal), console.progress_bar(quiet) as progress:
             result = run(
                 model,
                 data,
@@ -386,13 +406,6 @@ def _mitigate_by_samples(
                 progress=progress,
                 **chosen,
             )
-    except KeyboardInterrupt:
-        if not journal.is_file():
-            raise
-        raise console.Interruption(
-            f"interrupted; what was done is in {journal}, and the same command with "
-            "--resume goes on from there"
-        ) from None
     except ModelError as error:
         if export is None:
             raise

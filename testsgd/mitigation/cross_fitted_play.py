@@ -6,6 +6,8 @@ that is found good can be fitted to all rows with the very same costs.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,6 +20,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.parallel import Parallel, delayed
 
 from testsgd.mitigation.compared_rates import ComparedRates
+from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.play import (
     Bools,
     Floats,
@@ -70,9 +73,23 @@ class CrossFits:
     classes: NDArray[Any]
     fold: NDArray[np.intp]  # Of each row; -1 for those that are always trained on.
     jobs: int | None = None
+    # Keeps decisions under the digest of what was fitted to; None: nothing is kept.
+    journal: Journal | None = None
 
     def decisions(self, labels: Bools, weights: Floats | None) -> Bools | None:
         """Return what each row gets, False for those of no fold; None if a fit has one label."""
+        if self.journal is None:
+            return self._decisions(labels, weights)
+        name = _digest(labels, weights)
+        kept = self.journal.get(name)
+        if kept is not None:
+            return _unpacked(kept, len(labels))
+        decisions = self._decisions(labels, weights)
+        if decisions is not None:
+            self.journal.keep(name, _packed(decisions))
+        return decisions
+
+    def _decisions(self, labels: Bools, weights: Floats | None) -> Bools | None:
         parts = range(int(self.fold.max()) + 1)
         if any(len(set(labels[self.fold != part].tolist())) < 2 for part in parts):
             return None
@@ -91,6 +108,24 @@ class CrossFits:
         for part, decided in zip(parts, found, strict=True):
             decisions[self.fold == part] = decided
         return decisions
+
+
+def _digest(labels: Bools, weights: Floats | None) -> str:
+    """Return the sha256 of labels and weights."""
+    digest = hashlib.sha256(labels.tobytes())
+    digest.update(b"" if weights is None else weights.tobytes())
+    return digest.hexdigest()
+
+
+def _packed(decisions: Bools) -> str:
+    """Return decisions as text, eight in a byte."""
+    return base64.b64encode(np.packbits(decisions).tobytes()).decode("ascii")
+
+
+def _unpacked(text: str, rows: int) -> Bools:
+    """Return the decisions of a text."""
+    bits = np.frombuffer(base64.b64decode(text), dtype=np.uint8)
+    return np.unpackbits(bits, count=rows).astype(bool)
 
 
 def _decided(

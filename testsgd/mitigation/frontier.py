@@ -19,6 +19,7 @@ from testsgd.mitigation.cross_fitted_play import (
     majority,
     play_rounds,
 )
+from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.play import Bools, Floats, cost_examples, group_weights
 from testsgd.mitigation.retrained_estimator import rows_table
 from testsgd.rules import lay_out, sensitive_axes
@@ -124,12 +125,14 @@ def search_strengths(
     search: Search,
     *,
     rates_of: Callable[[Bools], ComparedRates] | None = None,
+    journal: Journal | None = None,
 ) -> Searched:
     """Play with one strength after another and choose the best that keeps the budget.
 
     `frame` holds the columns of X by name, and the sensitive ones even if X lacks them. `rates_of`
     gives what is compared, from which rows are counted; None: what the columns are is
-    guessed.
+    guessed. `journal` keeps what models of a part of the rows decided, so that it need not be found
+    again.
     """
     if len(frame) < LEAST_ROWS:
         return Searched(reason=f"{len(frame)} rows are too few to set some apart for validation")
@@ -142,7 +145,7 @@ def search_strengths(
         rates = rates_of(fold >= 0)
     if rates is None or not len(rates):
         return Searched(reason="no group has enough rows")
-    fits = CrossFits(estimator, X, classes, fold, search.jobs)
+    fits = CrossFits(estimator, X, classes, fold, search.jobs, journal)
     plain = fits.decisions(favourable, weights)
     if plain is None:
         return Searched(reason="a part of the rows has one label only")

@@ -45,6 +45,8 @@ def fair_frontier(
     limit: int | None = None,
     trust_pickle: bool = False,
     name: str = "data",
+    journal: str | Path | None = None,
+    resume: bool = False,
     progress: Progress | None = None,
     **parameters: Unpack[FrontierOptions],
 ) -> FrontierResult:
@@ -78,6 +80,11 @@ def fair_frontier(
         Whether a pickled file may be read as the model, which runs the code that is in it.
     name : str
         Without a description: what the data are called in the report.
+    journal : path-like, optional
+        A file in which a play, which takes minutes, keeps what it found, for `resume`; it stays,
+        and may be removed when the result is safe. It is of equal data, model and settings.
+    resume : bool
+        Go on from the journal after an interruption; the result is the same.
     progress : callable, optional
         Called now and then with a phase's name, how much is done and how much there is.
     **parameters
@@ -145,7 +152,12 @@ def fair_frontier(
     # Imported here: scikit-learn takes half a second, and `import testsgd` needs it not.
     from testsgd.mitigation.frontiers.run import run_frontier
 
-    outcome = run_frontier(_problem(loaded, table, settings), progress=progress)
+    outcome = run_frontier(
+        _problem(loaded, table, settings),
+        journal=None if journal is None else Path(journal),
+        resume=resume,
+        progress=progress,
+    )
     return FrontierResult(summarise_frontier(outcome), outcome)
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from testsgd._version import __version__
+from testsgd.data import table_fingerprint
 from testsgd.errors import ParameterError
 from testsgd.mitigation.frontier import STRENGTHS, PlayedPoint, Search, search_strengths
 from testsgd.mitigation.frontiers.candidates import Candidate
 from testsgd.mitigation.frontiers.problem import Bools, FairModel, Places, Problem
+from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.retrained_estimator import fit_clone
 from testsgd.models import Model
 from testsgd.models.refitting import Refitter
@@ -47,8 +51,13 @@ class RefittedModel:
         return self.refitter.write(self.model, folder, about)
 
 
-def play_candidates(problem: Problem, refitter: EstimatorRefitter) -> tuple[list[Candidate], str]:
-    """Play with one strength after another; return the points, and why there is none to choose."""
+def play_candidates(
+    problem: Problem, refitter: EstimatorRefitter, *, journal: Path | None, resume: bool
+) -> tuple[list[Candidate], str]:
+    """Play with one strength after another; return the points, and why there is none to choose.
+
+    What was found is kept in the file `journal`; with `resume` it is taken from there.
+    """
     settings = problem.parameters
     table, places = problem.material.table, problem.seen
     favourable, other = refitter.label_values
@@ -80,6 +89,7 @@ def play_candidates(problem: Problem, refitter: EstimatorRefitter) -> tuple[list
             jobs=_jobs(problem),
             objective=settings.objective,
         ),
+        journal=Journal(journal, _about(problem, estimator), resume=resume),
         rates_of=lambda counted: problem.rates(places, counted=counted),
     )
     counted = searched.counted
@@ -94,6 +104,19 @@ def play_candidates(problem: Problem, refitter: EstimatorRefitter) -> tuple[list
         for played in searched.played
     ]
     return candidates, searched.reason
+
+
+def _about(problem: Problem, estimator: Any) -> dict[str, Any]:
+    """Describe the work, for the journal."""
+    settings = asdict(problem.parameters)
+    del settings["jobs"]
+    return {
+        "version": __version__,
+        "settings": settings,
+        "data": table_fingerprint(problem.material.table),
+        "labels": hashlib.sha256(problem.favourable.tobytes()).hexdigest(),
+        "estimator": repr(estimator),
+    }
 
 
 def _fitted(

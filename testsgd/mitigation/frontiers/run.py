@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -47,8 +48,16 @@ from testsgd.models.refitting.protocol import is_penalised_trainer
 from testsgd.scoring import normal_quantile, paired_rates_interval
 
 
-def run_frontier(problem: Problem, *, progress: Progress | None = None) -> FrontierOutcome:
+def run_frontier(
+    problem: Problem,
+    *,
+    journal: Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> FrontierOutcome:
     """Find the frontier of a problem by the method that its parameters name.
+
+    A play keeps what it found in the file `journal`, and with `resume` goes on from there.
 
     Raises
     ------
@@ -80,7 +89,7 @@ def run_frontier(problem: Problem, *, progress: Progress | None = None) -> Front
             candidates = penalty_candidates(problem)
         else:
             assert isinstance(refitter, EstimatorRefitter)
-            candidates, reason = play_candidates(problem, refitter)
+            candidates, reason = play_candidates(problem, refitter, journal=journal, resume=resume)
         tried = len(candidates)
         candidates, ceiling = frontier_of(candidates), frontier_of(ceiling)
         advance("searching", 1, 1)
