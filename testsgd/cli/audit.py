@@ -46,13 +46,8 @@ def audit(
         str | None,
         typer.Option(help="Of a file of rows: the column with the predictions, or decisions."),
     ] = None,
-    sensitive: Annotated[
-        str | None,
-        typer.Option(help="Of a file of rows: the sensitive features, with commas."),
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option(help="Of a file of rows: the column with the true labels.")
-    ] = None,
+    sensitive: options.SensitiveOption = None,
+    label: options.LabelOption = None,
     weights: Annotated[
         str | None, typer.Option(help="Of a file of rows: the column with weights of the rows.")
     ] = None,

@@ -67,13 +67,8 @@ def mitigate(
             help="Read a pickled --model (.joblib, .pkl), which runs the code that is in it.",
         ),
     ] = False,
-    sensitive: Annotated[
-        str | None,
-        typer.Option(help="Of a file of rows: the sensitive features, with commas."),
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option(help="Of a file of rows: the column with the true labels.")
-    ] = None,
+    sensitive: options.SensitiveOption = None,
+    label: options.LabelOption = None,
     audit: Annotated[
         Path | None,
         typer.Option(

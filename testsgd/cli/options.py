@@ -40,6 +40,15 @@ TermsOption = Annotated[
     typer.Option(help="For texts: a TOML file of sensitive terms, in place of the paper's."),
 ]
 
+SensitiveOption = Annotated[
+    str | None,
+    typer.Option(help="Of a file of rows: the sensitive features, with commas."),
+]
+
+LabelOption = Annotated[
+    str | None, typer.Option(help="Of a file of rows: the column with the true labels.")
+]
+
 LimitOption = Annotated[
     int | None, typer.Option(help="Take a random sample of so many rows or texts.")
 ]

@@ -47,8 +47,8 @@ STEEPNESS = 2.0
 # Groups whose differences are this much smaller have a weight smaller by the factor e.
 TEMPERATURE = 0.01
 
-# The weights of groups are found anew after so many rows; of more groups than these, which takes
-# longer, once for each pass over the rows.
+# The weights of groups are found anew after this number of rows; of more groups than these, which
+# takes longer, once for each pass over the rows.
 RENEWED_AFTER = 1024
 FEW_GROUPS = 100_000
 

@@ -75,7 +75,7 @@ def fair_frontier(
     threshold : float
         A score above it counts as the favourable label.
     limit : int, optional
-        Work on a random sample of so many rows.
+        Work on a random sample of this number of rows.
     trust_pickle : bool
         Whether a pickled file may be read as the model, which runs the code that is in it.
     name : str

@@ -11,7 +11,7 @@ from testsgd.mitigation.play import ComparedGroups
 from testsgd.mitigation.side_effects import SideEffects, side_effects
 
 
-# Candidates are told apart by what they are, not by what is in their arrays.
+# Compared by identity: arrays have no one answer to whether they are equal.
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A point of a frontier, and the model that it is of."""

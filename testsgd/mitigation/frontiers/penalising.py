@@ -22,7 +22,7 @@ from testsgd.models.refitting import Refitter
 
 Floats = NDArray[np.float64]
 
-# Groups of so many rules are trained against that there are no more of them than these.
+# A network is trained against groups of as many rules as leave no more rule sets than these.
 _MOST_GROUPS = 100_000
 
 

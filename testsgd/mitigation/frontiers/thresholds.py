@@ -61,7 +61,7 @@ class ThresholdModel:
                     axis.feature: axis.labels[cell]
                     for axis, cell in zip(contingency.axes, row.tolist(), strict=True)
                 },
-                # JSON has no infinity: nobody of the combination gets the label.
+                # JSON has no infinity: no row of the combination gets the label.
                 "threshold": float(limit) if np.isfinite(limit) else None,
             }
             for row, limit in zip(contingency.coordinates, self.limits, strict=True)
