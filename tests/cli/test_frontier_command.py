@@ -17,6 +17,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+# What is fitted again is written with it.
+pytest.importorskip("skops")
+
 # The fixtures of this area.
 folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import skops.io
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -21,6 +20,8 @@ import testsgd
 from testsgd.errors import ConfigurationError, ModelError, ParameterError
 from testsgd.mitigation import FrontierResult
 from testsgd.mitigation.frontiers.report.verdict import frontier_verdict
+
+skops_io = pytest.importorskip("skops.io")
 
 ROWS = 6_000
 
@@ -80,7 +81,8 @@ def test_the_written_model_has_the_figures_that_are_printed(
     assert summary.point is not None
     files = result.write_model(tmp_path)
     model_file = next(file for file in files if file.suffix == ".skops")
-    model = skops.io.load(model_file, trusted=skops.io.get_untrusted_types(file=model_file))
+    trusted = skops_io.get_untrusted_types(file=model_file)
+    model = skops_io.load(model_file, trusted=trusted)
     assert result.outcome is not None
     held_out = result.outcome.problem.held_out
     rows, labels = PEOPLE.iloc[held_out], GRANTED.iloc[held_out].to_numpy()

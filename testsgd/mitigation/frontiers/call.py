@@ -45,6 +45,7 @@ def fair_frontier(
     limit: int | None = None,
     trust_pickle: bool = False,
     name: str = "data",
+    writable: bool = False,
     journal: str | Path | None = None,
     resume: bool = False,
     progress: Progress | None = None,
@@ -80,6 +81,8 @@ def fair_frontier(
         Whether a pickled file may be read as the model, which runs the code that is in it.
     name : str
         Without a description: what the data are called in the report.
+    writable : bool
+        Raise an error at once if the model could not be written.
     journal : path-like, optional
         A file in which a play, which takes minutes, keeps what it found, for `resume`; it stays,
         and may be removed when the result is safe. It is of equal data, model and settings.
@@ -154,6 +157,7 @@ def fair_frontier(
 
     outcome = run_frontier(
         _problem(loaded, table, settings),
+        writable=writable,
         journal=None if journal is None else Path(journal),
         resume=resume,
         progress=progress,

@@ -51,13 +51,15 @@ from testsgd.scoring import normal_quantile, paired_rates_interval
 def run_frontier(
     problem: Problem,
     *,
+    writable: bool = False,
     journal: Path | None = None,
     resume: bool = False,
     progress: Progress | None = None,
 ) -> FrontierOutcome:
     """Find the frontier of a problem by the method that its parameters name.
 
-    A play keeps what it found in the file `journal`, and with `resume` goes on from there.
+    With `writable` an error is raised at once if its model could not be written. A play keeps what
+    it found in the file `journal`, and with `resume` goes on from there.
 
     Raises
     ------
@@ -66,6 +68,8 @@ def run_frontier(
     """
     seconds: dict[str, float] = {}
     method, refitter = method_for(problem)
+    if writable and refitter is not None:
+        refitter.check_writable()
 
     def advance(phase: str, done: int, total: int) -> None:
         if progress is not None:
