@@ -30,7 +30,6 @@ COMMANDS = {
     "cells-sql": "Print the query that counts the rows of a warehouse, for those who may only send "
     "SQL.",
     "mitigate": "Find a model that treats groups more alike, and say what that costs and who pays.",
-    "and after.",
     "compare": "Run the audit and other published methods on one model, and show what each finds.",
     "certify": "Prove for which share of all people in a domain a network is individually fair.",
     "train": "Train the TestSGD paper's network for rows or for texts and write it with a model "
