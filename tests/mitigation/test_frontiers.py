@@ -279,3 +279,39 @@ def test_an_interrupted_play_goes_on_to_the_same_end(
     # Other settings are other work.
     with pytest.raises(ConfigurationError):
         testsgd.fair_frontier(breaking, PEOPLE, GRANTED, **how | {"seed": 5}, resume=True)
+
+
+@pytest.mark.parametrize("method", ["thresholds", "auto"])
+def test_other_objectives_are_for_the_play(method: str) -> None:
+    def chance(rows: pd.DataFrame) -> Any:
+        return 1 / (1 + np.exp(-rows["points"].to_numpy()))
+
+    with pytest.raises(ParameterError, match="objective"):
+        testsgd.fair_frontier(
+            chance,
+            PEOPLE,
+            GRANTED,
+            **SETTINGS,
+            favourable="yes",
+            method=method,
+            objective="equalized_odds",
+        )
+
+
+def test_true_positive_rates_are_brought_together_by_the_play() -> None:
+    fitted = pipeline().fit(PEOPLE, GRANTED)
+    result = testsgd.fair_frontier(
+        fitted, PEOPLE, GRANTED, **SETTINGS, objective="true_positive_rate"
+    )
+    summary = result.summary
+    assert summary.method == "play"
+    assert summary.worst_before.rate == "true_positive_rate"
+    assert result.outcome is not None
+    problem = result.outcome.problem
+    held_out = problem.held_out
+    seen = np.setdiff1d(np.arange(ROWS), held_out)
+    deserving = GRANTED.iloc[held_out].to_numpy() == "yes"
+    rows = PEOPLE.iloc[held_out][deserving]
+    plain = pipeline().fit(PEOPLE.iloc[seen], GRANTED.iloc[seen]).predict(rows)
+    expected = worst_by_hand(rows, plain == "yes", least=summary.settings.min_share)
+    assert summary.worst_before.size == pytest.approx(expected)

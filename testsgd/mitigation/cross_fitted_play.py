@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 from testsgd.mitigation.compared_rates import ComparedRates
 from testsgd.mitigation.journal import Journal
@@ -131,8 +132,14 @@ def _unpacked(text: str, rows: int) -> Bools:
 def _decided(
     estimator: Any, X: Any, y: NDArray[Any], weights: Floats | None, others: Any, favourable: Any
 ) -> Bools:
-    fitted = fit_clone(estimator, X, y, weights)
+    fitted = fit_on_one_thread(estimator, X, y, weights)
     return np.asarray(fitted.predict(others) == favourable, dtype=bool)
+
+
+def fit_on_one_thread(estimator: Any, X: Any, y: NDArray[Any], weights: Floats | None) -> Any:
+    """Fit a clone; its sums do not depend on how many processors there are."""
+    with threadpool_limits(1):
+        return fit_clone(estimator, X, y, weights)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from testsgd.data.cells import as_pandas
 from testsgd.errors import ParameterError
 from testsgd.mitigation.compared_rates import OBJECTIVES, SELECTION_RATE
-from testsgd.mitigation.cross_fitted_play import majority, rows_of
+from testsgd.mitigation.cross_fitted_play import fit_on_one_thread, majority, rows_of
 from testsgd.mitigation.estimator_inputs import (
     checked_labels,
     checked_rows,
@@ -227,7 +227,7 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
             )
             reason, self.frontier_, self.chosen_ = found.reason, list(found.points), found.chosen
             self.estimators_ = [
-                fit_clone(inside, seen, self.classes_[labels.astype(np.intp)], costs)
+                fit_on_one_thread(inside, seen, self.classes_[labels.astype(np.intp)], costs)
                 for labels, costs in found.examples
             ]
         if reason:

@@ -126,13 +126,14 @@ def search_strengths(
     *,
     rates_of: Callable[[Bools], ComparedRates] | None = None,
     journal: Journal | None = None,
+    advance: Callable[[int, int], None] | None = None,
 ) -> Searched:
     """Play with one strength after another and choose the best that keeps the budget.
 
     `frame` holds the columns of X by name, and the sensitive ones even if X lacks them. `rates_of`
     gives what is compared, from which rows are counted; None: what the columns are is
     guessed. `journal` keeps what models of a part of the rows decided, so that it need not be found
-    again.
+    again. `advance` is called with how many strengths are done, and how many there are.
     """
     if len(frame) < LEAST_ROWS:
         return Searched(reason=f"{len(frame)} rows are too few to set some apart for validation")
@@ -158,7 +159,9 @@ def search_strengths(
 
     played: list[PlayedPoint] = []
     start = group_weights(rates.differences(plain)[0])
-    for strength in sorted(search.strengths):
+    for number, strength in enumerate(sorted(search.strengths)):
+        if advance is not None:
+            advance(number, len(search.strengths))
         rounds, start = play_rounds(
             fits,
             rates,

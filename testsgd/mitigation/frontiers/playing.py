@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -14,11 +14,11 @@ import numpy as np
 from testsgd._version import __version__
 from testsgd.data import table_fingerprint
 from testsgd.errors import ParameterError
+from testsgd.mitigation.cross_fitted_play import fit_on_one_thread
 from testsgd.mitigation.frontier import STRENGTHS, PlayedPoint, Search, search_strengths
 from testsgd.mitigation.frontiers.candidates import Candidate
 from testsgd.mitigation.frontiers.problem import Bools, FairModel, Places, Problem
 from testsgd.mitigation.journal import Journal
-from testsgd.mitigation.retrained_estimator import fit_clone
 from testsgd.models import Model
 from testsgd.models.refitting import Refitter
 from testsgd.models.refitting.estimators import EstimatorRefitter, seeded_clone
@@ -52,11 +52,17 @@ class RefittedModel:
 
 
 def play_candidates(
-    problem: Problem, refitter: EstimatorRefitter, *, journal: Path | None, resume: bool
+    problem: Problem,
+    refitter: EstimatorRefitter,
+    *,
+    journal: Path | None,
+    resume: bool,
+    advance: Callable[[int, int], None],
 ) -> tuple[list[Candidate], str]:
     """Play with one strength after another; return the points, and why there is none to choose.
 
-    What was found is kept in the file `journal`; with `resume` it is taken from there.
+    What was found is kept in the file `journal`; with `resume` it is taken from there. `advance` is
+    called with how many strengths are done, and how many there are.
     """
     settings = problem.parameters
     table, places = problem.material.table, problem.seen
@@ -90,6 +96,7 @@ def play_candidates(
             objective=settings.objective,
         ),
         journal=Journal(journal, _about(problem, estimator), resume=resume),
+        advance=advance,
         rates_of=lambda counted: problem.rates(places, counted=counted),
     )
     counted = searched.counted
@@ -131,7 +138,7 @@ def _fitted(
     classes = np.array([other, favourable])
     if len(played.examples) == 1:
         [(labels, weights)] = played.examples
-        voter = fit_clone(estimator, given, classes[labels.astype(np.intp)], weights)
+        voter = fit_on_one_thread(estimator, given, classes[labels.astype(np.intp)], weights)
         return RefittedModel(problem, refitter, refitter.reading(voter), "one refit with weights")
     vote = _vote(estimator, given, classes, played.examples, jobs=_jobs(problem))
     kind = f"the majority of {len(played.examples)} refits with weights"
@@ -155,7 +162,7 @@ def _vote(
     encoder = LabelEncoder().fit(classes)
     encoded = encoder.transform(classes)
     fitted = Parallel(n_jobs=jobs)(
-        delayed(fit_clone)(estimator, given, encoded[labels.astype(np.intp)], weights)
+        delayed(fit_on_one_thread)(estimator, given, encoded[labels.astype(np.intp)], weights)
         for labels, weights in examples
     )
     voters = [(f"model {number}", voter) for number, voter in enumerate(fitted, start=1)]

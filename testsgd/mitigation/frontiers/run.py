@@ -9,13 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from testsgd.auditing import Progress
-from testsgd.errors import ModelError
+from testsgd.errors import ModelError, ParameterError
 from testsgd.mitigation.compared_rates import SELECTION_RATE
 from testsgd.mitigation.frontiers.candidates import (
     Candidate,
@@ -65,6 +66,8 @@ def run_frontier(
     ------
     ModelError
         If the method needs what the model has not: scores, or weights in its fit.
+    ParameterError
+        If the method does not lower differences of the objective.
     """
     seconds: dict[str, float] = {}
     method, refitter = method_for(problem)
@@ -81,7 +84,6 @@ def run_frontier(
         scored = _scored(problem, refitter, model)
     reason = ""
     with _timed(seconds, "searching"):
-        advance("searching", 0, 1)
         ceiling = []
         if scored is not None and problem.parameters.objective == SELECTION_RATE:
             ceiling = threshold_candidates(problem, base, model, scored)
@@ -93,10 +95,15 @@ def run_frontier(
             candidates = penalty_candidates(problem)
         else:
             assert isinstance(refitter, EstimatorRefitter)
-            candidates, reason = play_candidates(problem, refitter, journal=journal, resume=resume)
+            candidates, reason = play_candidates(
+                problem,
+                refitter,
+                journal=journal,
+                resume=resume,
+                advance=partial(advance, "playing"),
+            )
         tried = len(candidates)
         candidates, ceiling = frontier_of(candidates), frontier_of(ceiling)
-        advance("searching", 1, 1)
     with _timed(seconds, "choosing"):
         chosen = choose_candidate(problem, candidates)
     with _timed(seconds, "measuring"), threadpool_limits(1):
@@ -162,11 +169,15 @@ def method_for(problem: Problem) -> tuple[str, Refitter[Model] | None]:
     network = is_penalised_trainer(refitter)
     plays = isinstance(refitter, EstimatorRefitter) and refitter.takes_weights
     if wanted == "auto":
-        if network:
-            return "penalty", refitter
-        # Thresholds are for selection rates; of other rates the play says what it needs.
-        selection = problem.parameters.objective == SELECTION_RATE
-        wanted = "play" if plays or not selection else "thresholds"
+        wanted = "penalty" if network else "play" if plays else "thresholds"
+    objective = problem.parameters.objective
+    if wanted != "play" and objective != SELECTION_RATE:
+        raise ParameterError(
+            f"by {wanted} groups get selection rates alike, not the objective {objective!r}",
+            where="objective",
+            remedy="leave it out, or give an estimator that is fitted again by --method play",
+            objective=objective,
+        )
     if wanted == "play" and not plays:
         raise ModelError(
             "it cannot be fitted again with weights of the rows, which the play needs",
