@@ -110,19 +110,21 @@ def fair_frontier(
 
     Examples
     --------
-    >>> import testsgd
+    >>> import numpy as np, pandas as pd, testsgd
     >>> from sklearn.linear_model import LogisticRegression
-    >>> people = testsgd.generate_demo(rows=4000, seed=0)
-    >>> X = people[["age", "income", "debt_ratio"]].assign(male=people["gender"] == "male")
-    >>> estimator = LogisticRegression(max_iter=1000).fit(X, people["granted"])
+    >>> source = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"woman": source.integers(0, 2, 4000), "points": source.normal(size=4000)})
+    >>> y = np.where(X["points"] - 0.8 * X["woman"] > source.logistic(0, 0.4, 4000), "yes", "no")
+    >>> estimator = LogisticRegression().fit(X, y)
     >>> result = testsgd.fair_frontier(
     ...     estimator,
     ...     X,
-    ...     people["granted"],
-    ...     sensitive_features=["male", "age"],
+    ...     y,
+    ...     sensitive_features=["woman"],
+    ...     method="thresholds",
     ...     max_accuracy_drop=2,
     ... )
-    >>> abs(result.summary.point.worst.difference) < abs(result.summary.worst_before.difference)
+    >>> result.summary.point.worst.size < result.summary.worst_before.size
     True
     """
     settings = parameters_of(FrontierParameters, parameters, where="frontier")
