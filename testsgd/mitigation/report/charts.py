@@ -171,7 +171,7 @@ def trade_off(summary: MitigationSummary) -> Figure | None:
     right = min(right, max(*drops, 1.5 * limit, 0.1))
     shown = [pair for pair in known if pair[0].accuracy_drop <= right]
     before = phrases.largest(target.choice_before for target in summary.targets)
-    across = _lost_scale(min([*drops, 0.0]), right)
+    across = lost_scale(min([*drops, 0.0]) / 100, right / 100)
     heights = [reached for _, reached in shown] + ([] if before is None else [before])
     upwards = linear_scale(0.0, max(heights), count=5)
     chosen = [pair for pair in shown if pair[0].chosen]
@@ -248,9 +248,9 @@ def _about(summary: MitigationSummary, *, beyond: int) -> str:
     return judged
 
 
-def _lost_scale(low: float, high: float) -> Scale:
-    """Return a scale of points of accuracy, which are no shares."""
-    scale = linear_scale(low / 100, high / 100, count=6)
+def lost_scale(low: float, high: float) -> Scale:
+    """Return a scale of accuracy lost, given as shares, whose labels are points."""
+    scale = linear_scale(low, high, count=6)
     ticks = tuple(
         replace(tick, label=tick.label.removesuffix("%").replace("-", MINUS))
         for tick in scale.ticks

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from testsgd.auditing.report.provenance import data_facts
 from testsgd.auditing.report.vocabulary import words_for
@@ -13,6 +12,7 @@ from testsgd.mitigation.frontiers.report.verdict import (
     accuracy_points,
     best_of_ceiling,
 )
+from testsgd.mitigation.report.charts import lost_scale
 from testsgd.mitigation.report.phrases import budget
 from testsgd.report.blocks import (
     Block,
@@ -35,7 +35,6 @@ from testsgd.report.blocks import (
 )
 from testsgd.report.charts import Area, Highlight, Plane, Shape, Symbol, Threshold
 from testsgd.report.formatting import (
-    MINUS,
     count,
     moment,
     number,
@@ -47,7 +46,7 @@ from testsgd.report.formatting import (
     size,
     size_points,
 )
-from testsgd.report.scales import Scale, linear_scale
+from testsgd.report.scales import linear_scale
 from testsgd.report.summaries import origin, time_facts, version_facts
 
 _STANDINGS: dict[int, Standing] = {0: "good", 1: "bad", 3: "open"}
@@ -57,6 +56,16 @@ _METHODS = {
     "penalty": "penalty: a network trained on against the worst difference",
 }
 _GROUP_LIMIT = 120
+# What tables of points say of each, behind its name.
+_OF_POINT = (
+    Column("worst difference", "strong", under="held out", short="worst"),
+    Column("accuracy", "number", under="change, held out", short="accuracy"),
+    Column("interval", "number", under="of that change"),
+    Column("balanced", "number", under="change, held out", short="balanced"),
+    Column("worst expected", "number", under="before held out", short="expected"),
+    Column("accuracy expected", "number", under="change"),
+    Column("the worst group", "text"),
+)
 
 
 def frontier_layout(summary: FrontierSummary) -> Document:
@@ -131,11 +140,19 @@ def key_figures(summary: FrontierSummary) -> KeyFigures:
 
 def _definition(summary: FrontierSummary) -> Text:
     label = summary.data.label
+    compared = {
+        "selection_rate": "selection rate: the share of rows",
+        "true_positive_rate": "true-positive rate: of the rows with the label, the share",
+        "false_positive_rate": "false-positive rate: of the rows without the label, the share",
+        "equalized_odds": "true- and false-positive rate: of the rows with the label, and of those "
+        "without, the share",
+        "accuracy": "accuracy: the share of rows rightly predicted, or rightly not",
+    }[summary.settings.objective]
     return (
-        "Every rate is the share of rows predicted ",
+        f"Compared is the {compared} predicted ",
         Strong(f"“{label.favourable}”"),
         f" in column {label.column}. A difference is the rate in a group less that of its "
-        f"complement; the worst is the largest of all groups of at most "
+        "complement; the worst is the largest of all groups of at most "
         f"{plural(summary.depth, 'rule')} with at least "
         f"{share(summary.settings.min_share)} of the held-out rows on both sides.",
     )
@@ -156,7 +173,7 @@ def frontier_figure(summary: FrontierSummary) -> Figure:
     drawn = [*summary.points, *summary.ceiling]
     limit = summary.settings.budget
     losses = [point.accuracy.drop for point in drawn]
-    across = _lost_scale(min([*losses, 0.0]), max([*losses, 1.5 * limit, 0.001]))
+    across = lost_scale(min([*losses, 0.0]), max([*losses, 1.5 * limit, 0.001]))
     heights = [point.worst.size for point in drawn] + [summary.worst_before.size]
     upwards = linear_scale(0.0, max(heights), count=5)
     marked = [
@@ -212,30 +229,11 @@ def _point_text(point: PointSummary) -> str:
     return f"{size_points(point.worst.size)} with {change} points of accuracy"
 
 
-def _lost_scale(low: float, high: float) -> Scale:
-    """Return a scale of points of accuracy, which are no shares."""
-    scale = linear_scale(low, high, count=6)
-    ticks = tuple(
-        replace(tick, label=tick.label.removesuffix("%").replace("-", MINUS))
-        for tick in scale.ticks
-    )
-    return replace(scale, ticks=ticks)
-
-
 def points_table(summary: FrontierSummary) -> Table:
     """List the points, with what was expected of them and what the held-out rows show."""
     return Table(
         "Points of the frontier",
-        (
-            Column("strength", "name", short="strength"),
-            Column("worst difference", "strong", under="held out", short="worst"),
-            Column("accuracy", "number", under="change, held out", short="accuracy"),
-            Column("interval", "number", under="of that change"),
-            Column("balanced", "number", under="change, held out", short="balanced"),
-            Column("worst expected", "number", under="before held out", short="expected"),
-            Column("accuracy expected", "number", under="change"),
-            Column("the worst group", "text"),
-        ),
+        (Column("strength", "name", short="strength"), *_OF_POINT),
         _point_rows(summary.points, chosen=summary.point, note="written"),
     )
 
@@ -245,16 +243,7 @@ def ceiling_table(summary: FrontierSummary) -> Table:
     best = best_of_ceiling(summary)
     return Table(
         "Thresholds for each combination of sensitive values",
-        (
-            Column("allowed", "name", short="allowed"),
-            Column("worst difference", "strong", under="held out", short="worst"),
-            Column("accuracy", "number", under="change, held out", short="accuracy"),
-            Column("interval", "number", under="of that change"),
-            Column("balanced", "number", under="change, held out", short="balanced"),
-            Column("worst expected", "number", under="before held out", short="expected"),
-            Column("accuracy expected", "number", under="change"),
-            Column("the worst group", "text"),
-        ),
+        (Column("allowed", "name", short="allowed"), *_OF_POINT),
         _point_rows(summary.ceiling, chosen=best, note=""),
         title="About the most that the original's scores allow",
     )
@@ -341,7 +330,7 @@ def _paying(summary: FrontierSummary) -> tuple[Block, ...]:
 
 
 def paying_table(summary: FrontierSummary) -> Table:
-    """List selection rates of the worst groups and of their complements, before and after."""
+    """List the rates of the worst groups and of their complements, before and after."""
     rows = []
     for sides in summary.paying:
         for place, name in enumerate((sides.text, "all others")):
@@ -357,14 +346,16 @@ def paying_table(summary: FrontierSummary) -> Table:
                 )
             )
     label = summary.data.label.favourable
+    names = {sides.rate.replace("_", " ") for sides in summary.paying}
+    rate = " or ".join(sorted(names))
     return Table(
-        "Selection rates before and after",
+        f"The {rate} before and after",
         (
             Column("group", "name", short="group"),
             Column("rows", "number", under="held out", short="rows"),
             Column(f"“{label}” in the file", "number", short="in the file"),
-            Column("predicted before", "number", short="before"),
-            Column("predicted after", "strong", short="after"),
+            Column("before", "number", under=rate, short="before"),
+            Column("after", "strong", under=rate, short="after"),
         ),
         tuple(rows),
         title="The groups that are worst before and after",
