@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from testsgd.auditing import AuditResult, Progress
 from testsgd.data import SensitiveTerms, Specification, check_count
@@ -146,17 +147,19 @@ def mitigate(
     if soft_targets is not None:
         softened = replace(training, targets=soft_targets)
         refitter = build(inputs.loaded, softened, validation, settings.from_scratch)
-    outcome = run_mitigation(
-        inputs.loaded,
-        refitter,
-        material,
-        findings,
-        settings,
-        build=build,
-        compare=alternatives,
-        journal=Journal(journal, inputs.about(findings, material.targets), resume=resume),
-        progress=progress,
-    )
+    # One thread: how sums are rounded, and so the samples, must not depend on the processors.
+    with threadpool_limits(1):
+        outcome = run_mitigation(
+            inputs.loaded,
+            refitter,
+            material,
+            findings,
+            settings,
+            build=build,
+            compare=alternatives,
+            journal=Journal(journal, inputs.about(findings, material.targets), resume=resume),
+            progress=progress,
+        )
     return MitigationResult(summarise_mitigation(outcome), outcome)
 
 
@@ -229,16 +232,17 @@ def counter_samples(
         *(target.score for target in material.targets),
         *(abs(target.effect) for target in material.controls),
     ]
-    pools = [
-        pool
-        for make in (material.pools, material.control_pools)
-        for pool in make(
-            inputs.loaded.model,
-            settings,
-            kind=material.wanted_kinds(settings)[0],
-            gaps=gaps,
-            run=1,
-            wanted=count or settings.sizes(material.training_size)[-1],
-        )
-    ]
+    with threadpool_limits(1):
+        pools = [
+            pool
+            for make in (material.pools, material.control_pools)
+            for pool in make(
+                inputs.loaded.model,
+                settings,
+                kind=material.wanted_kinds(settings)[0],
+                gaps=gaps,
+                run=1,
+                wanted=count or settings.sizes(material.training_size)[-1],
+            )
+        ]
     return samples_frame(pools, material.specification, material.all_targets)

@@ -61,7 +61,8 @@ class NetworkRefitter(FileRefitter[NetworkModel]):
 
     def margins(self) -> NDArray[np.float64]:
         """Return the log odds of the favourable label less the threshold's; shape (n,)."""
-        return self._margins(self._model.output_sums(self._inputs))
+        with single_threaded_products():
+            return self._margins(self._model.output_sums(self._inputs))
 
     def go_on(
         self, model: NetworkModel | None, added: MarginSlopes, generator: np.random.Generator
