@@ -118,6 +118,8 @@ def recompute(result: Path, model_folder: Path) -> list[Figure]:
         If the files do not say enough.
     """
     summary: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
+    if not str(summary.get("schema")).startswith("testsgd.frontier/"):
+        raise SystemExit(f"{result} is no result of a frontier")
     name = summary["data"]["name"]
     specification = load_specification(name)
     if not isinstance(specification, DatasetSpecification):
