@@ -63,6 +63,8 @@ class DataSplit:
     unseen: bool = True
     # Rows or texts in no part, because they would have been held out but repeat others.
     repeats: int = 0
+    # What it was drawn with; None if it was not drawn by a seed.
+    seed: int | None = None
 
 
 def comparison_parameters(parameters: AuditParameters) -> AuditParameters:

@@ -189,7 +189,7 @@ def split_of(
     if isinstance(known, int) and loaded.card.get("data fingerprint") == fingerprint:
         parts, repeats = _independent(split_data(data, labels, known), units, data)
         source = f"as in the training of the original, by its model card (seed {known})"
-        return DataSplit(parts, source, unseen=unseen, repeats=repeats)
+        return DataSplit(parts, source, unseen=unseen, repeats=repeats, seed=known)
     parts, repeats = _independent(split_data(data, labels, seed), units, data)
     return DataSplit(
         parts,
@@ -201,6 +201,7 @@ def split_of(
         f"{one}s alone.",
         known=False,
         unseen=unseen,
+        seed=seed,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 from testsgd.auditing.report.subject import table_summary
@@ -49,6 +50,8 @@ def summarise_frontier(outcome: FrontierOutcome) -> FrontierSummary:
             seen=len(problem.seen),
             held_out=len(problem.held_out),
             source=material.split.source,
+            seed=material.split.seed,
+            held_out_sha256=hashlib.sha256(problem.held_out.astype("<i8").tobytes()).hexdigest(),
             warning="" if outcome.refitted else material.split.warning,
         ),
         original=FrontierModel(

@@ -48,6 +48,16 @@ class FrontierSplit(Part):
     seen: int = Field(description="rows that models are fitted to and chosen by")
     held_out: int = Field(description="rows that are looked at once, at the end")
     source: str = Field(description="how the split was found, in words")
+    seed: int | None = Field(
+        None,
+        description="the random state of scikit-learn's train_test_split, which holds out a fifth "
+        "of the rows and keeps the labels' shares; null if it is not known",
+    )
+    held_out_sha256: str = Field(
+        "",
+        description="of the places of the held-out rows among all rows, from 0 and ascending, as "
+        "little-endian 64-bit integers; empty if it is not known",
+    )
     warning: str = Field("", description="what is doubtful about it; empty if nothing is")
 
 
