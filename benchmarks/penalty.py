@@ -21,9 +21,9 @@ from scipy.stats import t as student
 
 from benchmarks.marked_page import table
 from testsgd.data import Table
+from testsgd.mitigation.compared_rates import SELECTION_RATE, ComparedRates
 from testsgd.mitigation.inputs import mitigation_inputs
 from testsgd.mitigation.penalised_networks import STRENGTHS, penalised_models
-from testsgd.mitigation.play import ComparedGroups
 from testsgd.models import refitter_for
 from testsgd.rules import lay_out, sensitive_axes
 
@@ -41,19 +41,21 @@ HEADING = [
 Bools = NDArray[np.bool_]
 
 
-def groups_of(rows: Table, max_rules: int | None = None) -> ComparedGroups:
+def rates_of(rows: Table, favourable: Bools, max_rules: int | None = None) -> ComparedRates:
     """Find all groups with 5% of some rows inside and outside."""
-    return ComparedGroups.of(
+    return ComparedRates.of(
+        SELECTION_RATE,
         lay_out(rows, sensitive_axes(rows)),
+        favourable,
         np.ones(len(rows), dtype=bool),
-        min_rows=int(np.ceil(0.05 * len(rows))),
+        min_rows=0.05,
         max_rules=max_rules,
     )
 
 
-def worst(groups: ComparedGroups, decisions: Bools) -> float:
+def worst(rates: ComparedRates, decisions: Bools) -> float:
     """Return the largest difference in selection rate, in points."""
-    return 100 * float(np.abs(groups.differences(decisions)).max())
+    return 100 * float(np.abs(rates.differences(decisions)).max())
 
 
 def balanced(decisions: Bools, labels: Bools) -> float:
@@ -75,19 +77,20 @@ def measured(name: str, seeds: int) -> dict[str, list[list[float]]]:
         inputs.loaded, material.specification, examples, material.examples(material.validation)
     )
     most = MOST_RULES.get(name)
-    training = groups_of(rows(material.trained), most)
+    favourable = material.favourable
+    training = rates_of(rows(material.trained), favourable[material.trained], most)
     prepared = time.perf_counter() - started
     seen = np.union1d(material.trained, material.validation)
-    seen_groups = groups_of(rows(seen), most)
-    held_out_groups = groups_of(rows(parts.test))
-    chances, labels = probabilities[seen], material.favourable[parts.test]
+    chances, labels = probabilities[seen], favourable[parts.test]
+    seen_rates = rates_of(rows(seen), favourable[seen], most)
+    held_out_rates = rates_of(rows(parts.test), labels)
     before = {
         "seen": material.decisions(original, seen),
         "validation": material.accuracy(original, material.validation),
         "test": material.decisions(original, parts.test),
     }
     accuracy = float((before["test"] == labels).mean())
-    worst_before = worst(held_out_groups, before["test"])
+    worst_before = worst(held_out_rates, before["test"])
     found: dict[str, list[list[float]]] = {how: [] for how in CHOSEN_BY}
     for seed in range(seeds):
         started = time.perf_counter()
@@ -97,7 +100,7 @@ def measured(name: str, seeds: int) -> dict[str, list[list[float]]]:
         ]
         seconds = prepared + time.perf_counter() - started
         decisions = [material.decisions(model, seen) for model in models]
-        left = np.array([worst(seen_groups, each) for each in decisions])
+        left = np.array([worst(seen_rates, each) for each in decisions])
         drops = {
             "validation labels": np.array(
                 [
@@ -117,10 +120,10 @@ def measured(name: str, seeds: int) -> dict[str, list[list[float]]]:
         for how, dropped in drops.items():
             allowed = np.flatnonzero(dropped <= BUDGET)
             chosen = original
-            if len(allowed) and left[allowed].min() < worst(seen_groups, before["seen"]):
+            if len(allowed) and left[allowed].min() < worst(seen_rates, before["seen"]):
                 chosen = models[allowed[np.argmin(left[allowed])]]
             after = material.decisions(chosen, parts.test)
-            worst_after = worst(held_out_groups, after)
+            worst_after = worst(held_out_rates, after)
             found[how].append([
                 100 * accuracy,
                 100 * (accuracy - float((after == labels).mean())),

@@ -281,21 +281,37 @@ def test_an_interrupted_play_goes_on_to_the_same_end(
         testsgd.fair_frontier(breaking, PEOPLE, GRANTED, **how | {"seed": 5}, resume=True)
 
 
-@pytest.mark.parametrize("method", ["thresholds", "auto"])
-def test_other_objectives_are_for_the_play(method: str) -> None:
-    def chance(rows: pd.DataFrame) -> Any:
-        return 1 / (1 + np.exp(-rows["points"].to_numpy()))
-
-    with pytest.raises(ParameterError, match="objective"):
-        testsgd.fair_frontier(
-            chance,
-            PEOPLE,
-            GRANTED,
-            **SETTINGS,
-            favourable="yes",
-            method=method,
-            objective="equalized_odds",
+@pytest.mark.parametrize("objective", ["true_positive_rate", "equalized_odds"])
+def test_thresholds_follow_the_objective(objective: str) -> None:
+    """The differences before and after are counted again on the held-out rows."""
+    fitted = pipeline().fit(PEOPLE, GRANTED)
+    result = testsgd.fair_frontier(
+        fitted, PEOPLE, GRANTED, **SETTINGS, method="thresholds", objective=objective
+    )
+    summary = result.summary
+    assert summary.method == "thresholds"
+    assert result.outcome is not None
+    assert result.outcome.point is not None
+    held_out = result.outcome.problem.held_out
+    rows, deserving = PEOPLE.iloc[held_out], (GRANTED.iloc[held_out] == "yes").to_numpy()
+    seen = np.setdiff1d(np.arange(ROWS), held_out)
+    plain = pipeline().fit(PEOPLE.iloc[seen], GRANTED.iloc[seen])
+    found = []
+    for said in (plain.predict(rows) == "yes", result.outcome.point.model.decisions(held_out)):
+        parts = {
+            "true_positive_rate": [(deserving, said)],
+            "equalized_odds": [(deserving, said), (~deserving, said)],
+        }[objective]
+        found.append(
+            max(
+                worst_by_hand(rows[counted], hits[counted], least=summary.settings.min_share)
+                for counted, hits in parts
+            )
         )
+    assert summary.worst_before.size == pytest.approx(found[0])
+    assert summary.point is not None
+    assert summary.point.worst.size == pytest.approx(found[1])
+    assert found[1] < found[0]
 
 
 def test_true_positive_rates_are_brought_together_by_the_play() -> None:

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from testsgd.errors import DataError
+from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.shared_steps import table_of
+from testsgd.mitigation.compared_rates import OBJECTIVES
 from testsgd.mitigation.thresholds import fair_thresholds, score_segments
 from testsgd.rules import lay_out, mine, sensitive_axes
 
@@ -38,13 +39,25 @@ def world(sizes: tuple[int, ...], seed: int) -> Any:
     return scores, scores > source.random(len(cells)), scores >= 0.5, contingency, rule_sets
 
 
-def worst_of(chosen: Any, contingency: Any, rule_sets: Any) -> float:
+def worst_of(
+    chosen: Any, contingency: Any, rule_sets: Any, *, rate: str = "selection_rate", chances: Any = 0
+) -> float:
     """Return the worst difference by hand, row by row."""
+    weights = np.ones(len(chosen))
+    hits = chosen.astype(float)
+    if rate == "true_positive_rate":
+        weights = weights * chances
+    elif rate == "false_positive_rate":
+        weights = weights * (1 - chances)
+    elif rate == "accuracy":
+        hits = np.where(chosen, chances, 1 - chances)
     found = 0.0
     for group in range(len(rule_sets)):
         cells = rule_sets.members(np.array([group]), contingency)[0]
         inside = cells[contingency.cell_of_row]
-        found = max(found, abs(chosen[inside].mean() - chosen[~inside].mean()))
+        if min(weights[inside].sum(), weights[~inside].sum()) > 0:
+            means = [np.average(hits[side], weights=weights[side]) for side in (inside, ~inside)]
+            found = max(found, abs(means[0] - means[1]))
     return found
 
 
@@ -78,6 +91,83 @@ def test_no_thresholds_that_keep_the_budget_are_fairer(
             least = min(least, worst_of(chosen, contingency, rule_sets))
     # Shares of segments may be fairer still, but never less fair.
     assert found.worst <= least + 1e-5
+
+
+@pytest.mark.parametrize("objective", [each for each in OBJECTIVES if each != "selection_rate"])
+@settings(deadline=None, max_examples=25)
+@given(
+    sizes=SIZES,
+    seed=st.integers(0, 1000),
+    budget=st.sampled_from([0.0, 0.1, 0.3]),
+    known=st.booleans(),
+)
+def test_no_thresholds_have_other_rates_more_alike(
+    objective: str, sizes: tuple[int, ...], seed: int, budget: float, known: bool
+) -> None:
+    """Labels are known, or expected by chances that the scores do not follow exactly."""
+    scores, labels, today, contingency, rule_sets = world(sizes, seed)
+    noise = np.random.default_rng(seed).uniform(-0.1, 0.1, len(scores))
+    chances = labels.astype(float) if known else np.clip(scores + noise, 0, 1)
+    rates = OBJECTIVES[objective]
+    found = fair_thresholds(
+        scores, chances, today, contingency, dict.fromkeys(rates, rule_sets), budget=budget
+    )
+
+    def missed(chosen: Any) -> float:
+        return float(np.where(chosen, 1 - chances, chances).mean())
+
+    def worst(chosen: Any) -> float:
+        return max(
+            worst_of(chosen, contingency, rule_sets, rate=rate, chances=chances) for rate in rates
+        )
+
+    cell_of_row = contingency.cell_of_row
+    ranks = [np.sort(scores[cell_of_row == cell]) for cell in range(contingency.cells)]
+    most = missed(today) + budget
+    tried = (
+        scores >= np.array(limits)[cell_of_row]
+        for limits in itertools.product(*([*own, np.inf] for own in ranks))
+    )
+    least = min(worst(chosen) for chosen in tried if missed(chosen) <= most + 1e-9)
+    assert found.errors <= most + 1e-6
+    assert found.worst <= least + 1e-5
+
+
+@pytest.mark.parametrize("rate", ["selection_rate", "true_positive_rate", "false_positive_rate"])
+def test_thresholds_do_for_each_rate_what_was_planned(rate: str) -> None:
+    """The plan is counted again, row by row, from the thresholds that come out of it."""
+    scores, _, today, contingency, rule_sets = world((400, 300, 500), 7)
+    # The score means less in one cell, so that all rates differ.
+    chances = np.where(contingency.cell_of_row == 0, scores**2, scores)
+    found = fair_thresholds(scores, chances, today, contingency, {rate: rule_sets}, budget=0.02)
+    chosen = scores >= found.thresholds[contingency.cell_of_row]
+    before, after = (
+        worst_of(each, contingency, rule_sets, rate=rate, chances=chances)
+        for each in (today, chosen)
+    )
+    # A segment that is divided, a twentieth of a cell at most, is not alike within.
+    assert after == pytest.approx(found.worst, abs=0.01)
+    assert after < 0.8 * before
+
+
+def test_a_group_that_a_rate_counts_no_rows_of_is_left_out() -> None:
+    scores, labels, today, contingency, rule_sets = world((40, 30, 50), 2)
+    chances = np.where(contingency.cell_of_row == 1, 0.0, labels)
+    found = fair_thresholds(
+        scores, chances, today, contingency, {"true_positive_rate": rule_sets}, budget=0.1
+    )
+    chosen = scores >= found.thresholds[contingency.cell_of_row]
+    planned = worst_of(chosen, contingency, rule_sets, rate="true_positive_rate", chances=chances)
+    assert np.isfinite(found.worst)
+    assert planned == pytest.approx(found.worst, abs=0.1)
+
+
+def test_a_rate_that_is_none_is_refused() -> None:
+    scores, labels, today, contingency, rule_sets = world((5, 5, 5), 3)
+    with pytest.raises(ParameterError, match="beauty"):
+        fair_thresholds(
+            scores, labels.astype(float), today, contingency, {"beauty": rule_sets}, budget=0.1
+        )
 
 
 @given(SIZES, st.integers(0, 1000))

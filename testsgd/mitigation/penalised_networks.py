@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import DataError, ModelError, ParameterError
-from testsgd.mitigation.penalty import slopes_of_cells, soft_decisions
-from testsgd.mitigation.play import ComparedGroups, Floats
+from testsgd.mitigation.compared_rates import ComparedRates
+from testsgd.mitigation.penalty import penalty_slopes, soft_decisions
+from testsgd.mitigation.play import Floats
 from testsgd.models.refitting.protocol import PenalisedTrainer, is_penalised_trainer
 
 M = TypeVar("M")
@@ -65,38 +66,37 @@ class RunningPenalty:
     """The penalty's slopes for some rows after the others, each remembered as it was last seen."""
 
     def __init__(
-        self, groups: ComparedGroups, margins: Floats, *, steepness: float, temperature: float
+        self, rates: ComparedRates, margins: Floats, *, steepness: float, temperature: float
     ) -> None:
         self.strength = 0.0
-        self._groups = groups
+        self._rates = rates
         self._steepness, self._temperature = steepness, temperature
         self._decisions = soft_decisions(margins, steepness=steepness)
-        often = len(groups) <= FEW_GROUPS
+        often = len(rates) <= FEW_GROUPS
         self._renewed_after = min(RENEWED_AFTER, len(margins)) if often else len(margins)
         self._renew()
 
     def __call__(self, rows: NDArray[np.intp], margins: Floats) -> Floats:
         """Return the slopes by the margins of some rows, times the number of all; shape (rows,)."""
-        groups, steepness = self._groups, self._steepness
+        steepness = self._steepness
         decisions = soft_decisions(margins, steepness=steepness)
         self._decisions[rows] = decisions
         if self._rows_since >= self._renewed_after:
             self._renew()
         self._rows_since += len(rows)
-        by_decision = self._of_cells[groups.contingency.cell_of_row[rows]] * groups.counted[rows]
-        by_margin = by_decision * (steepness * decisions * (1 - decisions))
+        by_margin = self._by_decision[rows] * (steepness * decisions * (1 - decisions))
         return np.asarray(self.strength * len(self._decisions) * by_margin)
 
     def _renew(self) -> None:
-        self._of_cells = slopes_of_cells(
-            self._groups, self._decisions, temperature=self._temperature
+        self._by_decision = penalty_slopes(
+            self._rates, self._decisions, temperature=self._temperature
         )
         self._rows_since = 0
 
 
 def penalised_models(
     refitter: PenalisedTrainer[M] | Any,
-    groups: ComparedGroups,
+    rates: ComparedRates,
     *,
     strengths: Sequence[float] = STRENGTHS,
     steepness: float = STEEPNESS,
@@ -110,8 +110,9 @@ def penalised_models(
     refitter : PenalisedTrainer
         What :func:`~testsgd.models.refitter_for` gives for a network of rows of testsgd's own or a
         compiled Keras model. It has the training examples; their targets are learnt.
-    groups : ComparedGroups
-        The groups of these examples, row by row in the same order.
+    rates : ComparedRates
+        The rates of these examples that are compared, row by row in the same order, with their
+        groups. Whether a row counts for a rate is by its true label, not by its target.
     strengths : sequence of float
         What a difference of 1 costs, in nats of a row's cross-entropy; ascending.
     steepness : float
@@ -131,7 +132,7 @@ def penalised_models(
     ParameterError
         If the strengths do not ascend from 0 or more, or another number is not above 0.
     DataError
-        If the groups are those of other rows, or there are none.
+        If the rates are those of other rows, or no group has enough rows.
     ModelError
         If the model is no network that can go on learning.
 
@@ -150,23 +151,28 @@ def penalised_models(
     >>> rows = material.table.take(material.trained[:2000])
     >>> examples = material.examples(material.trained[:2000])
     >>> refitter = refitter_for(inputs.loaded, material.specification, examples, examples)
-    >>> every = np.ones(len(rows), dtype=bool)
-    >>> groups = ComparedGroups.of(lay_out(rows, sensitive_axes(rows)), every, min_rows=100)
-    >>> before = groups.differences(inputs.loaded.model.decisions(rows.frame))
-    >>> trained = list(penalised_models(refitter, groups, strengths=[0.1, 0.3], seed=0))
-    >>> after = groups.differences(trained[-1].model.decisions(rows.frame))
+    >>> rates = ComparedRates.of(
+    ...     "selection_rate",
+    ...     lay_out(rows, sensitive_axes(rows)),
+    ...     material.favourable[material.trained[:2000]],
+    ...     np.ones(len(rows), dtype=bool),
+    ...     min_rows=100,
+    ... )
+    >>> before = rates.differences(inputs.loaded.model.decisions(rows.frame))
+    >>> trained = list(penalised_models(refitter, rates, strengths=[0.1, 0.3], seed=0))
+    >>> after = rates.differences(trained[-1].model.decisions(rows.frame))
     >>> bool(abs(after).max() < abs(before).max())
     True
     """
-    _check(refitter, groups, strengths, steepness=steepness, temperature=temperature)
+    _check(refitter, rates, strengths, steepness=steepness, temperature=temperature)
     return _trained(
-        refitter, groups, strengths, steepness=steepness, temperature=temperature, seed=seed
+        refitter, rates, strengths, steepness=steepness, temperature=temperature, seed=seed
     )
 
 
 def _trained(
     refitter: PenalisedTrainer[M],
-    groups: ComparedGroups,
+    rates: ComparedRates,
     strengths: Sequence[float],
     *,
     steepness: float,
@@ -174,7 +180,7 @@ def _trained(
     seed: int,
 ) -> Iterator[PenalisedModel[M]]:
     running = RunningPenalty(
-        groups, refitter.margins(), steepness=steepness, temperature=temperature
+        rates, refitter.margins(), steepness=steepness, temperature=temperature
     )
     generator = np.random.default_rng(seed)
     model: M | None = None
@@ -186,7 +192,7 @@ def _trained(
 
 def _check(
     refitter: Any,
-    groups: ComparedGroups,
+    rates: ComparedRates,
     strengths: Sequence[float],
     *,
     steepness: float,
@@ -210,15 +216,16 @@ def _check(
             raise ParameterError(
                 f"{value!r} is not above 0", where=name, remedy="give a number above 0"
             )
-    if refitter.training_size != len(groups.counted):
+    if not len(rates):
         raise DataError(
-            f"they are of {len(groups.counted)} rows, and {refitter.training_size} are trained on",
-            where="groups",
-            remedy="find them in the rows that the model is trained on",
-        )
-    if not len(groups):
-        raise DataError(
-            "there are none with enough rows on both sides",
-            where="groups",
+            "no group has enough rows on both sides",
+            where="rates",
             remedy="ask for fewer rows, or give more data",
+        )
+    rows = len(rates.rates[0].groups.counted)
+    if refitter.training_size != rows:
+        raise DataError(
+            f"they are of {rows} rows, and {refitter.training_size} are trained on",
+            where="rates",
+            remedy="find them in the rows that the model is trained on",
         )

@@ -1,9 +1,9 @@
 """A penalty on the differences of all groups, and its slopes.
 
-The penalty is a smooth stand-in for the worst difference in selection rate: a soft maximum over all
-groups, each with both signs, of the differences of soft decisions. Its slope by a row's decision
-follows from the groups' weights by the transposed contraction of the lattice of rule sets; no
-matrix of groups and rows is ever made.
+The penalty is a smooth stand-in for the worst difference in the rates that are compared: a soft
+maximum over all groups of all rates, each with both signs, of the differences that soft decisions
+make. Its slope by a row's decision follows from the groups' weights by the transposed contraction
+of the lattice of rule sets; no matrix of groups and rows is ever made.
 
 References
 ----------
@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from testsgd.mitigation.play import ComparedGroups, Floats, group_weights
+from testsgd.mitigation.compared_rates import ComparedRates
+from testsgd.mitigation.play import Floats, group_weights
 
 
 def soft_decisions(margins: Floats, *, steepness: float) -> Floats:
@@ -78,13 +79,13 @@ def soft_maximum(differences: Floats, *, temperature: float) -> float:
     return float(most + temperature * np.log(terms.sum()))
 
 
-def penalty(groups: ComparedGroups, decisions: Floats, *, temperature: float) -> float:
-    """Return the soft maximum of the groups' differences in the mean of soft decisions.
+def penalty(rates: ComparedRates, decisions: Floats, *, temperature: float) -> float:
+    """Return the soft maximum of the differences of all groups in the rates of soft decisions.
 
     Parameters
     ----------
-    groups : ComparedGroups
-        What is compared.
+    rates : ComparedRates
+        What is compared: one rate, or several together.
     decisions : numpy.ndarray of shape (rows,)
         Soft decisions, in [0, 1].
     temperature : float
@@ -95,27 +96,21 @@ def penalty(groups: ComparedGroups, decisions: Floats, *, temperature: float) ->
     float
         A share, not below the largest size of a difference.
     """
-    return soft_maximum(groups.differences(decisions)[0], temperature=temperature)
+    return soft_maximum(rates.differences(decisions)[0], temperature=temperature)
 
 
-def penalty_slopes(groups: ComparedGroups, decisions: Floats, *, temperature: float) -> Floats:
+def penalty_slopes(rates: ComparedRates, decisions: Floats, *, temperature: float) -> Floats:
     """Return the slope of :func:`penalty` by the decision on each row.
 
     Parameters
     ----------
-    groups, decisions, temperature
+    rates, decisions, temperature
         As for :func:`penalty`.
 
     Returns
     -------
     numpy.ndarray of shape (rows,)
-        0 for rows that are not counted. Of the order of 1 over the number of rows.
+        0 for rows that no rate counts. Of the order of 1 over the number of rows.
     """
-    cell_slopes = slopes_of_cells(groups, decisions, temperature=temperature)
-    return np.asarray(cell_slopes[groups.contingency.cell_of_row] * groups.counted)
-
-
-def slopes_of_cells(groups: ComparedGroups, decisions: Floats, *, temperature: float) -> Floats:
-    """Return the penalty's slope by the decision on a counted row of each cell; shape (cells,)."""
-    weights = group_weights(groups.differences(decisions)[0], temperature=temperature)
-    return groups.derivative(weights)
+    weights = group_weights(rates.differences(decisions)[0], temperature=temperature)
+    return rates.derivative(weights)

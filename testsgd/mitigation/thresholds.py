@@ -2,9 +2,10 @@
 
 Of every cell the rows are put into segments by their scores, and a linear programme chooses which
 share of each segment gets the favourable label. It makes the worst difference of all groups as
-small as possible, with no more errors than the budget allows. The share never falls with the score,
-so what comes out are thresholds, one a cell. Few groups bind, so the programme begins with none and
-takes in those that its last answer treats worst.
+small as possible, with no more errors than the budget allows. The differences are those of
+selection rates, or of other rates that are linear in the shares. The share never falls with the
+score, so what comes out are thresholds, one a cell. Few groups bind, so the programme begins with
+none and takes in those that its last answer treats worst.
 
 Hardt, Price and Srebro (2016), Equality of opportunity in supervised learning, have thresholds by
 group; the programme over all groups at once is ours.
@@ -12,12 +13,19 @@ group; the programme over all groups at once is ours.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.errors import DataError
+from testsgd.errors import DataError, ParameterError
+from testsgd.mitigation.compared_rates import (
+    ACCURACY,
+    FALSE_POSITIVE_RATE,
+    SELECTION_RATE,
+    TRUE_POSITIVE_RATE,
+)
 from testsgd.rules import Contingency, FrequentRuleSets
 
 Floats = NDArray[np.float64]
@@ -48,7 +56,10 @@ class CellThresholds:
 
     # A score of at least it gets the favourable label; NaN of a cell without rows, shape (cells,).
     thresholds: Floats
-    worst: float  # The worst difference of any group, if segments are divided as planned.
+    # The worst difference of any group, if segments are divided as planned. One threshold a cell
+    # can follow the plan for one rate that grows with each decision; accuracies, and several rates
+    # at once, may differ by more.
+    worst: float
     errors: float  # The share of rows whose label is missed, likewise.
     rounds: int  # Linear programmes that were solved.
 
@@ -105,7 +116,7 @@ def fair_thresholds(
     chances: Floats,
     decisions: NDArray[np.bool_],
     contingency: Contingency,
-    rule_sets: FrequentRuleSets,
+    rule_sets: FrequentRuleSets | Mapping[str, FrequentRuleSets],
     *,
     budget: float,
     no_rate_lowered: bool = False,
@@ -123,8 +134,12 @@ def fair_thresholds(
         Who gets the label today: all above some score.
     contingency : Contingency
         The rows' sensitive cells.
-    rule_sets : FrequentRuleSets
-        The groups whose selection rates are compared with those of their complements.
+    rule_sets : FrequentRuleSets, or mapping of str to FrequentRuleSets
+        The groups whose selection rates are compared with those of their complements. A mapping
+        has the groups of each rate that is compared: ``selection_rate``, ``true_positive_rate``,
+        ``false_positive_rate`` or ``accuracy``. Labels are counted as expected by the chances; a
+        group is left out of a rate that no rows of it or of its complement are expected to count
+        for.
     budget : float
         The share of rows whose label may be missed besides those that today's decisions miss.
     no_rate_lowered : bool
@@ -138,6 +153,8 @@ def fair_thresholds(
     ------
     DataError
         If the budget is negative, and no thresholds have so few errors.
+    ParameterError
+        If a rate is none of these.
 
     References
     ----------
@@ -161,40 +178,125 @@ def fair_thresholds(
     >>> found = fair_thresholds(scores, scores, scores >= 0.5, contingency, groups, budget=0.02)
     >>> round(found.worst, 2), contingency.axes[0].labels, found.thresholds.tolist()
     (0.0, ('f', 'm'), [0.45, 0.6])
+    >>> true_positive = {"true_positive_rate": groups}
+    >>> labels = np.array([0.0, 1.0] * 4)
+    >>> found = fair_thresholds(
+    ...     scores, labels, scores >= 0.5, contingency, true_positive, budget=0.02
+    ... )
+    >>> round(found.worst, 2), found.thresholds.tolist()
+    (0.0, [0.7, 0.9])
     """
     cells = contingency.cell_of_row.astype(np.intp)
     segments = score_segments(scores, chances, decisions, cells)
     programme = _Programme(
         segments, contingency.cells, budget=budget, no_rate_lowered=no_rate_lowered
     )
-    rows = contingency.tally().astype(np.float64)
-    inside = rule_sets.sums_of(contingency, rows[None])[0]
-    outside = rule_sets.totals(contingency, rows[None])[0] - inside
-    taken = np.zeros(len(rule_sets), dtype=bool)
+    by_rate = rule_sets if isinstance(rule_sets, Mapping) else {SELECTION_RATE: rule_sets}
+    rates = [_SegmentRate(name, each, segments, contingency) for name, each in by_rate.items()]
+    # What each row counts for, all rates together; as good as nothing is still in order.
+    ones = np.ones(len(scores))
+    counted = sum((_counted_by(name, ones, chances) for name in by_rate), np.zeros(len(scores)))
+    counted = np.maximum(counted, _TOLERANCE)
+    # The differences of all rates stand one after another.
+    ends = np.cumsum([len(rate) for rate in rates])
+    taken = np.zeros(sum(len(rate) for rate in rates), dtype=bool)
     rounds, worst = 0, 0.0
     shares = programme.solve()
     while rounds < _MOST_ROUNDS:
         rounds += 1
-        chosen = np.bincount(segments.cell, segments.rows * shares, contingency.cells)
-        of_groups = rule_sets.sums_of(contingency, chosen[None])[0]
-        others = rule_sets.totals(contingency, chosen[None])[0] - of_groups
-        sizes = np.abs(of_groups / inside - others / outside)
+        sizes = np.abs(np.concatenate([np.zeros(0), *(rate.differences(shares) for rate in rates)]))
         worst = float(sizes.max(initial=0.0))
         if worst <= programme.worst + _TOLERANCE:
             break
         order = np.argsort(-np.where(taken, -np.inf, sizes), kind="stable")[:_TAKEN_IN]
         new = order[sizes[order] > programme.worst + _TOLERANCE]
         taken[new] = True
-        members = rule_sets.members(new, contingency) / inside[new, None]
-        members -= rule_sets.complement_members(new, contingency) / outside[new, None]
-        programme.compare(members)
+        for rate, end in zip(rates, ends, strict=True):
+            first = end - len(rate)
+            own = new[(new >= first) & (new < end)] - first
+            programme.compare(rate.coefficients(own), rate.constants(own))
         shares = programme.solve()
     return CellThresholds(
-        thresholds=_thresholds(segments, shares, scores, contingency),
+        thresholds=_thresholds(segments, shares, scores, contingency, counted=counted),
         worst=worst,
         errors=programme.errors(shares),
         rounds=rounds,
     )
+
+
+def _counted_by(name: str, rows: Floats, favourable: Floats) -> Floats:
+    """Return how many rows a rate counts, all arrays of one shape."""
+    if name in (SELECTION_RATE, ACCURACY):
+        return rows
+    if name == TRUE_POSITIVE_RATE:
+        return favourable
+    if name == FALSE_POSITIVE_RATE:
+        return rows - favourable
+    known = (SELECTION_RATE, TRUE_POSITIVE_RATE, FALSE_POSITIVE_RATE, ACCURACY)
+    raise ParameterError(
+        f"{name!r} is no rate that can be compared",
+        where="rule_sets",
+        remedy=f"write one of {', '.join(known)}",
+    )
+
+
+class _SegmentRate:
+    """A rate of all groups as a linear function of the shares of segments that are chosen."""
+
+    def __init__(
+        self,
+        name: str,
+        rule_sets: FrequentRuleSets,
+        segments: Segments,
+        contingency: Contingency,
+    ) -> None:
+        from scipy import sparse
+
+        self._rule_sets, self._contingency = rule_sets, contingency
+        rows, favourable = segments.rows, segments.favourable
+        counted = _counted_by(name, rows, favourable)
+        # For how many rows of each segment the decision counts if none is chosen, and for how many
+        # more if all are.
+        self._fixed, self._added = np.zeros(len(rows)), counted
+        if name == ACCURACY:
+            self._fixed, self._added = rows - favourable, 2 * favourable - rows
+        self._cell = segments.cell
+        inside, outside = self._sides(counted)
+        # Divided by infinity, the difference of a group that is left out is 0.
+        left_out = np.minimum(inside, outside) <= _TOLERANCE
+        self._inside = np.where(left_out, np.inf, inside)
+        self._outside = np.where(left_out, np.inf, outside)
+        self._by_cell = sparse.csr_array(
+            (self._added, (segments.cell, np.arange(len(rows)))),
+            shape=(contingency.cells, len(rows)),
+        )
+
+    def __len__(self) -> int:
+        return len(self._rule_sets)
+
+    def differences(self, shares: Floats) -> Floats:
+        """Return each group's rate less that of its complement, shape (groups,)."""
+        inside, outside = self._sides(self._added * shares + self._fixed)
+        return np.asarray(inside / self._inside - outside / self._outside)
+
+    def constants(self, groups: NDArray[np.intp]) -> Floats:
+        """Return the differences of some groups if no segment is chosen, shape (groups,)."""
+        return self.differences(np.zeros(len(self._cell)))[groups]
+
+    def coefficients(self, groups: NDArray[np.intp]) -> Floats:
+        """Return what each segment adds to the differences of some groups, (groups, segments)."""
+        members = self._rule_sets.members(groups, self._contingency) / self._inside[groups, None]
+        members -= (
+            self._rule_sets.complement_members(groups, self._contingency)
+            / self._outside[groups, None]
+        )
+        return np.asarray(members @ self._by_cell)
+
+    def _sides(self, of_segments: Floats) -> tuple[Floats, Floats]:
+        """Sum a quantity of segments over each group, and over its complement."""
+        by_cell = np.bincount(self._cell, of_segments, self._contingency.cells)[None]
+        inside = self._rule_sets.sums_of(self._contingency, by_cell)[0]
+        return inside, self._rule_sets.totals(self._contingency, by_cell)[0] - inside
 
 
 class _Programme:
@@ -236,15 +338,15 @@ class _Programme:
         """Return the share of rows whose label is missed."""
         return self._missed + float(self._cost @ shares)
 
-    def compare(self, members: Floats) -> None:
-        """Take in groups whose rates less those of others these weights give, (groups, cells)."""
+    def compare(self, coefficients: Floats, constants: Floats) -> None:
+        """Take in groups by their differences: coefficients (groups, segments) and constants."""
         from scipy import sparse
 
-        differences = sparse.csr_array(members @ self._by_cell)
-        worst = sparse.csr_array(-np.ones((len(members), 1)))
+        differences = sparse.csr_array(coefficients)
+        worst = sparse.csr_array(-np.ones((len(constants), 1)))
         for sign in (1.0, -1.0):
             self._left.append(sparse.hstack([sign * differences, worst]))
-            self._right.append(np.zeros(len(members)))
+            self._right.append(-sign * constants)
 
     def solve(self) -> Floats:
         """Return the share of each segment that is chosen; sets the worst difference."""
@@ -273,16 +375,24 @@ class _Programme:
 
 
 def _thresholds(
-    segments: Segments, shares: Floats, scores: Floats, contingency: Contingency
+    segments: Segments, shares: Floats, scores: Floats, contingency: Contingency, *, counted: Floats
 ) -> Floats:
-    """Return the score of each cell above which as many rows are as the programme chooses."""
+    """Return the score of each cell above which as much is counted as the programme chooses.
+
+    `counted`: what each row counts for, above 0, shape (rows,); of selection rates 1.
+    """
     cells = contingency.cell_of_row
-    chosen = np.bincount(segments.cell, segments.rows * shares, contingency.cells)
+    ascending = np.lexsort((scores, cells))
+    share_of_row = np.repeat(shares, segments.rows.astype(np.intp))
+    chosen = np.bincount(cells[ascending], counted[ascending] * share_of_row, contingency.cells)
     order = np.lexsort((-scores, cells))
     starts = np.searchsorted(cells[order], np.arange(contingency.cells))
     ends = np.searchsorted(cells[order], np.arange(contingency.cells), side="right")
     thresholds = np.where(starts < ends, np.inf, np.nan)
-    for cell in np.flatnonzero(chosen > 0.5):
-        own = scores[order[starts[cell] : ends[cell]]]
-        thresholds[cell] = own[min(len(own), int(np.rint(chosen[cell]))) - 1]
+    for cell in np.flatnonzero(chosen > 0):
+        own = order[starts[cell] : ends[cell]]
+        reached = np.r_[0.0, np.cumsum(counted[own])]
+        number = int(np.rint(np.interp(chosen[cell], reached, np.arange(len(reached)))))
+        if number:
+            thresholds[cell] = scores[own[number - 1]]
     return thresholds

@@ -56,8 +56,7 @@ class FrontierParameters(Parameters):
     objective: Objective = parameter(
         "selection_rate",
         "Which rate groups are to have alike: selection_rate, true_positive_rate, "
-        "false_positive_rate, equalized_odds (both of these) or accuracy. Others than selection "
-        "rates are for play.",
+        "false_positive_rate, equalized_odds (both of these) or accuracy.",
     )
     max_side_effect: float = parameter(
         0.05,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import ModelError
+from testsgd.mitigation.compared_rates import OBJECTIVES
 from testsgd.mitigation.cross_fitted_play import Judge
 from testsgd.mitigation.frontier import FrontierPoint, point_of
 from testsgd.mitigation.frontiers.candidates import Candidate
@@ -22,7 +23,8 @@ from testsgd.models.refitting import Refitter
 
 Floats = NDArray[np.float64]
 
-# A network is trained against groups of as many rules as leave no more rule sets than these.
+# A network is trained against groups of as many rules as leave no more rule sets than these, of
+# all rates together.
 _MOST_GROUPS = 100_000
 
 
@@ -30,8 +32,9 @@ def penalty_candidates(problem: Problem) -> list[Candidate]:
     """Train a network on with one strength after another.
 
     The training rows are learnt by cross-fitted probabilities, since a network that goes on knows
-    their labels. What is lost is the mean of two estimates: by the labels of the validation rows,
-    and by the cross-fitted probabilities of all rows that are not held out, which are many more.
+    their labels. Which of them a rate counts is by their true labels. What is lost is the mean of
+    two estimates: by the labels of the validation rows, and by the cross-fitted probabilities of
+    all rows that are not held out, which are many more.
     """
     material = problem.material
     parts = material.split.parts
@@ -42,13 +45,14 @@ def penalty_candidates(problem: Problem) -> list[Candidate]:
     refitter: Refitter[Any] = refitter_for(
         problem.loaded, material.specification, training, validation
     )
-    groups = problem.groups(parts.train, max_features=problem.depth_for(_MOST_GROUPS))
-    if not len(groups):
+    compared = len(OBJECTIVES[problem.parameters.objective])
+    rates = problem.rates(parts.train, max_features=problem.depth_for(_MOST_GROUPS // compared))
+    if not len(rates):
         return []
     expected = _Expected(problem, chances)
     candidates = []
     trained: Iterator[PenalisedModel[Any]] = penalised_models(
-        refitter, groups, seed=problem.parameters.seed
+        refitter, rates, seed=problem.parameters.seed
     )
     for penalised in trained:
         kind = f"{refitter.kind}, with a penalty on the worst differences"

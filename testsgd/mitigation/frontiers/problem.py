@@ -123,45 +123,35 @@ class Problem:
         """Return the combinations of sensitive values, with the cells of some rows."""
         return replace(self.contingency, cell_of_row=self.contingency.cell_of_row[places])
 
-    def rates(self, places: Places, *, counted: Bools | None = None) -> ComparedRates:
+    def rates(
+        self, places: Places, *, counted: Bools | None = None, max_features: int | None = None
+    ) -> ComparedRates:
         """Return the rates that are compared among some rows, each with its groups.
 
-        `counted`: which of these rows count; None: all.
+        `counted`: which of these rows count; None: all. `max_features`: most rules of a group;
+        None: as many as the depth.
         """
         if counted is None:
             counted = np.ones(len(places), dtype=bool)
-        share = max(self.parameters.min_share, LEAST_HELD_OUT / max(1, int(counted.sum())))
+        # Half a row less: times the number of rows and rounded up it is the least number, exactly.
+        least = (LEAST_HELD_OUT - 0.5) / max(1, int(counted.sum()))
+        share = max(self.parameters.min_share, least)
         return ComparedRates.of(
             self.parameters.objective,
             self.contingency_of(places),
             self.favourable[places],
             counted,
             min_rows=share,
-            max_rules=self.depth,
-        )
-
-    def groups(self, places: Places, *, max_features: int | None = None) -> ComparedGroups:
-        """Return the groups that have enough of some rows for selection rates to be compared.
-
-        `max_features`: most rules, in place of that of the parameters.
-        """
-        fewest = int(np.ceil(self.parameters.min_share * len(places)))
-        return self._groups(
-            places,
-            min_rows=max(LEAST_HELD_OUT, fewest),
-            max_features=max_features or self.depth,
+            max_rules=max_features or self.depth,
         )
 
     def small_groups(self, places: Places) -> ComparedGroups:
         """Return the groups of some rows that side effects are looked for in."""
-        return self._groups(places, min_rows=LEAST_HELD_OUT, max_features=self.depth)
-
-    def _groups(self, places: Places, *, min_rows: int, max_features: int) -> ComparedGroups:
         return ComparedGroups.of(
             self.contingency_of(places),
             np.ones(len(places), dtype=bool),
-            min_rows=min_rows,
-            max_rules=max_features,
+            min_rows=LEAST_HELD_OUT,
+            max_rules=self.depth,
         )
 
 

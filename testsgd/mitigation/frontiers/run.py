@@ -16,7 +16,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from testsgd.auditing import Progress
-from testsgd.errors import ModelError, ParameterError
+from testsgd.errors import ModelError
 from testsgd.mitigation.compared_rates import SELECTION_RATE
 from testsgd.mitigation.frontiers.candidates import (
     Candidate,
@@ -66,8 +66,6 @@ def run_frontier(
     ------
     ModelError
         If the method needs what the model has not: scores, or weights in its fit.
-    ParameterError
-        If the method does not lower differences of the objective.
     """
     seconds: dict[str, float] = {}
     method, refitter = method_for(problem)
@@ -85,7 +83,7 @@ def run_frontier(
     reason = ""
     with _timed(seconds, "searching"):
         ceiling = []
-        if scored is not None and problem.parameters.objective == SELECTION_RATE:
+        if scored is not None:
             ceiling = threshold_candidates(problem, base, model, scored)
         if method == "thresholds":
             if scored is None:
@@ -170,14 +168,6 @@ def method_for(problem: Problem) -> tuple[str, Refitter[Model] | None]:
     plays = isinstance(refitter, EstimatorRefitter) and refitter.takes_weights
     if wanted == "auto":
         wanted = "penalty" if network else "play" if plays else "thresholds"
-    objective = problem.parameters.objective
-    if wanted != "play" and objective != SELECTION_RATE:
-        raise ParameterError(
-            f"by {wanted} groups get selection rates alike, not the objective {objective!r}",
-            where="objective",
-            remedy="leave it out, or give an estimator that is fitted again by --method play",
-            objective=objective,
-        )
     if wanted == "play" and not plays:
         raise ModelError(
             "it cannot be fitted again with weights of the rows, which the play needs",

@@ -124,7 +124,9 @@ class _Choice:
     """The choice of thresholds by some of the rows."""
 
     def __init__(self, problem: Problem, scored: Scored, rows: NDArray[np.intp]) -> None:
-        self._groups = problem.groups(scored.places[rows])
+        places = scored.places[rows]
+        self._contingency = problem.contingency_of(places)
+        self._groups = {rate.name: rate.groups.rule_sets for rate in problem.rates(places).rates}
         self._scores = scored.scores[rows]
         self._chances = scored.chances[rows]
         self._threshold = scored.threshold
@@ -135,8 +137,8 @@ class _Choice:
             self._scores,
             self._chances,
             self._scores > self._threshold,
-            self._groups.contingency,
-            self._groups.rule_sets,
+            self._contingency,
+            self._groups,
             budget=budget,
         )
         # A score above the usual threshold gets the label where no row said otherwise.
