@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.shared_steps import table_of
 from testsgd.mitigation.compared_rates import OBJECTIVES
-from testsgd.mitigation.thresholds import fair_thresholds, score_segments
+from testsgd.mitigation.operating_points import operating_points, score_segments
+from testsgd.mitigation.thresholds import fair_thresholds
 from testsgd.rules import lay_out, mine, sensitive_axes
 
 SIZES = st.tuples(*[st.integers(2, 5)] * 3)
@@ -223,3 +224,28 @@ def test_segments_hold_all_rows_once(sizes: tuple[int, ...], seed: int) -> None:
     assert len(pairs) == len(segments.cell)
     for cell, limit, rows in zip(segments.cell, segments.limit, segments.rows, strict=True):
         assert ((cells == cell) & (scores == limit)).sum() <= rows
+
+
+@given(SIZES, st.integers(0, 1000))
+def test_points_are_the_corners_of_what_thresholds_choose(
+    sizes: tuple[int, ...], seed: int
+) -> None:
+    """All other thresholds lie between two corners: no line through a corner leaves one outside."""
+    scores, labels, today, contingency, _ = world(sizes, seed)
+    cells = contingency.cell_of_row.astype(np.intp)
+    points = operating_points(score_segments(scores, labels.astype(float), today, cells))
+    for cell, size in enumerate(sizes):
+        own = cells == cell
+        limits = [*scores[own], np.inf]
+        counts = np.array([
+            [((scores >= limit) & own & kind).sum() for kind in (labels, ~labels)]
+            for limit in limits
+        ])  # fmt: skip
+        corners = np.column_stack([points.favourable, points.others])[points.cell == cell]
+        assert {tuple(corner) for corner in corners} <= {tuple(count) for count in counts}
+        assert {(0, 0), (labels[own].sum(), size - labels[own].sum())} <= {
+            tuple(corner) for corner in corners
+        }
+        for angle in np.linspace(0, 2 * np.pi, 16):
+            direction = np.array([np.cos(angle), np.sin(angle)])
+            assert (corners @ direction).max() == pytest.approx((counts @ direction).max())

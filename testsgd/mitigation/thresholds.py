@@ -1,11 +1,13 @@
 """Thresholds by cell of the sensitive features: the least worst difference that accuracy allows.
 
-Of every cell the rows are put into segments by their scores, and a linear programme chooses which
-share of each segment gets the favourable label. It makes the worst difference of all groups as
-small as possible, with no more errors than the budget allows. The differences are those of
-selection rates, or of other rates that are linear in the shares. The share never falls with the
-score, so what comes out are thresholds, one a cell. Few groups bind, so the programme begins with
-none and takes in those that its last answer treats worst.
+Of every cell the rows are put into segments by their scores. A threshold between two segments is an
+operating point of the cell: how many rows with the favourable label get it, and how many others. A
+linear programme mixes the points of each cell. It makes the worst difference of all groups as small
+as possible, with no more errors than the budget allows. The differences are those of selection
+rates, or of other rates that are linear in these two numbers. Only the corners of the convex hull
+of a cell's points are needed, and few groups bind: so the programme begins with no group and takes
+in those that its last answer treats worst. The threshold of a cell is where as many rows are above
+it as the mixture has.
 
 Hardt, Price and Srebro (2016), Equality of opportunity in supervised learning, have thresholds by
 group; the programme over all groups at once is ours.
@@ -13,8 +15,9 @@ group; the programme over all groups at once is ours.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,28 +29,20 @@ from testsgd.mitigation.compared_rates import (
     SELECTION_RATE,
     TRUE_POSITIVE_RATE,
 )
+from testsgd.mitigation.operating_points import (
+    OperatingPoints,
+    Segments,
+    operating_points,
+    score_segments,
+)
 from testsgd.rules import Contingency, FrequentRuleSets
 
 Floats = NDArray[np.float64]
 
-# Segments of a cell, by rows and by chances; with more the programme takes longer.
-_SEGMENTS = 20
 # Groups that each round takes in, and rounds; it ends when none is worse than the programme knows.
 _TAKEN_IN = 50
 _MOST_ROUNDS = 40
 _TOLERANCE = 1e-6
-
-
-@dataclass(frozen=True, kw_only=True)
-class Segments:
-    """The rows of all cells by score; arrays of shape (segments,), ascending within a cell."""
-
-    cell: NDArray[np.intp]
-    rows: Floats
-    favourable: Floats  # How many of them are expected to have the favourable label.
-    chosen: Floats  # How many of them get it today.
-    # The lowest score of each; a row of a cell is in the last segment whose limit it reaches.
-    limit: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,59 +51,12 @@ class CellThresholds:
 
     # A score of at least it gets the favourable label; NaN of a cell without rows, shape (cells,).
     thresholds: Floats
-    # The worst difference of any group, if segments are divided as planned. One threshold a cell
-    # can follow the plan for one rate that grows with each decision; accuracies, and several rates
-    # at once, may differ by more.
+    # The worst difference of any group, if each cell's points are mixed as planned. One threshold
+    # a cell can follow the plan for one rate that grows with each decision; accuracies, and several
+    # rates at once, may differ by more.
     worst: float
     errors: float  # The share of rows whose label is missed, likewise.
     rounds: int  # Linear programmes that were solved.
-
-
-def score_segments(
-    scores: Floats, chances: Floats, decisions: NDArray[np.bool_], cells: NDArray[np.intp]
-) -> Segments:
-    """Put rows into segments by cell and score; all arrays have shape (rows,).
-
-    Rows of equal scores are in one segment.
-
-    Examples
-    --------
-    >>> cells = np.zeros(4, dtype=np.intp)
-    >>> segments = score_segments(
-    ...     np.array([0.1, 0.3, 0.3, 0.9]),
-    ...     np.array([0.0, 1.0, 0.0, 1.0]),
-    ...     np.array([False, False, False, True]),
-    ...     cells,
-    ... )
-    >>> segments.rows.tolist(), segments.favourable.tolist()
-    ([1.0, 2.0, 1.0], [0.0, 1.0, 1.0])
-    """
-    order = np.lexsort((scores, cells))
-    cell, score = cells[order], scores[order]
-    new_cell = np.r_[True, cell[1:] != cell[:-1]]
-    first_of_cell = np.flatnonzero(new_cell)
-    size = np.diff(np.r_[first_of_cell, len(cell)])
-    place = np.arange(len(cell)) - np.repeat(first_of_cell, size)
-    # Parts of as many rows, and of as different chances; and today's decisions are segments whole.
-    part = place * _SEGMENTS // np.repeat(size, size)
-    chance = (chances[order] * _SEGMENTS).astype(np.intp)
-    wanted = new_cell
-    for parts in (part, chance, decisions[order]):
-        wanted = wanted | np.r_[True, parts[1:] != parts[:-1]]
-    # A segment begins where a part does, or behind the rows that score the same there.
-    same = np.r_[False, (score[1:] == score[:-1]) & ~new_cell[1:]]
-    run = np.cumsum(~same) - 1
-    begins_run = np.zeros(run[-1] + 1, dtype=bool)
-    begins_run[run[wanted]] = True
-    starts = np.flatnonzero(~same & begins_run[run])
-    counts = np.diff(np.r_[starts, len(cell)]).astype(np.float64)
-    return Segments(
-        cell=cell[starts],
-        rows=counts,
-        favourable=np.add.reduceat(chances[order], starts),
-        chosen=np.add.reduceat(decisions[order].astype(np.float64), starts),
-        limit=score[starts],
-    )
 
 
 def fair_thresholds(
@@ -183,28 +131,27 @@ def fair_thresholds(
     >>> found = fair_thresholds(
     ...     scores, labels, scores >= 0.5, contingency, true_positive, budget=0.02
     ... )
-    >>> round(found.worst, 2), found.thresholds.tolist()
-    (0.0, [0.7, 0.9])
+    >>> round(found.worst, 2), round(found.errors, 2)
+    (0.0, 0.25)
     """
     cells = contingency.cell_of_row.astype(np.intp)
     segments = score_segments(scores, chances, decisions, cells)
-    programme = _Programme(
-        segments, contingency.cells, budget=budget, no_rate_lowered=no_rate_lowered
-    )
+    points = operating_points(segments)
     by_rate = rule_sets if isinstance(rule_sets, Mapping) else {SELECTION_RATE: rule_sets}
-    rates = [_SegmentRate(name, each, segments, contingency) for name, each in by_rate.items()]
-    # What each row counts for, all rates together; as good as nothing is still in order.
-    ones = np.ones(len(scores))
-    counted = sum((_counted_by(name, ones, chances) for name in by_rate), np.zeros(len(scores)))
-    counted = np.maximum(counted, _TOLERANCE)
+    rates = [
+        _PlannedRate(_counting(name), each, segments, contingency) for name, each in by_rate.items()
+    ]
+    programme = _Programme(
+        segments, points, contingency.cells, budget=budget, no_rate_lowered=no_rate_lowered
+    )
     # The differences of all rates stand one after another.
     ends = np.cumsum([len(rate) for rate in rates])
     taken = np.zeros(sum(len(rate) for rate in rates), dtype=bool)
     rounds, worst = 0, 0.0
-    shares = programme.solve()
+    plan = programme.solve()
     while rounds < _MOST_ROUNDS:
         rounds += 1
-        sizes = np.abs(np.concatenate([np.zeros(0), *(rate.differences(shares) for rate in rates)]))
+        sizes = np.abs(np.concatenate([np.zeros(0), *(rate.differences(plan) for rate in rates)]))
         worst = float(sizes.max(initial=0.0))
         if worst <= programme.worst + _TOLERANCE:
             break
@@ -214,153 +161,210 @@ def fair_thresholds(
         for rate, end in zip(rates, ends, strict=True):
             first = end - len(rate)
             own = new[(new >= first) & (new < end)] - first
-            programme.compare(rate.coefficients(own), rate.constants(own))
-        shares = programme.solve()
+            programme.compare(rate.weights_of_cells(own), rate.counting, rate.constants(own))
+        plan = programme.solve()
     return CellThresholds(
-        thresholds=_thresholds(segments, shares, scores, contingency, counted=counted),
+        thresholds=_thresholds(
+            plan, scores, chances, contingency, [each.counting for each in rates]
+        ),
         worst=worst,
-        errors=programme.errors(shares),
+        errors=programme.errors(plan),
         rounds=rounds,
     )
 
 
-def _counted_by(name: str, rows: Floats, favourable: Floats) -> Floats:
-    """Return how many rows a rate counts, all arrays of one shape."""
-    if name in (SELECTION_RATE, ACCURACY):
-        return rows
-    if name == TRUE_POSITIVE_RATE:
-        return favourable
-    if name == FALSE_POSITIVE_RATE:
-        return rows - favourable
-    known = (SELECTION_RATE, TRUE_POSITIVE_RATE, FALSE_POSITIVE_RATE, ACCURACY)
-    raise ParameterError(
-        f"{name!r} is no rate that can be compared",
-        where="rule_sets",
-        remedy=f"write one of {', '.join(known)}",
-    )
+@dataclass(frozen=True)
+class _Counting:
+    """What chosen rows add to the counts of a rate."""
+
+    favourable: float  # To its numerator, a chosen row with the favourable label.
+    others: float  # To its numerator, another chosen row.
+    counts_favourable: bool  # Whether its denominator has the rows with the favourable label.
+    counts_others: bool  # Whether it has the other rows.
+    # To its numerator, a row without the favourable label that is not chosen.
+    refused: float = 0.0
+
+    def chosen(self, favourable: Floats, others: Floats) -> Floats:
+        """Return what chosen rows add to the numerator; all arrays of one shape."""
+        return self.favourable * favourable + (self.others - self.refused) * others
+
+    def rows(self, favourable: Floats, others: Floats) -> Floats:
+        """Return how many rows the denominator counts; all arrays of one shape."""
+        return self.counts_favourable * favourable + self.counts_others * others
 
 
-class _SegmentRate:
-    """A rate of all groups as a linear function of the shares of segments that are chosen."""
+_COUNTINGS = {
+    SELECTION_RATE: _Counting(1.0, 1.0, True, True),
+    TRUE_POSITIVE_RATE: _Counting(1.0, 0.0, True, False),
+    FALSE_POSITIVE_RATE: _Counting(0.0, 1.0, False, True),
+    ACCURACY: _Counting(1.0, 0.0, True, True, refused=1.0),
+}
+
+
+def _counting(name: str) -> _Counting:
+    if name not in _COUNTINGS:
+        raise ParameterError(
+            f"{name!r} is no rate that can be compared",
+            where="rule_sets",
+            remedy=f"write one of {', '.join(_COUNTINGS)}",
+        )
+    return _COUNTINGS[name]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How many rows of each cell are to be chosen; arrays of shape (cells,)."""
+
+    favourable: Floats
+    others: Floats
+
+
+class _PlannedRate:
+    """A rate of all groups, by how many rows of each cell are chosen."""
 
     def __init__(
         self,
-        name: str,
+        counting: _Counting,
         rule_sets: FrequentRuleSets,
         segments: Segments,
         contingency: Contingency,
     ) -> None:
-        from scipy import sparse
-
+        self.counting = counting
         self._rule_sets, self._contingency = rule_sets, contingency
-        rows, favourable = segments.rows, segments.favourable
-        counted = _counted_by(name, rows, favourable)
-        # For how many rows of each segment the decision counts if none is chosen, and for how many
-        # more if all are.
-        self._fixed, self._added = np.zeros(len(rows)), counted
-        if name == ACCURACY:
-            self._fixed, self._added = rows - favourable, 2 * favourable - rows
-        self._cell = segments.cell
-        inside, outside = self._sides(counted)
+        favourable, rows = (
+            np.bincount(segments.cell, values, contingency.cells).astype(np.float64)
+            for values in (segments.favourable, segments.rows)
+        )
+        others = rows - favourable
+        self._refused = counting.refused * others
+        inside, outside = self._sides(counting.rows(favourable, others))
         # Divided by infinity, the difference of a group that is left out is 0.
         left_out = np.minimum(inside, outside) <= _TOLERANCE
         self._inside = np.where(left_out, np.inf, inside)
         self._outside = np.where(left_out, np.inf, outside)
-        self._by_cell = sparse.csr_array(
-            (self._added, (segments.cell, np.arange(len(rows)))),
-            shape=(contingency.cells, len(rows)),
-        )
 
     def __len__(self) -> int:
         return len(self._rule_sets)
 
-    def differences(self, shares: Floats) -> Floats:
+    def differences(self, plan: _Plan) -> Floats:
         """Return each group's rate less that of its complement, shape (groups,)."""
-        inside, outside = self._sides(self._added * shares + self._fixed)
-        return np.asarray(inside / self._inside - outside / self._outside)
+        return self._differences(self.counting.chosen(plan.favourable, plan.others))
 
     def constants(self, groups: NDArray[np.intp]) -> Floats:
-        """Return the differences of some groups if no segment is chosen, shape (groups,)."""
-        return self.differences(np.zeros(len(self._cell)))[groups]
+        """Return the differences of some groups if no row is chosen, shape (groups,)."""
+        return self._differences(np.zeros(len(self._refused)))[groups]
 
-    def coefficients(self, groups: NDArray[np.intp]) -> Floats:
-        """Return what each segment adds to the differences of some groups, (groups, segments)."""
-        members = self._rule_sets.members(groups, self._contingency) / self._inside[groups, None]
-        members -= (
-            self._rule_sets.complement_members(groups, self._contingency)
-            / self._outside[groups, None]
-        )
-        return np.asarray(members @ self._by_cell)
+    def weights_of_cells(self, groups: NDArray[np.intp]) -> Floats:
+        """Return what a count of each cell adds to the differences of groups, (groups, cells)."""
+        members = self._rule_sets.members(groups, self._contingency)
+        complements = self._rule_sets.complement_members(groups, self._contingency)
+        weights = members / self._inside[groups, None]
+        return np.asarray(weights - complements / self._outside[groups, None])
 
-    def _sides(self, of_segments: Floats) -> tuple[Floats, Floats]:
-        """Sum a quantity of segments over each group, and over its complement."""
-        by_cell = np.bincount(self._cell, of_segments, self._contingency.cells)[None]
-        inside = self._rule_sets.sums_of(self._contingency, by_cell)[0]
-        return inside, self._rule_sets.totals(self._contingency, by_cell)[0] - inside
+    def _differences(self, chosen: Floats) -> Floats:
+        inside, outside = self._sides(chosen + self._refused)
+        return np.asarray(inside / self._inside - outside / self._outside)
+
+    def _sides(self, by_cell: Floats) -> tuple[Floats, Floats]:
+        """Sum a quantity of cells over each group, and over its complement."""
+        inside = self._rule_sets.sums_of(self._contingency, by_cell[None])[0]
+        return inside, self._rule_sets.totals(self._contingency, by_cell[None])[0] - inside
 
 
 class _Programme:
-    """The linear programme: shares of segments, and the worst difference of the groups compared."""
+    """The linear programme: the shares of a cell's operating points, and the worst difference.
+
+    Its variables are these shares, then how many rows with the favourable label of each cell are
+    chosen, how many others, and the worst difference.
+    """
 
     def __init__(
-        self, segments: Segments, cells: int, *, budget: float, no_rate_lowered: bool
+        self,
+        segments: Segments,
+        points: OperatingPoints,
+        cells: int,
+        *,
+        budget: float,
+        no_rate_lowered: bool,
     ) -> None:
         from scipy import sparse
 
-        self._segments, self._total = segments, float(segments.rows.sum())
-        count = len(segments.rows)
-        self._by_cell = sparse.csr_array(
-            (segments.rows, (segments.cell, np.arange(count))), shape=(cells, count)
-        )
-        # Each favourable row that is chosen is an error less, each other one more.
-        self._cost = (segments.rows - 2 * segments.favourable) / self._total
+        self._total = float(segments.rows.sum())
+        self._cells = cells
+        self._points = len(points.cell)
         self._missed = float(segments.favourable.sum()) / self._total
-        rising = np.flatnonzero(segments.cell[1:] == segments.cell[:-1])
-        ones = np.ones(len(rising))
-        lines = np.arange(len(rising))
-        falls = sparse.csr_array(
-            (
-                np.r_[ones, -ones],
-                (np.r_[lines, lines], np.r_[rising, rising + 1]),
-            ),
-            shape=(len(rising), count + 1),
+        shares, each_cell = np.arange(self._points), sparse.csr_array(sparse.eye_array(cells))
+        no_cell, no_worst = sparse.csr_array((cells, cells)), sparse.csr_array((cells, 1))
+
+        def by_cell(values: Floats) -> Any:
+            return sparse.csr_array((values, (points.cell, shares)), shape=(cells, self._points))
+
+        # The shares of a cell make 1, and the rows that are chosen are those of its points.
+        self._equal = sparse.block_array(
+            [
+                [by_cell(np.ones(self._points)), no_cell, no_cell, no_worst],
+                [by_cell(points.favourable), -each_cell, no_cell, None],
+                [by_cell(points.others), no_cell, -each_cell, None],
+            ],
+            format="csr",
         )
-        errors = sparse.csr_array(np.r_[self._cost, 0.0][None])
-        self._left = [falls, errors]
+        present = np.bincount(points.cell, minlength=cells) > 0
+        self._equal_to = np.r_[present.astype(np.float64), np.zeros(2 * cells)]
+        # Each favourable row that is chosen is an error less, each other one more.
+        self._cost = (
+            np.r_[np.zeros(self._points), np.full(cells, -1.0), np.full(cells, 1.0), 0.0]
+            / self._total
+        )
         today = segments.chosen / segments.rows
-        self._right = [np.zeros(len(rising)), np.array([self._cost @ today + budget + 1e-9])]
+        errors = float((segments.rows - 2 * segments.favourable) @ today) / self._total
+        self._left = [sparse.csr_array(self._cost[None])]
+        self._right = [np.array([errors + budget + 1e-9])]
         if no_rate_lowered:
-            self._left.append(sparse.hstack([-self._by_cell, sparse.csr_array((cells, 1))]))
+            no_share = sparse.csr_array((cells, self._points))
+            self._left.append(sparse.hstack([no_share, -each_cell, -each_cell, no_worst]))
             self._right.append(1e-9 - np.bincount(segments.cell, segments.chosen, cells))
         self.worst = 0.0
 
-    def errors(self, shares: Floats) -> float:
+    def errors(self, plan: _Plan) -> float:
         """Return the share of rows whose label is missed."""
-        return self._missed + float(self._cost @ shares)
+        return self._missed + float((plan.others - plan.favourable).sum()) / self._total
 
-    def compare(self, coefficients: Floats, constants: Floats) -> None:
-        """Take in groups by their differences: coefficients (groups, segments) and constants."""
+    def compare(self, weights: Floats, counting: _Counting, constants: Floats) -> None:
+        """Take in groups: the weights of cells (groups, cells), and differences without choice."""
         from scipy import sparse
 
-        differences = sparse.csr_array(coefficients)
-        worst = sparse.csr_array(-np.ones((len(constants), 1)))
+        ones, none = np.ones(self._cells), np.zeros(self._cells)
+        differences = np.hstack(
+            [
+                np.zeros((len(weights), self._points)),
+                weights * counting.chosen(ones, none),
+                weights * counting.chosen(none, ones),
+            ]
+        )
+        worst = -np.ones((len(weights), 1))
         for sign in (1.0, -1.0):
-            self._left.append(sparse.hstack([sign * differences, worst]))
+            self._left.append(sparse.csr_array(np.hstack([sign * differences, worst])))
             self._right.append(-sign * constants)
 
-    def solve(self) -> Floats:
-        """Return the share of each segment that is chosen; sets the worst difference."""
+    def solve(self) -> _Plan:
+        """Return how many rows of each cell are to be chosen; sets the worst difference."""
         from scipy import sparse
         from scipy.optimize import linprog
 
-        count = len(self._cost)
         # Of the answers that are as fair that with the fewest errors.
-        target = np.r_[1e-3 * self._cost, 1.0]
+        target = 1e-3 * self._cost
+        target[-1] = 1.0
+        bounds: list[tuple[float | None, float | None]] = [(0.0, None)] * len(target)
+        # SciPy's hints know no sparse matrices of both kinds together.
+        limited: Any = sparse.vstack(self._left, format="csr")
+        equal: Any = self._equal
         solved = linprog(
             target,
-            A_ub=sparse.vstack(self._left, format="csr"),
+            A_ub=limited,
             b_ub=np.concatenate(self._right),
-            bounds=[(0.0, 1.0)] * count + [(0.0, 1.0)],
+            A_eq=equal,
+            b_eq=self._equal_to,
+            bounds=bounds,
             method="highs",
         )
         if solved.x is None:
@@ -370,29 +374,32 @@ class _Programme:
                 remedy="allow more errors",
             )
         self.worst = float(solved.x[-1])
-        shares: Floats = np.clip(solved.x[:-1], 0.0, 1.0)
-        return shares
+        favourable, others = np.split(solved.x[self._points : -1], 2)
+        return _Plan(favourable=favourable, others=others)
 
 
 def _thresholds(
-    segments: Segments, shares: Floats, scores: Floats, contingency: Contingency, *, counted: Floats
+    plan: _Plan,
+    scores: Floats,
+    chances: Floats,
+    contingency: Contingency,
+    countings: Sequence[_Counting],
 ) -> Floats:
-    """Return the score of each cell above which as much is counted as the programme chooses.
-
-    `counted`: what each row counts for, above 0, shape (rows,); of selection rates 1.
-    """
+    """Return the score of each cell above which as many counted rows are as planned."""
     cells = contingency.cell_of_row
-    ascending = np.lexsort((scores, cells))
-    share_of_row = np.repeat(shares, segments.rows.astype(np.intp))
-    chosen = np.bincount(cells[ascending], counted[ascending] * share_of_row, contingency.cells)
+    none = np.zeros(contingency.cells)
+    wanted = sum((each.rows(plan.favourable, plan.others) for each in countings), none)
+    # As good as nothing is still in order.
+    of_rows = sum((each.rows(chances, 1 - chances) for each in countings), np.zeros(len(scores)))
+    of_rows = np.maximum(of_rows, _TOLERANCE)
     order = np.lexsort((-scores, cells))
     starts = np.searchsorted(cells[order], np.arange(contingency.cells))
     ends = np.searchsorted(cells[order], np.arange(contingency.cells), side="right")
     thresholds = np.where(starts < ends, np.inf, np.nan)
-    for cell in np.flatnonzero(chosen > 0):
+    for cell in np.flatnonzero(wanted > 0):
         own = order[starts[cell] : ends[cell]]
-        reached = np.r_[0.0, np.cumsum(counted[own])]
-        number = int(np.rint(np.interp(chosen[cell], reached, np.arange(len(reached)))))
+        reached = np.r_[0.0, np.cumsum(of_rows[own])]
+        number = int(np.rint(np.interp(wanted[cell], reached, np.arange(len(reached)))))
         if number:
             thresholds[cell] = scores[own[number - 1]]
     return thresholds

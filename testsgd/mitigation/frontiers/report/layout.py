@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from testsgd.auditing.report.provenance import data_facts
 from testsgd.auditing.report.vocabulary import words_for
+from testsgd.mitigation.compared_rates import SELECTION_RATE
 from testsgd.mitigation.frontiers.report.summary import FrontierSummary, PointSummary
 from testsgd.mitigation.frontiers.report.verdict import (
     STATUS_NAMES,
     accuracy_points,
     best_of_ceiling,
+    has_base_rates,
 )
 from testsgd.mitigation.report.charts import lost_scale
 from testsgd.mitigation.report.phrases import budget
@@ -331,29 +333,24 @@ def _paying(summary: FrontierSummary) -> tuple[Block, ...]:
 
 def paying_table(summary: FrontierSummary) -> Table:
     """List the rates of the worst groups and of their complements, before and after."""
+    # Of rates that count rows of one label only, the file's own rates are 0 or 100%.
+    in_the_file = any(has_base_rates(sides) for sides in summary.paying)
     rows = []
     for sides in summary.paying:
         for place, name in enumerate((sides.text, "all others")):
-            rows.append(
-                Row(
-                    (
-                        name,
-                        count(sides.rows[place]),
-                        percent(sides.base_rates[place]),
-                        percent(sides.before[place]),
-                        percent(sides.after[place]),
-                    )
-                )
-            )
+            base = (percent(sides.base_rates[place]),) if in_the_file else ()
+            rates = (percent(sides.before[place]), percent(sides.after[place]))
+            rows.append(Row((name, count(sides.rows[place]), *base, *rates)))
     label = summary.data.label.favourable
     names = {sides.rate.replace("_", " ") for sides in summary.paying}
     rate = " or ".join(sorted(names))
+    base_column = Column(f"“{label}” in the file", "number", short="in the file")
     return Table(
         f"The {rate} before and after",
         (
             Column("group", "name", short="group"),
             Column("rows", "number", under="held out", short="rows"),
-            Column(f"“{label}” in the file", "number", short="in the file"),
+            *((base_column,) if in_the_file else ()),
             Column("before", "number", under=rate, short="before"),
             Column("after", "strong", under=rate, short="after"),
         ),
@@ -425,8 +422,19 @@ def _notes(summary: FrontierSummary) -> tuple[Note, ...]:
         ),
         Note(
             "What a smaller difference does not show",
+            _what_is_not_shown(settings.objective),
+        ),
+    )
+
+
+def _what_is_not_shown(objective: str) -> str:
+    if objective == SELECTION_RATE:
+        return (
             "Equal selection rates are not by themselves just: where the label itself is more "
             "frequent in one group they make error rates differ. Read the rates above beside "
-            "those in the file.",
-        ),
+            "those in the file."
+        )
+    return (
+        f"Groups that are alike in {objective.replace('_', ' ')} may differ in other rates. "
+        "Labels count as true here: where they are biased themselves, so are error rates."
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 from testsgd.auditing.report.vocabulary import words_for
+from testsgd.mitigation.compared_rates import ACCURACY, SELECTION_RATE
 from testsgd.mitigation.frontiers.report.summary import (
     FrontierSummary,
     FrontierVerdict,
     PointSummary,
+    SidesSummary,
     Status,
 )
 from testsgd.mitigation.report.phrases import budget
@@ -220,8 +222,7 @@ def _sentences(summary: FrontierSummary) -> list[str]:
         outside = f"{percent(sides.before[1])} to {percent(sides.after[1])}"
         sentences.append(
             f"The {sides.rate.replace('_', ' ')} of {shorten(sides.text, _GROUP_LIMIT)} went from "
-            f"{inside}, that of all others from {outside}; in the file "
-            f"{percent(sides.base_rates[0])} and {percent(sides.base_rates[1])} have the label."
+            f"{inside}, that of all others from {outside}{_in_the_file(sides)}."
         )
     reached = best_of_ceiling(summary)
     if reached is not None:
@@ -267,3 +268,15 @@ def accuracy_points(change: float) -> str:
     '+0.52'
     """
     return f"{100 * change:+.2f}".replace("-", MINUS)
+
+
+def has_base_rates(sides: SidesSummary) -> bool:
+    """Return whether a rate counts rows of both labels, so that the file's own rates say more."""
+    return sides.rate in (SELECTION_RATE, ACCURACY)
+
+
+def _in_the_file(sides: SidesSummary) -> str:
+    if not has_base_rates(sides):
+        return ""
+    inside, outside = (percent(rate) for rate in sides.base_rates)
+    return f"; in the file {inside} and {outside} have the label"
