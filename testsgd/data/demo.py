@@ -35,7 +35,7 @@ _NOISE = 0.25
 _THRESHOLD = -0.30
 
 
-def generate_demo(*, rows: int = ROWS, seed: int = 0) -> pd.DataFrame:
+def generate_demo(*, rows: int = ROWS, seed: int = 0, discriminated: bool = True) -> pd.DataFrame:
     """Generate loan applications and their decisions.
 
     Parameters
@@ -44,6 +44,9 @@ def generate_demo(*, rows: int = ROWS, seed: int = 0) -> pd.DataFrame:
         How many people.
     seed : int
         Same seed, same people.
+    discriminated : bool
+        Whether decisions are stacked against the group; False: they go by what should count alone.
+        The people are the same.
 
     Returns
     -------
@@ -88,12 +91,12 @@ def generate_demo(*, rows: int = ROWS, seed: int = 0) -> pd.DataFrame:
         - 0.2 * (housing == "rent")
     )
     female, black, middle_aged = gender == "female", race == "Black", (age >= 40) & (age < 60)
-    treatment = (
-        _BONUS_FEMALE * female
-        + _BONUS_BLACK * black
-        + _BONUS_MIDDLE_AGE * middle_aged
-        + _PENALTY * (female & black & middle_aged)
-    )
+    treatment = np.zeros(rows)
+    if discriminated:
+        treatment += _BONUS_FEMALE * female
+        treatment += _BONUS_BLACK * black
+        treatment += _BONUS_MIDDLE_AGE * middle_aged
+        treatment += _PENALTY * (female & black & middle_aged)
     noise = generator.normal(0, _NOISE, rows)
     granted = merit + treatment + noise > _THRESHOLD
     return pd.DataFrame(
