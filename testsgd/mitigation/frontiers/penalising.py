@@ -32,9 +32,9 @@ def penalty_candidates(problem: Problem) -> list[Candidate]:
     """Train a network on with one strength after another.
 
     The training rows are learnt by cross-fitted probabilities, since a network that goes on knows
-    their labels. Which of them a rate counts is by their true labels. What is lost is the mean of
-    two estimates: by the labels of the validation rows, and by the cross-fitted probabilities of
-    all rows that are not held out, which are many more.
+    their labels. Which of them a rate counts is by their true labels. What is lost is expected by
+    all rows that are not held out: by the labels of validation rows, and by the cross-fitted
+    probabilities of training rows.
     """
     material = problem.material
     parts = material.split.parts
@@ -80,10 +80,7 @@ class _Expected:
 
     def __init__(self, problem: Problem, chances: Floats) -> None:
         places = problem.seen
-        self._labels = problem.favourable[places]
-        self._chances = chances[places]
         self.before = problem.material.decisions(problem.loaded.model, places)
-        self._rates = problem.rates(places)
         self.validated = np.isin(places, problem.material.split.parts.validation)
         if not self.validated.any():
             raise ModelError(
@@ -91,23 +88,30 @@ class _Expected:
                 where=f"model {problem.loaded.model.name!r}",
                 remedy="give more rows, or --method thresholds",
             )
-        self._of_validation = Judge(
-            self._rates, self._labels, self.validated / self.validated.sum()
-        )
+        labels = problem.favourable[places]
+        self._judge = Judge(problem.rates(places), labels, np.full(len(places), 1 / len(places)))
+        # How probable it is that each row has the favourable label.
+        self._chances = np.where(self.validated, labels, chances[places])
 
     def point(self, strength: float, decisions: Bools) -> FrontierPoint:
-        """Return what a strength costs and brings."""
-        validated = point_of(strength, self.before, decisions[None], self._of_validation)
+        """Return what a strength costs and brings.
+
+        The errors of accuracies are those of the labels: as many rows with labels drawn by their
+        probabilities would have them.
+        """
+        rows, chances = len(decisions), self._chances
+        accuracy = float(np.where(decisions, chances, 1 - chances).mean())
         # A changed decision is right by one probability less the other.
         changed = self.before.astype(np.float64) - decisions
-        gain = 2 * self._chances - 1
-        lost = float((changed * gain).mean())
-        by_label = [weights / weights.sum() for weights in (self._chances, 1 - self._chances)]
-        balanced = float(changed @ (by_label[0] - by_label[1]) / 2)
+        lost = float((changed * (2 * chances - 1)).mean())
+        by_label = [weights / weights.sum() for weights in (chances, 1 - chances)]
         return replace(
-            validated,
-            accuracy_drop=(validated.accuracy_drop + lost) / 2,
-            balanced_drop=(validated.balanced_drop + balanced) / 2,
+            point_of(strength, self.before, decisions[None], self._judge),
+            accuracy=accuracy,
+            accuracy_error=float(np.sqrt(accuracy * (1 - accuracy) / rows)),
+            accuracy_drop=lost,
+            accuracy_drop_error=float(np.sqrt(((changed**2).mean() - lost**2) / rows)),
+            balanced_drop=float(changed @ (by_label[0] - by_label[1]) / 2),
         )
 
 
