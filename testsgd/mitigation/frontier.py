@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -28,6 +28,8 @@ from testsgd.rules import lay_out, sensitive_axes
 LEAST_ROWS = 100
 # What a difference of 100 points costs, in errors of all rows.
 STRENGTHS = (0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.24, 0.32)
+# Parts of the rows: what voters lose is counted on each, of voters chosen by the others.
+_PARTS = 2
 # Strengths are not raised further once this multiple of the budget is lost.
 _HOPELESS = 3
 
@@ -157,6 +159,10 @@ def search_strengths(
         return Searched(reason="no group is treated differently")
     least = float(judge.accuracies(plain[None])[0]) - search.budget
 
+    # Rows without weight are as good as not there.
+    there = np.flatnonzero(counted)
+    part = np.full(len(frame), -1)
+    part[there] = np.random.default_rng(search.seed).permutation(len(there)) % _PARTS
     played: list[PlayedPoint] = []
     start = group_weights(rates.differences(plain)[0])
     for number, strength in enumerate(sorted(search.strengths)):
@@ -175,7 +181,14 @@ def search_strengths(
             break
         decisions = np.stack([each.decisions for each in rounds])
         voters = choose_voters(decisions, judge, least_accuracy=least)
-        point = point_of(strength, plain, decisions[list(voters)], judge)
+        drop, balanced_drop = losses_of_choice(
+            plain, decisions, judge, part=part, least_lost=search.budget
+        )
+        point = replace(
+            point_of(strength, plain, decisions[list(voters)], judge),
+            accuracy_drop=drop,
+            balanced_drop=balanced_drop,
+        )
         examples = tuple(cost_examples(rounds[voter].costs) for voter in voters)
         vote = majority(decisions[list(voters)])
         played.append(PlayedPoint(point=point, examples=examples, decisions=vote))
@@ -231,6 +244,30 @@ def _rates(
         min_rows=search.min_rows,
         max_rules=search.max_rules,
     )
+
+
+def losses_of_choice(
+    plain: Bools, decisions: Bools, judge: Judge, *, part: NDArray[np.intp], least_lost: float
+) -> tuple[float, float]:
+    """Return the accuracy and the balanced accuracy that a choice of voters is expected to lose.
+
+    Voters that are chosen by some rows look more accurate there than they are. So for each part of
+    the rows, voters chosen by the accuracy on the others are counted on it. `decisions` are of
+    shape (models, rows), `plain` and `part` of shape (rows,).
+    """
+    drops, balanced_drops, sizes = [], [], []
+    for own in range(_PARTS):
+        inside, outside = (
+            replace(judge, shares=judge.shares * rows / (judge.shares @ rows))
+            for rows in (part == own, part != own)
+        )
+        least = float(outside.accuracies(plain[None])[0]) - least_lost
+        voters = choose_voters(decisions, outside, least_accuracy=least)
+        both = np.stack([plain, majority(decisions[list(voters)])])
+        drops.append(float(np.subtract(*inside.accuracies(both))))
+        balanced_drops.append(float(np.subtract(*inside.balanced_accuracies(both))))
+        sizes.append(float(judge.shares @ (part == own)))
+    return float(np.average(drops, weights=sizes)), float(np.average(balanced_drops, weights=sizes))
 
 
 def point_of(strength: float, plain: Bools, decisions: Bools, judge: Judge) -> FrontierPoint:
