@@ -48,7 +48,7 @@ METHODS: dict[str, tuple[Method, ...]] = {
     "boosting": ("play", "thresholds"),
 }
 NAMES = {
-    "networks": ("census", "compas", "law", "bank"),
+    "networks": ("census", "compas", "law", "bank", "crime", "credit"),
     "boosting": ("census", "compas", "law", "bank", "crime", "credit"),
     "others": ("census", "compas"),
 }
@@ -57,7 +57,7 @@ REPETITIONS = 5
 MOST_RULES = {"crime": 2}
 HEADING = [
     "data set", "method", "runs", "accuracy", "lost", "balanced lost", "worst before",
-    "worst after", "share left, %", "verdicts (exit code)", "seconds",
+    "worst after", "share left, %", "thresholds at that loss", "verdicts (exit code)", "seconds",
 ]  # fmt: skip
 OTHERS_HEADING = [
     "data set", "method", "runs", "lost", "worst before", "worst after", "play at that loss",
@@ -68,7 +68,9 @@ _ALL = (
     "runs with 95% intervals by Student's t (none of a single run). A group and its complement "
     "have 5% of the rows at least. The strength was chosen without the held-out rows, to lose at "
     "most 0.5 points of accuracy and 5 of balanced accuracy; where none was, the original stays, "
-    "which loses nothing. Seconds are of a shared machine with two processors, on one of them."
+    "which loses nothing. Thresholds with the original's scores are read at the loss of each run, "
+    "on the line between their points on the held-out rows; beyond the last they are that point. "
+    "Seconds are of a shared machine with two processors, on one of them."
 )
 ABOUT = {
     "networks": f"The committed networks. {_ALL} All runs of a data set are about the same "
@@ -171,13 +173,19 @@ def frontier_rows(what: str, name: str, method: str) -> list[list[str]]:
         return []
     lost, balanced_lost, after = np.array([chosen_point(run) for run in runs]).T
     before = np.array([run["worst"] for run in runs])
+    beside = ""
+    if method != "thresholds":
+        others = {run["seed"]: run for run in kept(what, name) if run["method"] == "thresholds"}
+        if all(run["seed"] in others for run in runs):
+            read = [at_loss(others[run["seed"]], chosen_point(run)[0]) for run in runs]
+            beside = points_text(read)
     verdicts = Counter(f"{run['status'].replace('_', ' ')} ({run['exit']})" for run in runs)
     most = MOST_RULES.get(name)
     called = name if most is None else f"{name}, groups of {most} rules at most"
     return [[
         called, method, f"{len(runs)}", points_text([run["accuracy"] for run in runs]),
         points_text(lost), points_text(balanced_lost), points_text(before), points_text(after),
-        points_text(after / before), ", ".join(f"{key}: {n}" for key, n in verdicts.items()),
+        points_text(after / before), beside, ", ".join(f"{key}: {n}" for key, n in verdicts.items()),
         f"{np.mean([run['seconds'] for run in runs]):.0f}",
     ]]  # fmt: skip
 
