@@ -53,8 +53,6 @@ NAMES = {
     "others": ("census", "compas"),
 }
 REPETITIONS = 5
-# Groups of more rules are millions there.
-MOST_RULES = {"crime": 2}
 HEADING = [
     "data set", "method", "runs", "accuracy", "lost", "balanced lost", "worst before",
     "worst after", "share left, %", "thresholds at that loss", "verdicts (exit code)", "seconds",
@@ -120,9 +118,7 @@ def run_of(what: str, name: str, method: Method, seed: int) -> Row:
             return run
     model = boosting(name) if what == "boosting" else None
     started = time.perf_counter()
-    result = fair_frontier(
-        model, None, name, method=method, seed=seed, jobs=1, max_features=MOST_RULES.get(name)
-    )
+    result = fair_frontier(model, None, name, method=method, seed=seed, jobs=1)
     seconds = time.perf_counter() - started
     summary = result.summary
     run = {
@@ -180,12 +176,11 @@ def frontier_rows(what: str, name: str, method: str) -> list[list[str]]:
             read = [at_loss(others[run["seed"]], chosen_point(run)[0]) for run in runs]
             beside = points_text(read)
     verdicts = Counter(f"{run['status'].replace('_', ' ')} ({run['exit']})" for run in runs)
-    most = MOST_RULES.get(name)
-    called = name if most is None else f"{name}, groups of {most} rules at most"
+    counts = ", ".join(f"{key}: {n}" for key, n in verdicts.items())
     return [[
-        called, method, f"{len(runs)}", points_text([run["accuracy"] for run in runs]),
+        name, method, f"{len(runs)}", points_text([run["accuracy"] for run in runs]),
         points_text(lost), points_text(balanced_lost), points_text(before), points_text(after),
-        points_text(after / before), beside, ", ".join(f"{key}: {n}" for key, n in verdicts.items()),
+        points_text(after / before), beside, counts,
         f"{np.mean([run['seconds'] for run in runs]):.0f}",
     ]]  # fmt: skip
 
@@ -296,7 +291,7 @@ def measure_others(name: str, seed: int) -> None:
     problem = Problem(
         loaded=inputs.loaded,
         material=inputs.material,  # type: ignore[arg-type]  # of a table, as the data are
-        parameters=FrontierParameters(seed=seed, max_features=MOST_RULES.get(name)),
+        parameters=FrontierParameters(seed=seed),
     )
     specification = problem.material.specification
     assert isinstance(specification, DatasetSpecification)
