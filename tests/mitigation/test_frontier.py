@@ -11,15 +11,19 @@ from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
 from testsgd.data import generate_demo
+from testsgd.mitigation.compared_rates import ComparedRates
+from testsgd.mitigation.cross_fitted_play import Judge, choose_voters
 from testsgd.mitigation.frontier import (
     FrontierPoint,
     PlayedPoint,
     Search,
     Searched,
     best_point,
+    losses_of_choice,
     search_strengths,
 )
-from testsgd.mitigation.retrained_estimator import fit_clone
+from testsgd.mitigation.retrained_estimator import fit_clone, rows_table
+from testsgd.rules import lay_out, sensitive_axes
 
 CLASSES = np.array(["no", "yes"])
 TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
@@ -102,3 +106,38 @@ def test_the_best_point_is_the_fairest_that_keeps_the_budget() -> None:
     assert best_point(points, budget=0.05) is points[3]
     assert best_point(points, budget=0.0) is None
     assert best_point([], budget=1.0) is None
+
+
+def test_what_a_chosen_model_is_expected_to_lose_is_not_flattered_by_the_choice() -> None:
+    """Two models are as often right as the plain one; the more accurate by chance is chosen."""
+    X, _ = people()
+    source, worlds = np.random.default_rng(0), 300
+    flattered, expected = [], []
+    for _ in range(worlds):
+        favourable = source.random(len(X)) < 0.5
+        table = rows_table(X[["gender"]], favourable, ("gender",))
+        assert table is not None
+        counted = np.ones(len(X), dtype=bool)
+        rates = ComparedRates.of(
+            "selection_rate",
+            lay_out(table, sensitive_axes(table)),
+            favourable,
+            counted,
+            min_rows=0.05,
+            max_rules=1,
+        )
+        judge = Judge(rates, favourable, np.full(len(X), 1 / len(X)))
+        right = source.random((3, len(X))) < 0.7
+        plain, *decisions = np.where(right, favourable, ~favourable)
+        # One of two models is chosen, and no vote of more.
+        least = float(judge.accuracies(plain[None])[0]) + 1.0
+        [best] = choose_voters(np.stack(decisions), judge, least_accuracy=least)
+        both = judge.accuracies(np.stack([plain, decisions[best]]))
+        flattered.append(both[0] - both[1])
+        part = source.permutation(len(X)) % 2
+        expected.append(
+            losses_of_choice(plain, np.stack(decisions), judge, part=part, least_lost=-1.0)[0]
+        )
+    error = np.std(expected) / np.sqrt(worlds)
+    assert abs(np.mean(expected)) < 4 * error
+    assert np.mean(flattered) < -4 * error
