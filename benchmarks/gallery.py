@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.marked_page import fill_marked
 from testsgd.auditing import AuditResult, AuditSummary
 from testsgd.data import load_specification
 from testsgd.mitigation import MitigationResult, MitigationSummary
@@ -22,6 +23,11 @@ _MARKS = (
 _MITIGATION_MARKS = (
     "<!-- mitigation gallery: python -m benchmarks.gallery -->",
     "<!-- mitigation gallery ends -->",
+)
+
+_FACTOR_MARKS = (
+    "<!-- mitigation factors: python -m benchmarks.gallery -->",
+    "<!-- mitigation factors end -->",
 )
 
 # TestSGD, Table 7: accuracy and score in percent, before and after.
@@ -127,6 +133,38 @@ def mitigation_gallery() -> str:
     return "\n".join(lines)
 
 
+def factors() -> str:
+    """Return the table of how many times smaller the target's difference is, by accuracy lost.
+
+    Of all models that the runs tried: what would have been chosen with other budgets.
+    """
+    budgets = (0.25, 0.5, 1.0, 2.0, 4.0)
+    heading = " | ".join(f"budget {budget:g}" for budget in budgets)
+    lines = [
+        f"| data set | {heading} | paper, all rows |",
+        "| --- " * (len(budgets) + 2) + "|",
+    ]
+    for name, ((accuracy, accuracy_after), (score, score_after)) in _PAPER.items():
+        file = _ROOT / "reports" / f"{name}-mitigated" / "result.json"
+        if not file.is_file():
+            continue
+        summary = MitigationResult.from_json(file).summary
+        [target] = summary.targets
+        before = target.held_out_before.score
+        chosen = {point.budget: point for point in summary.curve}
+        cells = []
+        for budget in budgets:
+            point = chosen.get(budget)
+            if point is None or before is None or not point.difference:
+                cells.append("no model")
+                continue
+            factor = before / abs(point.difference)
+            cells.append(f"{factor:.1f} ({point.accuracy_change:+.2f})")
+        theirs = f"{score / score_after:.2g} ({accuracy_after - accuracy:+.1f})"
+        lines.append(f"| {name} | {' | '.join(cells)} | {theirs} |")
+    return "\n".join(lines)
+
+
 def _mitigation_cells(summary: MitigationSummary) -> str:
     (target,), (spread,) = summary.targets, summary.ranges
     status = f"| {summary.verdict.status.replace('_', ' ')} ({summary.verdict.exit_code}) "
@@ -194,9 +232,7 @@ def main() -> None:
         text = f"{before}{begin}\n{table}\n{end}{after}"
     readme.write_text(text, encoding="utf-8")
     page = _ROOT / "docs" / "mitigation.md"
-    before, begin, rest = page.read_text(encoding="utf-8").partition(_MITIGATION_MARKS[0])
-    _, end, after = rest.partition(_MITIGATION_MARKS[1])
-    page.write_text(f"{before}{begin}\n{mitigation_gallery()}\n{end}{after}", encoding="utf-8")
+    fill_marked(page, {_MITIGATION_MARKS: mitigation_gallery(), _FACTOR_MARKS: factors()})
 
 
 if __name__ == "__main__":
