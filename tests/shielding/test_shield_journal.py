@@ -191,3 +191,35 @@ def test_a_full_disc_decides_nothing(
     shield.close()
     with again(shield, journal) as resumed:
         assert resumed.to_dict() == state
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"notes without a line break",
+        b"a first line\nand a last one that is not ended",
+        b'{"format": "of something else"}\n{"whole": true}\n{"not who',
+        b"PK\x03\x04" + bytes(range(256)) * 40,
+        b"\n",
+        b"[" * 100_000,
+        b"[" * 3_000 + b"\n",
+    ],
+    ids=["text", "lines", "other records", "archive", "empty line", "brackets", "deep line"],
+)
+def test_what_is_no_journal_is_refused_and_stays_as_it_is(content: bytes, journal: Path) -> None:
+    shield = Shield.synthesize(specification(**CASES["finite"]))
+    journal.parent.mkdir()
+    journal.write_bytes(content)
+    with pytest.raises(JournalError):
+        again(shield, journal)
+    assert journal.read_bytes() == content
+
+
+def test_a_file_of_a_shield_is_no_journal_of_it(journal: Path, tmp_path: Path) -> None:
+    shield = Shield.synthesize(specification(**CASES["finite"]))
+    file = tmp_path / "shield.npz"
+    shield.save(file)
+    before = file.read_bytes()
+    with pytest.raises(JournalError):
+        again(shield, file)
+    assert file.read_bytes() == before

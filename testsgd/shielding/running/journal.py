@@ -22,6 +22,8 @@ from testsgd.shielding.running.state import ShieldState
 FORMAT = "testsgd.shield-journal"
 VERSION = 1
 _BLOCK = 1 << 16
+# A first line that is longer is none of a journal.
+_LONGEST_HEADER = 1 << 12
 
 _text = json.encoder.encode_basestring_ascii
 
@@ -83,12 +85,16 @@ class Journal:
             what = "another shield writes to this journal"
             raise self._error(what, "close that one, or give each its own")
         self._size = _whole_lines(self._file)
+        header = {"format": FORMAT, "version": VERSION, "digest": digest}
+        first_line = json.dumps(header).encode("ascii") + b"\n"
+        # What is no journal stays as it is: the end is repaired after the beginning was looked at.
+        if self._size > 0:
+            self._check_header(digest)
+        else:
+            self._check_cut_header(first_line)
         os.ftruncate(self._file, self._size)
         if self._size == 0:
-            header = {"format": FORMAT, "version": VERSION, "digest": digest}
-            self.write(json.dumps(header).encode("ascii") + b"\n")
-        else:
-            self._check_header(digest)
+            self.write(first_line)
 
     def write(self, line: bytes) -> None:
         """Add a line, which ends in a line break; if that fails, the file is as before."""
@@ -126,7 +132,11 @@ class Journal:
 
     def _check_header(self, digest: str) -> None:
         with self.path.open("rb") as stream:
-            header = self._parsed(stream.readline(), 1)
+            first = stream.readline(_LONGEST_HEADER)
+        try:
+            header = self._parsed(first, 1)
+        except JournalError:
+            header = {}
         seen, version = header.get("digest"), header.get("version")
         if header.get("format") != FORMAT:
             raise self._error("this is no journal of a shield", "choose another file")
@@ -139,10 +149,17 @@ class Journal:
             remedy = "use the shield it was begun with, or start a new journal"
             raise self._error(what, remedy, digest=seen, expected=digest)
 
+    def _check_cut_header(self, first_line: bytes) -> None:
+        """Refuse a file without a whole line, unless it is the beginning of this first line."""
+        with self.path.open("rb") as stream:
+            beginning = stream.read(len(first_line))
+        if not first_line.startswith(beginning):
+            raise self._error("this is no journal of a shield", "choose another file")
+
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
             raise self.damaged(number, "is no JSON object")
