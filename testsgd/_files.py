@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -38,11 +39,7 @@ def atomic_path(target: Path) -> Iterator[Path]:
     If the block raises, the temporary file is removed and `target` is left as it was.
     """
     target = Path(target)
-    if target.exists() and not target.is_file():
-        # Moving a file onto a folder fails late; onto a device such as /dev/null it would succeed.
-        raise ConfigurationError(
-            "cannot write there (it is no file)", where=str(target), remedy="choose another name"
-        )
+    _check_replaceable(target)
     with writing_to(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(
@@ -51,12 +48,48 @@ def atomic_path(target: Path) -> Iterator[Path]:
     os.close(handle)
     temporary = Path(name)
     try:
-        yield temporary
-        # mkstemp makes the file private; a report is meant to be as open as its folder says.
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
+        # A disk may be full in the middle.
+        with writing_to(target):
+            yield temporary
+            # mkstemp makes the file private; a report is meant to be as open as its folder says.
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def files_together(folder: Path) -> Iterator[Path]:
+    """Return a temporary folder whose files are moved into `folder` when the block succeeds.
+
+    If the block raises, as on a full disk, none of them is there and `folder` is as it was.
+    """
+    folder = Path(folder)
+    with writing_to(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(dir=folder, prefix=".", suffix=".part"))
+    try:
+        yield staging
+        files = sorted(staging.iterdir())
+        for file in files:
+            _check_replaceable(folder / file.name)
+        with writing_to(folder):
+            for file in files:
+                file.replace(folder / file.name)
+    except ConfigurationError as error:
+        # The temporary folder is of no interest to a reader.
+        where = (error.where or str(folder)).replace(str(staging), str(folder))
+        raise ConfigurationError(error.what, where=where, remedy=error.remedy) from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _check_replaceable(target: Path) -> None:
+    if target.exists() and not target.is_file():
+        # Moving a file onto a folder fails late; onto a device such as /dev/null it would succeed.
+        raise ConfigurationError(
+            "cannot write there (it is no file)", where=str(target), remedy="choose another name"
+        )
 
 
 def write_text(target: Path, text: str) -> None:

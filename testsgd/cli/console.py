@@ -20,6 +20,8 @@ USAGE_ERROR = 2
 # Outside the four codes of a verdict, so that a crash is never taken for one.
 INTERNAL_ERROR = 70
 INTERRUPTED = 130
+# As a process that the system ends because its output is read no further.
+UNREAD = 141
 
 
 class Interruption(Exception):  # noqa: N818 - it is no mistake of anybody's

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import sys
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
@@ -14,11 +16,15 @@ from testsgd._version import __version__
 from testsgd.cli.console import (
     INTERNAL_ERROR,
     INTERRUPTED,
+    UNREAD,
     USAGE_ERROR,
     Interruption,
     print_error,
 )
 from testsgd.errors import TestSGDError
+
+# What the system says of a full disk, of a user's share of it, and of a file that may not grow.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 # Each command is a module of this package, imported when it is called. So what the list of them
 # shows, the first paragraph of a command's own help, stands here.
@@ -103,7 +109,27 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         # A terminal that lacks a quotation mark is no reason to fail.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    sys.exit(_run(arguments))
+    code = _run(arguments)
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    except OSError as error:
+        code = _unwritten(error)
+    sys.exit(code)
+
+
+def _unwritten(error: OSError) -> int:
+    """Return the exit code where the output could not be written, and say why if it was not read.
+
+    What is left of it goes nowhere: else Python would try again at its exit, and fail.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        os.dup2(nowhere, sys.stderr.fileno())
+        return UNREAD
+    print_error(f"the output cannot be written ({error.strerror}); make room, or print elsewhere")
+    return USAGE_ERROR
 
 
 def _command_of(arguments: list[str]) -> str:
@@ -126,6 +152,11 @@ def _run(arguments: list[str] | None) -> int:
     except TestSGDError as error:
         print_error(str(error))
         return USAGE_ERROR
+    except SystemExit as left:
+        # Typer leaves so, with 1, if its output is read no further.
+        if not isinstance(left.__context__, BrokenPipeError):
+            raise
+        return UNREAD
     except Interruption as interruption:
         print_error(str(interruption))
         return INTERRUPTED
@@ -141,6 +172,8 @@ def _run(arguments: list[str] | None) -> int:
                 command = _command_of(sys.argv[1:] if arguments is None else arguments)
                 print_error(f"{message.rstrip('.')}; see {command} --help")
             return USAGE_ERROR
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            return _unwritten(error)
         if "--verbose" in (sys.argv if arguments is None else arguments):
             raise
         print_error(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from testsgd._files import write_text
+from testsgd._files import files_together, write_text
 from testsgd.errors import ParameterError
 from testsgd.plugins import load_plugin, plugin_names
 
@@ -76,16 +76,16 @@ def export(
 ) -> list[Path]:
     """Write a result into a folder, which is made, in some formats; return the files written.
 
-    All texts are rendered first: if one of them fails, no file is touched.
+    All files are written beside their places first: if one of them fails, none is touched.
     """
+    folder = Path(folder)
     chosen = check_formats(formats, exporters)
     texts = {name: item.text(result) for name, item in chosen.items() if item.text is not None}
-    written = []
-    for name, exporter in chosen.items():
-        target = Path(folder) / exporter.file
-        if name in texts:
-            write_text(target, texts[name])
-        elif exporter.write is not None:
-            exporter.write(result, target)
-        written.append(target)
-    return written
+    with files_together(folder) as staging:
+        for name, exporter in chosen.items():
+            target = staging / exporter.file
+            if name in texts:
+                write_text(target, texts[name])
+            elif exporter.write is not None:
+                exporter.write(result, target)
+    return [folder / exporter.file for exporter in chosen.values()]

@@ -1,0 +1,87 @@
+"""Output that is read no further, and disks that are full: never the code of a failed gate."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testsgd.errors import ConfigurationError
+from testsgd.report.exporters import EXPORTERS, Exporter, export
+
+WORDS = [sys.executable, "-m", "testsgd"]
+
+
+@pytest.mark.parametrize("command", [["--help"], ["init", "people.csv", "--label", "granted"]])
+def test_output_that_is_not_read_gives_no_verdict(command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("sex,age,granted\nf,31,yes\nm,44,no\n" * 50)
+    reading, writing = os.pipe()
+    os.close(reading)
+    finished = subprocess.run(
+        [*WORDS, *command], stdout=writing, stderr=subprocess.PIPE, cwd=tmp_path, check=False
+    )
+    os.close(writing)
+    assert finished.returncode == 141
+    assert finished.stderr == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_output_onto_a_full_disk_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        finished = subprocess.run(
+            [*WORDS, "--help"], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert finished.returncode == 2
+    assert len(finished.stderr.splitlines()) == 1
+
+
+def limited_to(size: int) -> Callable[[], None]:
+    """Return what keeps the files of a child process to a size in bytes."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+@pytest.mark.slow
+def test_a_report_that_does_not_fit_leaves_none_of_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    finished = subprocess.run(
+        [*WORDS, "audit", "demo", "--out", str(folder), "--quiet"],
+        stderr=subprocess.PIPE,
+        preexec_fn=limited_to(50_000),
+        check=False,
+    )
+    assert finished.returncode == 2
+    assert len(finished.stderr.splitlines()) == 1
+    assert list(folder.iterdir()) == []
+
+
+def full(result: Any, target: Path) -> None:
+    target.write_text("a part")
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+
+
+def test_all_of_a_result_is_written_or_nothing(tmp_path: Path) -> None:
+    words = Exporter("words.txt", text=lambda result: f"about {result}")
+    (tmp_path / "words.txt").write_text("of before")
+    exporters = {"txt": words, "full": Exporter("full.bin", write=full)}
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+        export(1, tmp_path, ["txt", "full"], exporters)
+    assert [file.name for file in tmp_path.iterdir()] == ["words.txt"]
+    assert (tmp_path / "words.txt").read_text() == "of before"
+    written = export(1, tmp_path, ["txt"], exporters)
+    assert written == [tmp_path / "words.txt"]
+    assert written[0].read_text() == "about 1"
+
+
+def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "report.html").mkdir()
+    html = Exporter("report.html", text=str)
+    with pytest.raises(ConfigurationError) as refused:
+        export(1, tmp_path, ["html"], {**EXPORTERS, "html": html})
+    assert refused.value.where == str(tmp_path / "report.html")
