@@ -51,10 +51,12 @@ def drawing(summary: FrontierSummary) -> str:
     x, y = across(100 * written.accuracy.drop), upwards(100 * written.worst.size)
     parts.append(f'    <circle class="chosen" cx="{x:.1f}" cy="{y:.1f}" r="8"/>')
     parts.append(f'    <text class="strong end" x="{x - 14:.1f}" y="{y + 5:.1f}">written</text>')
+    lost = 100 * written.accuracy.drop
     title = (
         f"Worst difference of all groups against accuracy lost on Census: the written point at "
         f"{100 * written.worst.size:.1f} points, the original at "
-        f"{100 * summary.worst_before.size:.1f}, at no loss of accuracy"
+        f"{100 * summary.worst_before.size:.1f}; {abs(lost):.2f} points of accuracy "
+        f"{'lost' if lost > 0 else 'gained'}"
     )
     style = (
         "    .drawing .point { fill: var(--more); opacity: .6; }\n"
