@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import shutil
@@ -17,6 +18,10 @@ try:
     import fcntl
 except ImportError:  # pragma: no cover  (there are no such locks on Windows)
     fcntl = None  # type: ignore[assignment]  # a module elsewhere
+
+
+# What the system says of a full disk, of a user's share of it, and of a file that may not grow.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextlib.contextmanager
@@ -48,12 +53,18 @@ def atomic_path(target: Path) -> Iterator[Path]:
     os.close(handle)
     temporary = Path(name)
     try:
-        # A disk may be full in the middle.
-        with writing_to(target):
-            yield temporary
-            # mkstemp makes the file private; a report is meant to be as open as its folder says.
-            temporary.chmod(0o666 & ~_umask())
-            temporary.replace(target)
+        yield temporary
+        # mkstemp makes the file private; a report is meant to be as open as its folder says.
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(target)
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        raise ConfigurationError(
+            f"cannot write there ({error.strerror})",
+            where=str(target),
+            remedy="make room, or choose a folder elsewhere",
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import sys
@@ -12,6 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from testsgd._files import NO_ROOM
 from testsgd._version import __version__
 from testsgd.cli.console import (
     INTERNAL_ERROR,
@@ -22,9 +22,6 @@ from testsgd.cli.console import (
     print_error,
 )
 from testsgd.errors import TestSGDError
-
-# What the system says of a full disk, of a user's share of it, and of a file that may not grow.
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 # Each command is a module of this package, imported when it is called. So what the list of them
 # shows, the first paragraph of a command's own help, stands here.
@@ -172,7 +169,7 @@ def _run(arguments: list[str] | None) -> int:
                 command = _command_of(sys.argv[1:] if arguments is None else arguments)
                 print_error(f"{message.rstrip('.')}; see {command} --help")
             return USAGE_ERROR
-        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
             return _unwritten(error)
         if "--verbose" in (sys.argv if arguments is None else arguments):
             raise
