@@ -161,7 +161,7 @@ def _json_lines(path: Path) -> pd.DataFrame:
 
 def _need_pyarrow(purpose: str) -> None:
     try:
-        import pyarrow  # noqa: F401
+        import pyarrow  # noqa: F401 - only whether it is there
     except ImportError as error:
         raise MissingExtraError("pyarrow", extra="parquet", purpose=purpose) from error
 

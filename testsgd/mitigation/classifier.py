@@ -52,6 +52,7 @@ def _estimator_has(name: str) -> Callable[[F], F]:
 
 
 # To mypy the base classes are of no type: scikit-learn has no annotations.
+# Scikit-learn has no annotations.
 class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier fitted with samples that counter its discrimination of a group.
 

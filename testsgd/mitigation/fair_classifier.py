@@ -46,6 +46,7 @@ def _estimator_has(name: str) -> Callable[[F], F]:
 
 
 # To mypy the base classes are of no type: scikit-learn has no annotations.
+# Scikit-learn has no annotations.
 class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier with a smaller worst difference over all groups, in selection rate by default.
 

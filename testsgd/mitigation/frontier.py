@@ -42,13 +42,14 @@ class FrontierPoint:
     voters: int  # How many models vote.
     accuracy: float  # Share of right decisions, by weight.
     accuracy_error: float  # Its standard error.
-    accuracy_drop: float  # How much less that is than with the plain estimator.
+    # How much less than with the plain estimator it is expected to be on other rows.
+    accuracy_drop: float
     accuracy_drop_error: float  # The standard error of this, each row compared with itself.
     worst_before: float  # Worst difference of all groups with the plain estimator, with its sign.
     group_before: str  # Its rules.
     worst_after: float  # Worst difference of all groups now, with its sign.
     group_after: str  # Its rules.
-    # How much lower the mean of the accuracies by label is.
+    # How much lower the mean of the accuracies by label is expected to be.
     balanced_drop: float = 0.0
     # The rates of the two differences; they can be two where several are compared.
     rate_before: str = SELECTION_RATE
