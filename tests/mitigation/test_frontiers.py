@@ -19,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import testsgd
 from testsgd.errors import ConfigurationError, ModelError, ParameterError
 from testsgd.mitigation import FrontierResult
+from testsgd.mitigation.frontiers.report.layout import paying_table
 from testsgd.mitigation.frontiers.report.verdict import frontier_verdict
 
 skops_io = pytest.importorskip("skops.io")
@@ -208,6 +209,17 @@ def test_a_budget_that_may_be_exceeded_is_named_once(result: FrontierResult) -> 
     assert verdict.exit_code == 3
     assert "more than the 3 points allowed; chance may explain that" in verdict.headline
     assert verdict.headline.count("allowed") == 1
+
+
+def test_of_two_rates_each_row_says_which_it_is(result: FrontierResult) -> None:
+    [sides, *_] = result.summary.paying
+    pairs = [sides.model_copy(update={"rate": rate}) for rate in ("accuracy", "true_positive_rate")]
+    several = paying_table(result.summary.model_copy(update={"paying": pairs}))
+    one = paying_table(result.summary.model_copy(update={"paying": pairs[:1]}))
+    assert len(several.columns) == len(one.columns) + 1
+    assert {len(row.cells) for row in several.rows} == {len(several.columns)}
+    for row, rate in zip(several.rows[::2], ("accuracy", "true positive rate"), strict=True):
+        assert rate in row.cells
 
 
 def test_the_points_are_a_frontier(result: FrontierResult) -> None:

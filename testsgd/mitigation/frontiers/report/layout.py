@@ -335,24 +335,28 @@ def paying_table(summary: FrontierSummary) -> Table:
     """List the rates of the worst groups and of their complements, before and after."""
     # Of rates that count rows of one label only, the file's own rates are 0 or 100%.
     in_the_file = any(has_base_rates(sides) for sides in summary.paying)
+    names = sorted({sides.rate.replace("_", " ") for sides in summary.paying})
+    several = len(names) > 1
     rows = []
     for sides in summary.paying:
         for place, name in enumerate((sides.text, "all others")):
+            of_row = (sides.rate.replace("_", " "),) if several else ()
             base = (percent(sides.base_rates[place]),) if in_the_file else ()
             rates = (percent(sides.before[place]), percent(sides.after[place]))
-            rows.append(Row((name, count(sides.rows[place]), *base, *rates)))
+            rows.append(Row((name, *of_row, count(sides.rows[place]), *base, *rates)))
     label = summary.data.label.favourable
-    names = {sides.rate.replace("_", " ") for sides in summary.paying}
-    rate = " or ".join(sorted(names))
+    rate = " or ".join(names)
+    under = "" if several else rate
     base_column = Column(f"“{label}” in the file", "number", short="in the file")
     return Table(
         f"The {rate} before and after",
         (
             Column("group", "name", short="group"),
+            *((Column("rate", short="rate"),) if several else ()),
             Column("rows", "number", under="held out", short="rows"),
             *((base_column,) if in_the_file else ()),
-            Column("before", "number", under=rate, short="before"),
-            Column("after", "strong", under=rate, short="after"),
+            Column("before", "number", under=under, short="before"),
+            Column("after", "strong", under=under, short="after"),
         ),
         tuple(rows),
         title="The groups that are worst before and after",
