@@ -39,7 +39,7 @@ PROTECTED_law    := race1
 NETWORKS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check lowest integration lint docs wheel bench shields monitors generative generative-llm generative-portraits schemas reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test check lowest integration lint shape docs wheel bench shields monitors generative generative-llm generative-portraits schemas reports clean retrain compare certify certify-fairify \
 	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -118,6 +118,9 @@ lint: $(VENV)/developing ## Check style, types and the packages' dependencies
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+shape: $(VENV)/developing ## Print how long, dense and documented the code of each package is
+	@$(BIN)/python .ci/shape.py
 
 docs: $(VENV)/developing ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
