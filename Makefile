@@ -39,7 +39,7 @@ PROTECTED_law    := race1
 NETWORKS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check lowest integration lint shape docs wheel bench shields monitors generative generative-llm generative-portraits schemas reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test check lowest integration lint shape docs wheel bench shields monitors generative generative-llm generative-portraits schemas pages reports clean retrain compare certify certify-fairify \
 	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -218,6 +218,9 @@ generative-portraits: $(VENV)/with-tensorflow $(VENV)/with-serve ## Assess drawn
 
 schemas: $(VENV)/installed ## Write the JSON Schemas of results after a change of a summary
 	$(BIN)/python -c 'from testsgd.report.kinds import result_classes; [kind.document.file.write_text(kind.document.generate_schema()) for kind in result_classes()]'
+
+pages: $(VENV)/developing ## Write what follows from the code into docs/*.md
+	$(BIN)/python docs/_hooks/generated_parts.py
 
 clean: ## Remove the environment and everything that was built
 	rm -rf $(VENV) $(VENV)-lowest $(VENV)-litellm site build dist

@@ -113,8 +113,8 @@ def comparison_table() -> str:
 def gallery() -> str:
     """Link the reports of the real data sets, as far as they are there."""
     lines = [
-        f"- [{cell(summary.data.title)}](gallery/{name}.html); in the repository "
-        f"`reports/{name}/report.md`. {cell(summary.verdict.headline)}"
+        f"- [{cell(summary.data.title)}](../reports/{name}/report.md): "
+        f"{cell(summary.verdict.headline)}"
         for name, summary in results().items()
     ]
     return "\n".join(lines) or "None has been made yet: run `make reports`."
