@@ -1,0 +1,13 @@
+from .archives import FILE_MEMORY as FILE_MEMORY
+from .archives import check_file_memory as check_file_memory
+from .archives import file_memory as file_memory
+from .archives import open_archive as open_archive
+from .archives import read_arrays as read_arrays
+from .documents import DEEPEST as DEEPEST
+from .documents import loads_json as loads_json
+from .documents import loads_toml as loads_toml
+from .reading import DOCUMENT_BYTES as DOCUMENT_BYTES
+from .reading import UnsuitableFileError as UnsuitableFileError
+from .reading import check_regular as check_regular
+from .reading import read_bytes as read_bytes
+from .reading import read_text as read_text

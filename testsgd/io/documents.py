@@ -1,0 +1,129 @@
+"""JSON and TOML from outside: every way in which a document can be wrong is a ``ValueError``.
+
+The parsers of the standard library give a ``RecursionError`` for a thousand brackets and read whole
+numbers of any length, which fail much later, where they are computed with.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+# Levels of tables and lists; no document of testsgd's has more than a dozen.
+DEEPEST = 100
+
+_LONG_NUMBER = re.compile(r"\d[\d_]{300}")
+_TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
+_TOO_LARGE = "it holds a whole number that is too large for a computation"
+
+
+def loads_json(text: str | bytes, *, parse_constant: Callable[[str], Any] | None = None) -> Any:
+    """Return what a JSON document holds.
+
+    Parameters
+    ----------
+    text : str or bytes
+        Bytes are UTF-8, UTF-16 or UTF-32, as JSON allows.
+    parse_constant : callable, optional
+        What to make of NaN and the infinities, as in :func:`json.loads`.
+
+    Returns
+    -------
+    dict, list, str, int, float, bool or None
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, is not in one of these encodings, is nested more than :data:`DEEPEST`
+        levels deep, or holds a whole number that no ``float`` can hold.
+
+    Examples
+    --------
+    >>> from testsgd.io import loads_json
+    >>> loads_json('{"bound": 0.1}')
+    {'bound': 0.1}
+    >>> loads_json("[" * 1000 + "]" * 1000)
+    Traceback (most recent call last):
+    ...
+    ValueError: it is nested more than 100 levels deep
+    """
+    try:
+        document = json.loads(text, parse_constant=parse_constant)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    decoded = text if isinstance(text, str) else text.decode(json.detect_encoding(text))
+    _check(document, decoded)
+    return document
+
+
+def loads_toml(text: str, *, exact: bool = False) -> dict[str, Any]:
+    """Return what a TOML document holds.
+
+    Parameters
+    ----------
+    text : str
+    exact : bool, default=False
+        Read decimal numbers as ``Decimal``, not as ``float``.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    tomllib.TOMLDecodeError
+        If it is no TOML; its message has the line. It is a ``ValueError``, as the others are:
+    ValueError
+        If it is nested more than :data:`DEEPEST` levels deep, or holds a whole number that no
+        ``float`` can hold.
+
+    Examples
+    --------
+    >>> from testsgd.io import loads_toml
+    >>> loads_toml("bound = 0.1")
+    {'bound': 0.1}
+    """
+    try:
+        document = tomllib.loads(text, parse_float=Decimal if exact else float)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    _check(document, text)
+    return document
+
+
+def _check(document: Any, text: str) -> None:
+    """Raise ``ValueError`` if a document is too deep, or a number in it too large.
+
+    Nearly all documents are cleared by their text alone: with few brackets nothing is deep, and
+    without a long run of digits no whole number is large.
+    """
+    may_be_deep = text.count("[") + text.count("{") + text.count(".") > DEEPEST
+    may_be_large = _LONG_NUMBER.search(text) is not None
+    if not may_be_deep and not may_be_large:
+        return
+    level = [document]
+    for _ in range(DEEPEST + 1):
+        inner: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                inner += value.values()
+            elif isinstance(value, list):
+                inner += value
+            elif may_be_large and isinstance(value, int) and not _is_finite(value):
+                raise ValueError(_TOO_LARGE)
+        level = inner
+        if not level:
+            return
+    raise ValueError(_TOO_DEEP)
+
+
+def _is_finite(number: int) -> bool:
+    try:
+        return math.isfinite(float(number))
+    except OverflowError:
+        return False
