@@ -7,7 +7,6 @@ lack the beginning that was given to it; :attr:`EditedRequest.prefix` has to be 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from typing import Any
 
 from testsgd.errors import SpecificationError
 from testsgd.generative.specification import Way
+from testsgd.io import loads_json
 
 Message = Mapping[str, Any]
 # In place of a noun, if a text has none of those that are known.
@@ -194,7 +194,7 @@ def _with_beginning(request: ModelRequest, beginning: str) -> ModelRequest:
 
 def _with_bias(request: ModelRequest, wanted: ValueRequest) -> ModelRequest:
     try:
-        biases = json.loads(wanted.text or "null")
+        biases = loads_json(wanted.text or "null")
         added = {str(token): float(bias) for token, bias in biases.items()}
     except (ValueError, AttributeError, TypeError) as error:
         raise SpecificationError(

@@ -7,7 +7,6 @@ so its interval comes from further outputs, which had no part in the choice.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -26,6 +25,7 @@ from testsgd.generative.specification import (
     Requirement,
     Way,
 )
+from testsgd.io import loads_json, read_text
 from testsgd.scoring import clopper_pearson
 
 AskModel = Callable[[ModelRequest, int], Output]
@@ -117,7 +117,7 @@ def calibrated(specification: GenerativeSpecification, path: Path) -> Generative
         If the file cannot be read, or is no calibration.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = loads_json(read_text(path))
         way, obedience = str(found["way"]), float(found["obedience"])
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise ResultError(

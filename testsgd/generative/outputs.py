@@ -8,7 +8,6 @@ column says is read from the texts.
 from __future__ import annotations
 
 import io
-import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from testsgd.generative.neutrality import PromptJudge
 from testsgd.generative.pictures import Picture, PictureFile, content, with_pictures
 from testsgd.generative.readers import Classifier, FunctionReader, Reader, readers_of
 from testsgd.generative.specification import GenerativeSpecification
+from testsgd.io import loads_json, memory_limit, read_text
 
 Labels = NDArray[np.int32]
 Flags = NDArray[np.bool_]
@@ -212,7 +212,7 @@ def _asked(
 def _asked_value(cell: Any, grouping: str, *, only: bool) -> Any:
     if isinstance(cell, str) and cell.lstrip().startswith("{"):
         try:
-            cell = json.loads(cell)
+            cell = loads_json(cell)
         except ValueError:
             return cell  # It is no value, and is refused as such.
     if isinstance(cell, Mapping):
@@ -385,7 +385,7 @@ def _read_file(path: Path) -> pd.DataFrame:
     if ending in _JSON_LINES:
         return _of_rows(_json_lines(text, path), where=str(path))
     try:
-        content = json.loads(text)
+        content = loads_json(text)
     except ValueError as error:
         raise DataError(f"not valid JSON: {error}", where=str(path), remedy=_REMEDY) from error
     if isinstance(content, Mapping):
@@ -397,7 +397,7 @@ def _read_file(path: Path) -> pd.DataFrame:
 
 def _text_of(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_text(path, encoding="utf-8-sig", at_most=memory_limit())
     except FileNotFoundError as error:
         raise DataError(
             "there is no such file", where=str(path), remedy="check the path"
@@ -428,7 +428,7 @@ def _json_lines(text: str, path: Path) -> list[Any]:
         if not line.strip():
             continue
         try:
-            rows.append(json.loads(line))
+            rows.append(loads_json(line))
         except ValueError as error:
             raise DataError(
                 f"not valid JSON: {error}", where=f"{path}, line {number}", remedy=_REMEDY

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from testsgd.errors import DataError, ParameterError
+from testsgd.io import read_bytes
 
 ENDING = ".png"
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -44,7 +45,7 @@ class PictureFile:
             If there is no such file, or it is no PNG file.
         """
         try:
-            data = self.path.read_bytes()
+            data = read_bytes(self.path)
         except (OSError, ValueError) as error:
             raise DataError(
                 "the picture cannot be read",

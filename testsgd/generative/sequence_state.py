@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from testsgd.io import loads_json
+
 # Labels of a slot besides the values and 0 for an unrelated output.
 AWAITED = -1
 RETURNED = -2
@@ -269,7 +271,7 @@ class SequenceState(NamedTuple):
 
     @classmethod
     def _read(cls, text: str) -> SequenceState:
-        values: dict[str, Any] = json.loads(text)
+        values: dict[str, Any] = loads_json(text)
         for name, value in values.items():
             if name == "slots":
                 values[name] = tuple(Slot(*slot) for slot in value)

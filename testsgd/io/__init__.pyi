@@ -1,6 +1,7 @@
 from .archives import FILE_MEMORY as FILE_MEMORY
 from .archives import check_file_memory as check_file_memory
 from .archives import file_memory as file_memory
+from .archives import memory_limit as memory_limit
 from .archives import open_archive as open_archive
 from .archives import read_arrays as read_arrays
 from .documents import DEEPEST as DEEPEST

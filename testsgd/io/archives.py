@@ -50,6 +50,11 @@ def file_memory(at_most: int) -> Iterator[None]:
         _limit.reset(token)
 
 
+def memory_limit() -> int:
+    """Return how many bytes the contents of one file may take in memory."""
+    return _limit.get()
+
+
 def check_file_memory(size: int, where: str | Path) -> None:
     """Raise if contents of a size are more than :func:`file_memory` allows.
 

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from testsgd.errors import ParameterError, ResultError
+from testsgd.io import loads_json
 from testsgd.report.blocks import Document
 from testsgd.report.html import render_html
 from testsgd.report.markdown import render_markdown
@@ -22,7 +23,7 @@ Summary = TypeVar("Summary", bound=BaseModel)
 def schema_of(text: str, *, where: str, what: str) -> Any:
     """Return the schema that a JSON text names, None without; an error if it is no JSON."""
     try:
-        document = json.loads(text)
+        document = loads_json(text)
     except ValueError as error:
         raise ResultError(
             f"not valid JSON: {error}", where=where, remedy=f"give a result.json of {what}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from testsgd.errors import ResultError
+from testsgd.io import read_text
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter, check_formats, export
 
@@ -128,7 +129,7 @@ def read_source(source: str | Path) -> tuple[str, str]:
     if isinstance(source, str) and path.lstrip().startswith("{"):
         return path, "result"
     try:
-        return Path(path).read_text(encoding="utf-8"), path
+        return read_text(path), path
     except FileNotFoundError as error:
         raise ResultError("there is no such file", where=path, remedy="check the path") from error
     except (OSError, UnicodeDecodeError) as error:
