@@ -109,7 +109,7 @@ def check_count(name: str, value: int | None, least: int) -> None:
     >>> check_count("epochs", 0, 1)
     Traceback (most recent call last):
     ...
-    testsgd.errors.ParameterError: epochs: 0 is not a whole number of at least 1; give a whole number
+    testsgd.errors.ParameterError: epochs: 0 is not a whole number of at least 1; ...
     """
     if value is None and least > 0:
         return
