@@ -28,7 +28,13 @@ _BLOCK = 512
 
 @dataclass(frozen=True)
 class TextWeights:
-    """The weights of a network, as Keras lays them out; a ValueError if shapes do not fit."""
+    """The weights of a network of texts, as Keras lays them out.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit together, the kernel's width is even, or `pool` is below 1.
+    """
 
     embedding: Floats  # The vector of each word's number; shape (numbers, dimensions).
     # The convolution, with zeros around the text and a ReLU after it; shape (words at once,
