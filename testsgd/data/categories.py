@@ -179,7 +179,7 @@ def distinct_values(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[Any
 
 
 def _distinct_mixed(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
-    """Return codes and values that differ in text: among objects, True and 1 are equal to pandas."""
+    """Return codes and the values that differ in text: among objects, pandas takes True for 1."""
     codes = pd.factorize(column.map(category_text, na_action="ignore"))[0].astype(np.int64)
     known = np.flatnonzero(codes >= 0)
     _, first = np.unique(codes[known], return_index=True)
