@@ -1,4 +1,4 @@
-"""Categories: one text for one value, whatever the column's type.
+"""Categories: one text for one value, for columns of every type.
 
 A pandas ``Categorical``, a column of strings, booleans, whole numbers, nullable or Arrow types all
 mean the same: two cells are in one category if :func:`category_text` gives the same text.
@@ -90,14 +90,32 @@ def category_codes(
                 f"declared values of {feature!r}"
             ),
             where=f"feature {feature!r}",
-            remedy=f"add it to `values` or correct the data; declared: {_some(values)}",
+            remedy=f"add it to `values` or correct the data; declared: {_first_values(values)}",
             feature=feature,
         )
     return indices
 
 
 def declared_indices(dtype: pd.CategoricalDtype, values: Sequence[str]) -> NDArray[np.int16]:
-    """Return the index among the declared values of each category of a type, -1 for none."""
+    """Return each category's index among the declared values.
+
+    Parameters
+    ----------
+    dtype : pandas.CategoricalDtype
+        The type of a categorical column.
+    values : sequence of str
+        The declared values.
+
+    Returns
+    -------
+    numpy.ndarray of int16, shape (categories,)
+        Positions in `values`; -1 for a category that is not declared. The array is read-only.
+
+    Examples
+    --------
+    >>> declared_indices(pd.CategoricalDtype(["b", "c", "a"]), ["a", "b"]).tolist()
+    [1, -1, 0]
+    """
     return _indices(_Identical(dtype.categories), tuple(values))[:-1]
 
 
@@ -130,7 +148,28 @@ def _find_indices(uniques: Sequence[Any], values: Sequence[str]) -> NDArray[np.i
 
 
 def distinct_values(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
-    """Split a column into codes and the distinct values they stand for (-1: missing)."""
+    """Return a column as codes and the distinct values that they stand for.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        Cells of any type.
+
+    Returns
+    -------
+    codes : numpy.ndarray of int64, shape (n,)
+        Positions in the values; -1 for a missing cell.
+    values : list
+        The distinct values: all categories of a categorical column in their order, even those that
+        no cell has; else the values in the order in which they first occur. Where a column of
+        objects mixes types, values with the same :func:`category_text` count as one.
+
+    Examples
+    --------
+    >>> codes, values = distinct_values(pd.Series(["b", None, "a", "b"]))
+    >>> codes.tolist(), values
+    ([0, -1, 1, 0], ['b', 'a'])
+    """
     if isinstance(column.dtype, pd.CategoricalDtype):
         return np.asarray(column.cat.codes, dtype=np.int64), list(column.cat.categories)
     if column.dtype == object and pd.api.types.infer_dtype(column).startswith("mixed"):
@@ -140,7 +179,7 @@ def distinct_values(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[Any
 
 
 def _distinct_mixed(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
-    """Tell values apart by their text: among objects, pandas takes True and 1 for the same."""
+    """Return codes and the values that differ in text: among objects, pandas takes True for 1."""
     codes = pd.factorize(column.map(category_text, na_action="ignore"))[0].astype(np.int64)
     known = np.flatnonzero(codes >= 0)
     _, first = np.unique(codes[known], return_index=True)
@@ -162,7 +201,11 @@ def check_cells(
     remedy: str,
     **details: Any,
 ) -> None:
-    """Raise a :class:`DataError` about the first wrong cell: `what` tells of its row and value."""
+    """Raise a :class:`DataError` about the first wrong cell, if there is one.
+
+    `wrong`: a mask of the cells, shape (n,). `what`: from the row's name and the cell's value to
+    the message. `details`: what the error holds besides the row and the value.
+    """
     positions = np.flatnonzero(wrong)
     if len(positions):
         position = int(positions[0])
@@ -172,6 +215,7 @@ def check_cells(
         raise DataError(what(row, value), where=where, remedy=remedy, row=row, **details)
 
 
-def _some(values: Sequence[str], limit: int = 8) -> str:
+def _first_values(values: Sequence[str], limit: int = 8) -> str:
+    """Return the first values as a text, with the number of all if some are left out."""
     shown = ", ".join(values[:limit])
     return f"{shown}, ... ({len(values)} in all)" if len(values) > limit else shown

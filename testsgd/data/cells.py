@@ -162,7 +162,11 @@ def _undecodable(path: Path, encoding: str) -> int | None:
 
 
 def label_texts(column: pd.Series[Any], label: Label, *, location: str = "") -> pd.Series[Any]:
-    """Turn the label column as it stands in a file into the labels used; missing cells stay so."""
+    """Return the labels that a column of a file stands for, as texts; missing cells stay missing.
+
+    With ``label.above``, numbers become the first or the second of ``label.values``; a column that
+    holds these values already stays. With ``label.map``, labels are renamed.
+    """
     location = location or f"label column {label.column!r}"
     texts: pd.Series[Any] = column.astype(object).map(category_text, na_action="ignore")
     present = set(texts.dropna().unique())
@@ -229,7 +233,23 @@ def check_labels(texts: pd.Series[Any], label: Label, location: str) -> None:
 
 
 def as_pandas(data: Any) -> pd.DataFrame | None:
-    """Return a data frame of pandas, polars, Arrow, ... as one of pandas; None if it is none."""
+    """Return a data frame of pandas, polars, Arrow, ... as one of pandas.
+
+    Parameters
+    ----------
+    data : object
+        A data frame of pandas or of any library that narwhals knows, held in memory.
+
+    Returns
+    -------
+    pandas.DataFrame or None
+        A data frame of pandas as it is, not copied; None if `data` is no data frame.
+
+    Examples
+    --------
+    >>> as_pandas([1, 2]) is None
+    True
+    """
     if isinstance(data, pd.DataFrame):
         return data
     try:

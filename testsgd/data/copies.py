@@ -1,4 +1,4 @@
-"""Rows that are copies of others: they say nothing that the first of them has not said."""
+"""Rows that are copies of others and so add no information to the first of them."""
 
 from __future__ import annotations
 

@@ -22,6 +22,16 @@ _SNIFFED_LINES = 50
 def is_rows_file(path: Path) -> bool:
     """Return whether a path looks like a file of rows, by its name.
 
+    Parameters
+    ----------
+    path : pathlib.Path
+        A path; the file need not exist.
+
+    Returns
+    -------
+    bool
+        True for the endings that :func:`read_frame` knows.
+
     Examples
     --------
     >>> is_rows_file(Path("people.csv.gz")), is_rows_file(Path("people.toml"))

@@ -56,9 +56,9 @@ class InferredColumn:
 
     name: str
     kind: ColumnKind
-    why: str
-    distinct: int
-    missing: int
+    why: str  # The reason for the kind, in words.
+    distinct: int  # Number of different values among the cells that are not missing.
+    missing: int  # Number of missing cells.
 
     @property
     def is_feature(self) -> bool:
@@ -67,7 +67,13 @@ class InferredColumn:
 
 
 def infer_column(column: pd.Series[Any]) -> InferredColumn:
-    """Guess what a column is.
+    """Guess what a column is, by its type, its cells and its name.
+
+    Booleans, categories and texts of at most 200 different values are categorical. Whole numbers
+    are integers, but identifiers if there are at least 50, all different, and they are consecutive
+    or the column is named like an identifier. Texts that are written like dates are dates. Long
+    texts are free texts; others that are nearly all different are identifiers, or free texts if
+    most of them have blanks.
 
     Parameters
     ----------
@@ -77,6 +83,11 @@ def infer_column(column: pd.Series[Any]) -> InferredColumn:
     Returns
     -------
     InferredColumn
+
+    Raises
+    ------
+    DataError
+        If a number is infinite.
 
     Examples
     --------
@@ -136,6 +147,7 @@ def _kind(column: pd.Series[Any], present: pd.Series[Any], distinct: int) -> tup
 def _kind_of_numbers(
     column: pd.Series[Any], present: pd.Series[Any], distinct: int
 ) -> tuple[ColumnKind, str]:
+    """Return whether numbers are integer, decimal or identifiers, and why."""
     numbers = present.to_numpy(dtype=np.float64)
     if not np.isfinite(numbers).all():
         raise DataError(
@@ -145,9 +157,9 @@ def _kind_of_numbers(
         )
     if (numbers % 1 != 0).any():
         return "decimal", f"numbers from {numbers.min():.10g} to {numbers.max():.10g}"
-    every = distinct == len(present) >= _FEWEST_ROWS
+    all_different = distinct == len(present) >= _FEWEST_ROWS
     consecutive = np.ptp(numbers) == len(numbers) - 1
-    if every and (consecutive or _IDENTIFIER_NAME.search(str(column.name))):
+    if all_different and (consecutive or _IDENTIFIER_NAME.search(str(column.name))):
         return "identifier", "whole numbers that are all different"
     return "integer", f"whole numbers from {numbers.min():.10g} to {numbers.max():.10g}"
 
@@ -155,6 +167,7 @@ def _kind_of_numbers(
 def _kind_of_texts(
     column: pd.Series[Any], present: pd.Series[Any], distinct: int
 ) -> tuple[ColumnKind, str]:
+    """Return whether texts are dates, free texts, identifiers or categories, and why."""
     counts = _counted_texts(present)
     if all(_DATE.fullmatch(text.strip()) for text in counts):
         return "date", f"dates such as {category_text(present.iloc[0])}"
@@ -178,7 +191,10 @@ def _all_booleans(present: pd.Series[Any]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Inferred:
-    """A description that was guessed, and what each column was taken for."""
+    """A guessed description of a table, with what each column was taken for.
+
+    It is what :func:`infer_specification` returns.
+    """
 
     specification: DatasetSpecification
     columns: tuple[InferredColumn, ...]
@@ -330,23 +346,36 @@ def _feature(
 def _categories(
     present: pd.Series[Any], column: InferredColumn, *, join: bool
 ) -> tuple[dict[str, Any], str]:
+    """Return the description of a categorical feature, and a note if rare values are joined."""
     values = ordered_values(present)
     if not join or len(values) <= MOST_SENSITIVE_VALUES:
         return {"type": "categorical", "values": values}, ""
     counts = present.map(category_text).value_counts()
     kept = set(counts.index[: MOST_SENSITIVE_VALUES - 1])
-    joined = [value for value in values if value not in kept]
+    rare_values = [value for value in values if value not in kept]
     feature = {
         "type": "categorical",
         "values": [*[value for value in values if value in kept], OTHERS],
-        "map": dict.fromkeys(joined, OTHERS),
+        "map": dict.fromkeys(rare_values, OTHERS),
     }
-    note = f"the {len(joined)} rarest values of {column.name} are joined as “{OTHERS}”"
+    note = f"the {len(rare_values)} rarest values of {column.name} are joined as “{OTHERS}”"
     return feature, note
 
 
 def joined(frame: pd.DataFrame, specification: DatasetSpecification) -> pd.DataFrame:
     """Return rows in which values are joined as a description's `map` says.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The rows, with a column for each feature that has a `map`. Not changed.
+    specification : DatasetSpecification
+        The description.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A copy with the features that have a `map` as texts; all other columns as they are.
 
     Examples
     --------
@@ -388,9 +417,26 @@ def ordered_values(present: pd.Series[Any]) -> list[str]:
 def quantile_edges(
     numbers: NDArray[np.float64], *, whole: bool, bins: int = _QUANTILE_BINS
 ) -> list[float]:
-    """Return limits between which about as many numbers are, from the least to the greatest.
+    """Return ascending bin limits between which there are about equally many numbers.
 
-    Limits of whole numbers are whole. Others have as few decimals as tell the limits apart.
+    The inner limits are the quantiles ``1/bins, 2/bins, ...``. For whole numbers they are rounded
+    up to whole numbers, and if there are at most `bins` different ones, each has a bin of its own.
+    Other limits have so few decimals that they move by at most half a percent of the range. A
+    value that many rows share at either end has a bin of its own.
+
+    Parameters
+    ----------
+    numbers : numpy.ndarray of float, shape (n,)
+        Finite numbers; at least two different ones, unless they are whole.
+    whole : bool
+        Whether the numbers are whole.
+    bins : int
+        The number of bins to aim for. There may be fewer, as equal limits are joined.
+
+    Returns
+    -------
+    list of float
+        The limits; a bin holds its lower limit, the last bin its upper one, too.
 
     Examples
     --------
@@ -416,7 +462,7 @@ def quantile_edges(
 
 
 def _rounded(limits: NDArray[np.float64], *, span: float) -> NDArray[np.float64]:
-    """Return limits with so few decimals that they move by at most a thousandth of the range."""
+    """Return limits with few decimals: they move by at most half a percent of `span`, the range."""
     decimals = int(np.ceil(-np.log10(span))) + 2
     return np.asarray(np.round(limits, decimals), dtype=np.float64)
 
@@ -424,10 +470,20 @@ def _rounded(limits: NDArray[np.float64], *, span: float) -> NDArray[np.float64]
 def classes_of(labels: pd.Series[Any]) -> list[str]:
     """Return the classes that labels or predictions have, in order.
 
+    Parameters
+    ----------
+    labels : pandas.Series
+        Labels or predictions of any type; missing ones are passed over.
+
+    Returns
+    -------
+    list of str
+        Numbers by size, categories in the order of their type, texts by the alphabet.
+
     Raises
     ------
     ParameterError
-        If there are fewer than two, or they are no classes but numbers.
+        If there are fewer than two or more than 200, or they are decimal numbers.
 
     Examples
     --------
@@ -462,6 +518,16 @@ def booleans_as_numbers(
     first: pd.Series[Any], second: pd.Series[Any]
 ) -> tuple[pd.Series[Any], pd.Series[Any]]:
     """Return two series of classes, booleans as 0 and 1 if the other one is of 0 and 1.
+
+    Parameters
+    ----------
+    first, second : pandas.Series
+        Classes that are to be compared, such as labels and predictions.
+
+    Returns
+    -------
+    first, second : pandas.Series
+        As given, but for booleans that the other series has as numbers.
 
     Examples
     --------
@@ -521,9 +587,9 @@ def favourable_class(classes: Sequence[str], favourable: Any) -> str:
                 remedy=f"choose one of {', '.join(classes)}",
             )
         return chosen
-    found = [name for name in classes if name in _FAVOURABLE]
-    if len(classes) == 2 and len(found) == 1:
-        return found[0]
+    matches = [name for name in classes if name in _FAVOURABLE]
+    if len(classes) == 2 and len(matches) == 1:
+        return matches[0]
     raise ParameterError(
         f"which of the labels {', '.join(classes[:12])} is the favourable one is not clear",
         where="favourable",

@@ -19,18 +19,36 @@ from testsgd.errors import ParameterError
 def resolve_specification(
     spec: Specification | Mapping[str, Any] | str | Path, *, favourable: Any = None
 ) -> Specification:
-    """Find a data set's description, with another favourable label if one is given.
+    """Return a data set's description, with another favourable label if one is given.
+
+    A favourable label that is not among the declared labels is taken all the same, and then no
+    labels are declared: a model may know more labels than the file.
 
     Parameters
     ----------
     spec : DatasetSpecification, TextSpecification, mapping, str or path-like
-        As for :func:`audit`.
+        As for :func:`audit`: a description, a mapping with the keys of the TOML format, a name of
+        the catalogue, or the path of a TOML file.
     favourable : str, optional
         The label whose rate is compared.
 
     Returns
     -------
     DatasetSpecification or TextSpecification
+
+    Raises
+    ------
+    ParameterError
+        If there is no data set of that name.
+    SpecificationError
+        If the mapping or the file does not describe a data set.
+
+    Examples
+    --------
+    >>> resolve_specification("demo").label.favourable
+    'yes'
+    >>> resolve_specification("demo", favourable="no").label.favourable
+    'no'
     """
     if isinstance(spec, Mapping):
         spec = specification_from_mapping(spec)
@@ -54,7 +72,32 @@ def find_texts(
     seed: int,
     training: bool = False,
 ) -> Texts:
-    """Find, read and check texts: given ones, those of a file, or the data set's own."""
+    """Return checked texts: given ones, those of a file, or the data set's own.
+
+    Parameters
+    ----------
+    data : path-like, sequence of str, series, data frame or None
+        A file, or texts as for :func:`check_texts`; None for the files of the description.
+    specification : TextSpecification
+        The data set.
+    limit : int or None
+        Most texts to return; if there are more, so many are drawn without replacement.
+    seed : int
+        Seed of that draw.
+    training : bool
+        Whether texts that are for training only are read, too. It matters only where files are
+        read.
+
+    Returns
+    -------
+    Texts
+
+    Raises
+    ------
+    DataError, DownloadError, ParameterError
+        As for :func:`load_texts` and :func:`check_texts`; also if `limit` is below 1 or `seed`
+        below 0.
+    """
     if data is None or isinstance(data, (str, Path)):
         texts = load_texts(specification, file=data, training=training)
     else:
@@ -70,9 +113,36 @@ def find_table(
     seed: int,
     passed: Sequence[str] = (),
 ) -> Table:
-    """Find, read and check rows: given ones, those of a file, or the data set's own.
+    """Return checked rows: given ones, those of a file, or the data set's own.
 
-    `passed` are the columns that only the model needs.
+    Parameters
+    ----------
+    data : path-like, data frame or None
+        A file, or rows as for :func:`check_table`; None for the files of the description.
+    specification : DatasetSpecification
+        The data set.
+    limit : int or None
+        Most rows to return; if there are more, so many are drawn without replacement.
+    seed : int
+        Seed of that draw, and of the rows of a data set that the package generates.
+    passed : sequence of str
+        Columns that the description does not have and the model needs.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    DataError, DownloadError, ParameterError
+        As for :func:`load_table` and :func:`check_table`; also if `limit` is below 1 or `seed`
+        below 0.
+
+    Examples
+    --------
+    >>> from testsgd.data import load_specification
+    >>> len(find_table(None, load_specification("demo"), limit=100, seed=0))
+    100
     """
     if data is None or isinstance(data, (str, Path)):
         table = load_table(specification, file=data, seed=seed, passed=passed)
@@ -84,14 +154,45 @@ def find_table(
 def resolve_terms(
     terms: SensitiveTerms | str | Path | None, specification: TextSpecification
 ) -> SensitiveTerms:
-    """Find the list of sensitive terms: the user's, the description's, or the paper's."""
+    """Return the list of sensitive terms: the user's, the description's, or the paper's.
+
+    Parameters
+    ----------
+    terms : SensitiveTerms, path-like or None
+        The user's list, or a TOML file of one.
+    specification : TextSpecification
+        The data set, whose own list is read where `terms` is None. If it names none, it is Table 1
+        of the TestSGD paper.
+
+    Returns
+    -------
+    SensitiveTerms
+
+    Raises
+    ------
+    SpecificationError
+        If the file is missing or is no list of terms.
+    """
     if isinstance(terms, SensitiveTerms):
         return terms
     return load_terms(specification.terms if terms is None else terms)
 
 
 def check_no_terms(terms: Any, specification: DatasetSpecification) -> None:
-    """Raise a :class:`ParameterError` if a table is to be audited with sensitive terms."""
+    """Raise an error if a table is to be audited with sensitive terms.
+
+    Parameters
+    ----------
+    terms : object
+        What the user gave as a list of terms; None if nothing.
+    specification : DatasetSpecification
+        The table's description.
+
+    Raises
+    ------
+    ParameterError
+        If `terms` is not None.
+    """
     if terms is not None:
         raise ParameterError(
             f"{specification.name!r} is a table; sensitive terms are for texts",

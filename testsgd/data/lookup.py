@@ -23,16 +23,37 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def bundled_folder(kind: str) -> Path:
-    """Return the folder of what is shipped with the package: ``datasets`` or ``models``.
+    """Return the folder of what is shipped with the package.
 
-    The wheel carries both inside the package; a checkout has them at its top.
+    The wheel carries the folders inside the package; a checkout has them at its top.
+
+    Parameters
+    ----------
+    kind : str
+        ``"datasets"`` or ``"models"``.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Examples
+    --------
+    >>> bundled_folder("datasets").name
+    'datasets'
     """
     inside = _PACKAGE / "_bundled" / kind
     return inside if inside.is_dir() else _PACKAGE.parent / kind
 
 
 def cache_folder() -> Path:
-    """Return the folder in the user's cache into which data sets are downloaded."""
+    """Return the folder in the user's cache into which data sets are downloaded.
+
+    It need not exist. Each data set has a folder of its own in it, called by its name.
+
+    Returns
+    -------
+    pathlib.Path
+    """
     import pooch
 
     return Path(pooch.os_cache("testsgd"))
@@ -117,6 +138,7 @@ def _present(name: str, file: FileVersion) -> Path | None:
 
 
 def _download(name: str, file: FileVersion) -> Path:
+    """Download a file of the data set `name` into the cache and return its path."""
     import pooch
     import requests
 

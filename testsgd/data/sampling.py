@@ -1,4 +1,4 @@
-"""Drawing some of a data set's rows or texts."""
+"""Drawing a sample of a data set's rows or texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from testsgd.errors import ParameterError
 
 @dataclass(frozen=True, kw_only=True)
 class Sampled:
-    """Rows or texts, of which some may be taken or drawn."""
+    """Rows or texts from which a selection can be taken or a sample drawn."""
 
     unit: ClassVar[str]  # What one of them is called.
 
@@ -33,10 +33,10 @@ class Sampled:
 
     @abstractmethod
     def take(self, rows: NDArray[np.intp]) -> Self:
-        """Return those in some positions, in the order wanted."""
+        """Return those at the given positions, shape (m,), in the order of the positions."""
 
     def sample(self, count: int, seed: int) -> Self:
-        """Draw some without replacement; they keep their order, and a note says so.
+        """Draw a sample without replacement, in the order of the data; a note says so.
 
         Parameters
         ----------
@@ -77,7 +77,10 @@ class Sampled:
 
 
 def cluster_numbers(keys: pd.Series[Any]) -> NDArray[np.int64]:
-    """Return a number for each row or text, the same for those of one key, if it has one."""
+    """Return the cluster of each row or text: one number a key; shape (n,).
+
+    A row or text whose key is missing is a cluster of its own.
+    """
     codes, uniques = pd.factorize(keys)
     alone = codes < 0
     codes[alone] = len(uniques) + np.arange(np.count_nonzero(alone))
@@ -85,7 +88,29 @@ def cluster_numbers(keys: pd.Series[Any]) -> NDArray[np.int64]:
 
 
 def check_count(name: str, value: int | None, least: int) -> None:
-    """Raise a :class:`ParameterError` if a value is no whole number of at least so much."""
+    """Raise an error if a value is not a whole number of at least `least`.
+
+    Parameters
+    ----------
+    name : str
+        The parameter's name, for the message.
+    value : int or None
+        The value. None passes where `least` is above 0, and stands for no limit there.
+    least : int
+        The smallest value allowed.
+
+    Raises
+    ------
+    ParameterError
+        If the value is below `least`, or is no whole number, such as a boolean.
+
+    Examples
+    --------
+    >>> check_count("epochs", 0, 1)
+    Traceback (most recent call last):
+    ...
+    testsgd.errors.ParameterError: epochs: 0 is not a whole number of at least 1; ...
+    """
     if value is None and least > 0:
         return
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:

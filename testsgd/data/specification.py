@@ -1,4 +1,4 @@
-"""Reading a data set's description: of a table or of texts, told apart by ``[text]``."""
+"""Reading a data set's description, of a table or of texts; ``[text]`` marks one of texts."""
 
 from __future__ import annotations
 
@@ -75,7 +75,10 @@ Specification: TypeAlias = DatasetSpecification | TextSpecification
 
 
 def read_specification(path: Path | str) -> Specification:
-    """Read a data set's description from a TOML file; the path of its terms is seen from here."""
+    """Read a data set's description from a TOML file.
+
+    A path of a list of terms in it is relative to the file's folder.
+    """
     path = Path(path)
     text = read_toml_text(path, purpose="describes the data set")
     specification = parse_specification(text, where=str(path))
@@ -117,10 +120,32 @@ def parse_specification(text: str, *, where: str = "specification") -> Specifica
 def specification_from_mapping(document: Mapping[str, Any]) -> Specification:
     """Read a data set's description from a mapping with the keys of the TOML format.
 
+    Parameters
+    ----------
+    document : mapping
+        The description. With the key ``"text"`` it is one of texts, else one of a table.
+
+    Returns
+    -------
+    DatasetSpecification or TextSpecification
+
     Raises
     ------
     SpecificationError
         If it does not describe a data set; the message names the key.
+
+    Examples
+    --------
+    >>> specification = specification_from_mapping({
+    ...     "dataset": {"name": "loans"},
+    ...     "label": {"column": "granted", "favourable": "yes"},
+    ...     "features": {
+    ...         "gender": {"type": "categorical", "values": ["female", "male"], "sensitive": True},
+    ...         "income": {"type": "integer", "range": [0, 200000]},
+    ...     },
+    ... })
+    >>> specification.insensitive
+    ('income',)
     """
     return validated(_kind(document), dict(document), where="specification")
 
@@ -129,6 +154,16 @@ def specification_schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a data set's description.
 
     A document with a ``text`` table is one of texts, any other one of a table.
+
+    Returns
+    -------
+    dict
+        The schema as JSON-able data.
+
+    Examples
+    --------
+    >>> specification_schema()["title"]
+    'Description of a data set'
     """
     kinds = (DatasetSpecification, TextSpecification)
     _, definitions = models_json_schema([(kind, "validation") for kind in kinds])

@@ -34,7 +34,17 @@ from testsgd.errors import DataError, ParameterError
 
 @dataclass(frozen=True)
 class Table(Sampled):
-    """Rows that fit their description."""
+    """Rows that fit their description, with their labels.
+
+    :func:`check_table` makes one of a data frame, :func:`load_table` of a data set's files.
+
+    Examples
+    --------
+    >>> from testsgd.data import load_specification
+    >>> table = load_table(load_specification("demo"))
+    >>> table.numbers("age").shape, table.codes("gender").shape
+    ((20000,), (20000,))
+    """
 
     unit = "row"
 
@@ -56,7 +66,7 @@ class Table(Sampled):
         return tuple(self.frame.columns[len(self.specification.features) :])
 
     def take(self, rows: NDArray[np.intp]) -> Table:
-        """Return the rows in some positions, in the order wanted."""
+        """Return the rows at the given positions, shape (m,), in the order of the positions."""
         frame = self.frame.iloc[rows]
         return replace(
             self,
@@ -67,12 +77,16 @@ class Table(Sampled):
         )
 
     def codes(self, feature: str, rows: slice = slice(None)) -> NDArray[np.int16]:
-        """Return the index of each row's value among the declared values, -1 where missing."""
+        """Return the index of each row's value among the declared values; shape (n,), int16.
+
+        A missing value has the index -1. `feature`: a categorical feature. `rows`: the rows asked
+        for, by default all. A :class:`DataError` is raised if a value is not declared.
+        """
         declared = self.specification.features[feature].values or []
         return category_codes(self.frame[feature].iloc[rows], declared, feature=feature)
 
     def numbers(self, feature: str, rows: slice = slice(None)) -> NDArray[np.float64]:
-        """Return a continuous feature as floats, NaN where missing.
+        """Return a continuous feature as floats, NaN where missing; shape (n,).
 
         A number in 32 bits is taken for the decimal that it is written for: 0.7, which 32 bits hold
         as 0.69999999, belongs to the bin that begins at 0.7.
@@ -137,14 +151,17 @@ def load_table(
         f"rows are left out unless: {item.why or item.column}" for item in specification.filters
     )
     units = () if specification.data is None else (specification.data.cluster,)
-    read = tuple(dict.fromkeys([*passed, *units]))
+    further_columns = tuple(dict.fromkeys([*passed, *units]))
     if file is not None:
-        frame, source = read_rows([Path(file)], specification, passed=read), str(file)
+        frame = read_rows([Path(file)], specification, passed=further_columns)
+        source = str(file)
     elif specification.dataset.generator == "demo":
-        frame, source, notes = generate_demo(seed=seed), f"generated, seed {seed}", ()
+        frame = generate_demo(seed=seed)
+        source = f"generated, seed {seed}"
+        notes = ()
     elif specification.files:
         files = find_files(specification, download=download)
-        frame = read_rows(files, specification, passed=read)
+        frame = read_rows(files, specification, passed=further_columns)
         source = ", ".join(item.name for item in specification.files)
     else:
         raise ParameterError(
@@ -216,7 +233,8 @@ def check_table(
         if unit not in frame:
             raise missing_column(unit, frame.columns, where)
         clusters = cluster_numbers(frame[unit])
-    label, labels = specification.label, None
+    label = specification.label
+    labels = None
     if label.column in frame:
         labels = label_texts(frame[label.column], label)
         check_labels(labels, label, f"{where}, label column {label.column!r}")
@@ -231,12 +249,47 @@ def check_table(
 
 
 def as_floats(column: pd.Series[Any]) -> NDArray[np.float64]:
-    """Return a numeric column of any type as floats, NaN where missing."""
+    """Return a numeric column of any type as floats.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        Numbers or booleans; nullable types too.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n,)
+        NaN where a cell is missing.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a cell is no number.
+
+    Examples
+    --------
+    >>> as_floats(pd.Series([1, None], dtype="Int64")).tolist()
+    [1.0, nan]
+    """
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def table_fingerprint(table: Table) -> str:
-    """Return the sha256 of the columns' names and values, whatever the features' types."""
+    """Return the sha256 of a table's features: their names, types and values, row by row.
+
+    It does not depend on the types of the columns in memory, nor on the labels. Columns that only
+    the model needs count as texts.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
     digest = hashlib.sha256()
     for name, feature in table.specification.features.items():
         digest.update(f"{name}\0{feature.type}\0".encode())
@@ -255,7 +308,7 @@ def table_fingerprint(table: Table) -> str:
 
 
 def _nearest_decimals(numbers: NDArray[np.float64], *, digits: int) -> NDArray[np.float64]:
-    """Round to so many significant digits; whole numbers stay as they are."""
+    """Return numbers rounded to `digits` significant digits; whole numbers stay as they are."""
     with np.errstate(divide="ignore", invalid="ignore"):
         places = digits - 1 - np.floor(np.log10(np.abs(numbers)))
         scale = 10.0**places
@@ -264,7 +317,7 @@ def _nearest_decimals(numbers: NDArray[np.float64], *, digits: int) -> NDArray[n
 
 
 def _check_feature(column: pd.Series[Any], name: str, feature: Feature, where: str) -> int:
-    """Check one column; give the number of missing cells."""
+    """Check the column of one feature and return the number of its missing cells."""
     location = f"{where}, feature {name!r}"
     if feature.continuous:
         cells: NDArray[Any] = _checked_numbers(column, name, feature, location)
@@ -287,6 +340,7 @@ def _check_feature(column: pd.Series[Any], name: str, feature: Feature, where: s
 def _checked_numbers(
     column: pd.Series[Any], name: str, feature: Feature, location: str
 ) -> NDArray[np.float64]:
+    """Return a continuous feature as floats, shape (n,), after its type and range are checked."""
     # What a column without any value comes to, out of None or out of another library: objects.
     empty = column.dtype == object and column.isna().all()
     if not (empty or pd.api.types.is_any_real_numeric_dtype(column)):
@@ -349,8 +403,8 @@ def read_rows(
         column = specification.column_of(name)
         if column not in cells:
             raise missing_column(column, cells.columns, where)
-        read = _numbers if feature.continuous else _categories
-        columns[name] = read(cells[column], name, feature, where)
+        reader = _numbers if feature.continuous else _categories
+        columns[name] = reader(cells[column], name, feature, where)
     for name in passed:
         if name not in cells:
             raise missing_column(name, cells.columns, where, for_model=True)
@@ -379,6 +433,7 @@ def _bare_cells(path: Path, parsing: Parsing, passed: Sequence[str]) -> pd.DataF
 
 
 def _passes(cells: pd.DataFrame, row_filter: RowFilter, where: str) -> pd.Series[bool]:
+    """Return a mask of the rows that a filter keeps; shape (n,)."""
     if row_filter.column not in cells:
         raise missing_column(row_filter.column, cells.columns, where)
     column = cells[row_filter.column]
@@ -391,6 +446,7 @@ def _passes(cells: pd.DataFrame, row_filter: RowFilter, where: str) -> pd.Series
 
 
 def _categories(column: pd.Series[Any], name: str, feature: Feature, where: str) -> pd.Series[Any]:
+    """Return texts of a file as a categorical column with the declared values."""
     texts = column if feature.map is None else renamed(column, feature.map)
     values = feature.values or []
     check_cells(
@@ -407,6 +463,7 @@ def _categories(column: pd.Series[Any], name: str, feature: Feature, where: str)
 
 
 def _numbers(column: pd.Series[Any], name: str, feature: Feature, where: str) -> pd.Series[Any]:
+    """Return texts of a file as numbers, of type int64 for an integer feature if possible."""
     floats = parsed_numbers(column)
     check_cells(
         column,

@@ -83,7 +83,7 @@ def _mistake(item: Any, kind: type[Part], text: str) -> dict[str, Any]:
 
 
 def _right_name(kind: type[Part], location: tuple[int | str, ...]) -> str | None:
-    """Ask whether a known key was meant: one of the same table that looks like the unknown one."""
+    """Return a question whether a similar key of the same table was meant, or None."""
     tables: list[type[Part]] = [kind]
     for key in location[:-1]:
         tables = [
@@ -149,7 +149,7 @@ def line_of(text: str, location: tuple[int | str, ...]) -> int:
 
 
 def _holds(document: Any, location: tuple[int | str, ...]) -> bool:
-    """Is there something in the place? The outermost place, (), is always there."""
+    """Return whether a document has something at a location; the outermost, (), always has."""
     for part in location:
         try:
             document = document[part]

@@ -1,4 +1,4 @@
-"""What a function says of rows or texts, checked at every call, and read as decisions."""
+"""Functions of rows or texts whose answers are checked at every call and read as decisions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def zero_one_labels(label: Label) -> dict[str, str]:
     if that is the favourable one. Empty if 1 is the favourable label by custom and the other one by
     its order, or if one of the four is a label itself.
     """
-    values, renames = label.values or [], label.map or {}
+    values = label.values or []
+    renames = label.map or {}
     written = {text for pair in ZERO_ONE for text in pair}
     if written & {*values, label.favourable}:
         return {}
@@ -43,11 +44,11 @@ def zero_one_labels(label: Label) -> dict[str, str]:
 def decision_scores(
     function: Callable[..., Any], favourable: str, read_as: Mapping[str, str]
 ) -> Callable[[Any], Any] | None:
-    """Return what tells the rows nearest to a label, of an estimator whose `predict` is asked.
+    """Return the function that scores rows for a label, of an estimator whose `predict` is asked.
 
-    It gives numbers that are larger the nearer the label is: from ``predict_proba``, or for two
-    labels from ``decision_function``. None if there is neither. `read_as`: what labels the function
-    says in place of others.
+    Its numbers, shape (n,), are larger the nearer a row is to the `favourable` label. They are from
+    ``predict_proba``, or for two labels from ``decision_function``; None if there is neither.
+    `read_as`: from the labels that the estimator returns to those that they stand for.
     """
     estimator = getattr(function, "__self__", None)
     classes = getattr(estimator, "classes_", None)
@@ -63,7 +64,7 @@ def decision_scores(
         return lambda asked: np.asarray(probabilities(asked))[:, index]
     distances = getattr(estimator, "decision_function", None)
     if callable(distances) and len(labels) == 2:
-        # Positive where the second label is said.
+        # Positive where the second label is predicted.
         return lambda asked: np.asarray(distances(asked)) * (1 if index == 1 else -1)
     return None
 
@@ -112,7 +113,7 @@ class CheckedFunction(ABC, Generic[Asked]):
     threshold : float
         Scores above it count as favourable.
     output : {"labels", "scores"}, optional
-        What the function returns; found out at the first call if not said.
+        What the function returns; settled by the first call if not given.
     """
 
     thread_safe = False
@@ -190,7 +191,16 @@ class CheckedFunction(ABC, Generic[Asked]):
         """Return in words what the function must accept."""
 
     def decisions(self, asked: Any) -> NDArray[np.bool_]:
-        """Return for each row or text whether the model gives it the favourable label."""
+        """Return a mask of the rows or texts that get the favourable label, shape (n,).
+
+        The first call settles whether the answers are labels or scores, if that was not given.
+
+        Raises
+        ------
+        ModelError
+            If the model raises an error, does not return one answer for each row or text, returns
+            a missing answer, a score outside [0, 1], or labels that do not fit the description.
+        """
         if len(asked) == 0:
             return np.zeros(0, dtype=bool)
         answers = self._answers(self._function, asked)
@@ -201,10 +211,11 @@ class CheckedFunction(ABC, Generic[Asked]):
         )
 
     def scores(self, asked: Any) -> NDArray[np.float64] | None:
-        """Return for each row or text a number, larger the nearer it is to the favourable label.
+        """Return a number for each row or text, larger the nearer it is to the favourable label.
 
-        The function's scores, or what an estimator computes before it says a label; None if only
-        labels are to be had. The model must have decided about others before.
+        These are the function's scores, or what an estimator computes before it chooses a label,
+        shape (n,); None if the function gives labels only. :meth:`decisions` must have been called
+        before, so that it is known what the answers are.
         """
         if len(asked) == 0:
             return np.zeros(0)
@@ -215,6 +226,7 @@ class CheckedFunction(ABC, Generic[Asked]):
         return None if function is None else self._answers(function, asked).astype(np.float64)
 
     def _answers(self, function: Callable[[Asked], Any], asked: Any) -> NDArray[Any]:
+        """Return a function's answers as an array, shape (n,), after their number is checked."""
         unit = self.unit
         given: Any = self.given(asked)
         try:
@@ -256,7 +268,7 @@ class CheckedFunction(ABC, Generic[Asked]):
         return array
 
     def _distinct(self, answers: NDArray[Any]) -> tuple[NDArray[np.intp], list[str]]:
-        """Split answers into codes and the texts of the labels that they stand for."""
+        """Return answers as codes, shape (n,), and the texts of the labels that these stand for."""
         try:
             codes, uniques = pd.factorize(answers)
         except TypeError as error:
@@ -267,12 +279,13 @@ class CheckedFunction(ABC, Generic[Asked]):
         return codes, [category_text(value) for value in uniques]
 
     def _recognise(self, answers: NDArray[Any]) -> Output:
-        """Find out at the first call whether the answers are labels or scores; then it is fixed."""
+        """Return what the answers are: scores if they are floats that are no declared labels."""
         declared = set(self._label.values or [self._label.favourable])
         floats = np.issubdtype(answers.dtype, np.floating)
         return "scores" if floats and not set(self._distinct(answers)[1]) <= declared else "labels"
 
     def _from_scores(self, answers: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return a mask of the scores above the threshold, shape (n,), after they are checked."""
         if not np.issubdtype(answers.dtype, np.number):
             raise self._error(
                 f"the model returned scores at first, then {category_text(answers[0])!r}",
@@ -290,6 +303,7 @@ class CheckedFunction(ABC, Generic[Asked]):
         return scores > self._threshold
 
     def _from_labels(self, answers: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return a mask of the answers with the favourable label, shape (n,), after a check."""
         codes, texts = self._distinct(answers)
         self._check_labels(texts)
         labels = [self.read_as.get(text, text) for text in texts]
@@ -303,7 +317,8 @@ class CheckedFunction(ABC, Generic[Asked]):
         if self.read_as:
             return
         seen = sorted(self._seen)
-        declared, favourable = self._label.values, self._label.favourable
+        declared = self._label.values
+        favourable = self._label.favourable
         favourable_seen = favourable in seen
         unknown = [text for text in seen if declared is not None and text not in declared]
         # Several labels are the favourable one and the rest, however many the data have of them.

@@ -23,38 +23,77 @@ PROBE_ROWS = 1_000
 
 @runtime_checkable
 class PreparedRows(Protocol):
-    """Rows of which a model can say what it decides if one column of them were another."""
+    """Rows on which a model can decide again with the values of one column replaced.
+
+    :meth:`Model.prepare` returns them. A model may keep what it computed for the rows as they are,
+    so that a replaced column takes less work.
+    """
 
     asked: int  # How many rows the model has been asked about so far.
 
     def decisions(self) -> NDArray[np.bool_]:
-        """Decide on the rows as they are."""
+        """Return the model's decisions on the rows as they are, shape (n,)."""
         ...
 
     def decisions_with(
         self, feature: str, column: pd.Series[Any], rows: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Decide on the rows marked in `rows`, with `column` in the place of `feature`.
+        """Return the decisions on some of the rows with one column replaced.
 
-        `column` has the length of all prepared rows; the answer that of the marked ones.
+        Parameters
+        ----------
+        feature : str
+            The column that is replaced.
+        column : pandas.Series, shape (n,)
+            The values in its place, one for each of the n prepared rows.
+        rows : numpy.ndarray of bool, shape (n,)
+            The rows to decide on.
+
+        Returns
+        -------
+        numpy.ndarray of bool, shape (m,)
+            The decisions on the m rows that `rows` marks, in their order.
         """
         ...
 
 
 class Model(BlackBox, Protocol):
-    """A model of rows under audit."""
+    """A model of rows under audit: it decides which rows get the favourable label.
+
+    :class:`CallableModel`, :class:`NetworkModel` and :class:`PredictionColumn` are such models.
+    """
 
     def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Return for each row whether the model gives it the favourable label."""
+        """Return a mask of the rows that get the favourable label, shape (n,)."""
         ...
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
-        """Get ready to decide on variants of `frame` that differ in one column."""
+        """Return `frame` as rows on which the model decides with one column replaced."""
         ...
 
 
 class PlainRows:
-    """Prepared rows of a model that knows no short cut: builds each variant and asks."""
+    """Prepared rows of any model: each variant is built as a data frame, and the model is asked.
+
+    Parameters
+    ----------
+    model : Model
+        The model, which is asked by its ``decisions``.
+    frame : pandas.DataFrame
+        The rows. Not changed.
+
+    Examples
+    --------
+    >>> from testsgd.data import Label
+    >>> label = Label(column="granted", favourable="yes", values=["no", "yes"])
+    >>> model = CallableModel(
+    ...     lambda frame: np.where(frame["age"] >= 35, "yes", "no"), label=label, name="adults")
+    >>> people = PlainRows(model, pd.DataFrame({"age": [30, 40]}))
+    >>> people.decisions().tolist()
+    [False, True]
+    >>> people.decisions_with("age", pd.Series([35, 45]), np.array([True, False])).tolist()
+    [True]
+    """
 
     def __init__(self, model: Model, frame: pd.DataFrame) -> None:
         self._model = model
@@ -63,14 +102,14 @@ class PlainRows:
         self.asked = 0
 
     def decisions(self) -> NDArray[np.bool_]:
-        """Decide on the rows as they are."""
+        """Return the model's decisions on the rows as they are, shape (n,)."""
         self._decided = self._ask(self._frame)
         return self._decided
 
     def decisions_with(
         self, feature: str, column: pd.Series[Any], rows: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Decide on the marked rows with one column replaced."""
+        """Return the decisions on the m marked rows with one column replaced, shape (m,)."""
         if not rows.any():
             return np.zeros(0, dtype=bool)
         if feature not in self._frame:
@@ -139,7 +178,7 @@ class CallableModel(CheckedFunction[pd.DataFrame]):
         return f"a data frame with the columns {', '.join(map(str, given.columns))}"
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
-        """Get ready to decide on variants of `frame` that differ in one column."""
+        """Return `frame` as rows on which the model decides with one column replaced."""
         return PlainRows(self, self.given(frame))
 
 
@@ -154,7 +193,7 @@ class ColumnFunction:
     columns: tuple[str, ...]
 
     def __call__(self, frame: pd.DataFrame) -> Any:
-        """Return what the function says of a frame's columns."""
+        """Return the function's answers about a frame's columns."""
         kinds = {item.name: item.kind for item in _parameters(self.function)}
         first = [name for name in self.columns if kinds[name] is _Parameter.POSITIONAL_ONLY]
         others = {name: frame[name] for name in self.columns if name not in first}

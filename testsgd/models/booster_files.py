@@ -116,9 +116,9 @@ def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel:
             if name in numbers and isinstance(dtype, pd.CategoricalDtype):
                 raise ValueError(f"column {name!r} has categories, and the model takes numbers")
         rows = xgboost.DMatrix(_with_categories(frame, categories), enable_categorical=True)
-        found = booster.predict(rows)
-        # multi:softmax says classes, as floats.
-        return found.astype(np.int64) if objective == "multi:softmax" else found
+        answers = booster.predict(rows)
+        # multi:softmax gives classes, as floats.
+        return answers.astype(np.int64) if objective == "multi:softmax" else answers
 
     return FileModel(answer, columns=booster.feature_names)
 
@@ -238,7 +238,7 @@ def _with_categories(frame: pd.DataFrame, among: Collection[Any]) -> pd.DataFram
 
 
 def _read(reader: Callable[[], Any], path: Path) -> Any:
-    """Return what a library reads; whatever it raises is one line."""
+    """Return what `reader` reads; each error that it raises becomes a :class:`ModelError`."""
     if not path.is_file():
         raise ModelError(
             "there is no such file", where=f"model {str(path)!r}", remedy="check the path"

@@ -1,4 +1,4 @@
-"""From a table of people to the numbers that a network takes."""
+"""From the rows of a table to the numbers that a network takes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from testsgd.errors import ModelError
 
 @dataclass(frozen=True)
 class NumberEncoding:
-    """A continuous feature: standardised, with a second column that says where it is missing.
+    """A continuous feature: ``(x - mean) / scale``, and a second input, 1 where it is missing.
 
     `mean`, `scale`: over the rows the network was trained on; a missing value counts as the mean.
     """
@@ -58,13 +58,24 @@ FeatureEncoding = NumberEncoding | CategoryEncoding
 
 @dataclass(frozen=True)
 class Encoding:
-    """How every feature becomes inputs of a network, in order."""
+    """How every feature becomes inputs of a network, in order.
 
-    features: tuple[FeatureEncoding, ...]
+    A number becomes two inputs: its standardised value and whether it is missing. A categorical
+    feature becomes one input for each declared value and one for missing.
+
+    Examples
+    --------
+    >>> age = NumberEncoding("age", mean=40.0, scale=10.0)
+    >>> encoding = Encoding((age, CategoryEncoding("sex", ("f", "m"))))
+    >>> encoding.encode(pd.DataFrame({"age": [50.0], "sex": ["m"]})).tolist()
+    [[1.0, 0.0, 0.0, 1.0, 0.0]]
+    """
+
+    features: tuple[FeatureEncoding, ...]  # In the order of the network's inputs.
 
     @property
     def width(self) -> int:
-        """How many inputs there are in all."""
+        """Number of inputs in all."""
         return sum(feature.width for feature in self.features)
 
     @cached_property
@@ -84,11 +95,19 @@ class Encoding:
         return self._by_name[name][0]
 
     def offset(self, name: str) -> int:
-        """Return the first input of a feature."""
+        """Return the position of a feature's first input."""
         return int(self._by_name[name][1].start)
 
     def encode(self, frame: pd.DataFrame) -> NDArray[np.float32]:
-        """Encode rows with a column a feature, shape (n, width)."""
+        """Encode rows with a column for each feature, shape (n, width).
+
+        Raises
+        ------
+        ModelError
+            If a column is missing, or holds no numbers where the network takes a number.
+        DataError
+            If a categorical feature has a value that is not declared.
+        """
         out = np.zeros((len(frame), self.width), dtype=np.float32)
         remedy = "audit it with the data set it was trained on"
         for name, (feature, inputs) in self._by_name.items():
@@ -124,7 +143,10 @@ class Encoding:
 
 
 def fit_encoding(table: Table, rows: NDArray[np.intp]) -> Encoding:
-    """Learn means and scales from some rows of a table, so that those of a test stay unseen."""
+    """Return the encoding of a table's inputs, with means and scales over the given `rows`.
+
+    So that rows for a test have no influence, only the training rows are given.
+    """
     specification: DatasetSpecification = table.specification
     features: list[FeatureEncoding] = []
     for name in specification.inputs:

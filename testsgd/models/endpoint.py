@@ -127,14 +127,15 @@ class EndpointModel(ExternalModel):
         return np.asarray(self._answers_kept_or_asked(rows, self._kept))
 
     def _answers_kept_or_asked(self, rows: list[dict[str, Any]], kept: KeptAnswers) -> list[Any]:
+        """Return the answer about each row; only rows without a kept answer are asked about."""
         keys = [self._key(row) for row in rows]
         by_key = dict(zip(keys, rows, strict=True))
         known = kept.find(list(by_key))
         new = [key for key in by_key if key not in known]
         for start in range(0, len(new), self._batch_rows):
-            some = new[start : start + self._batch_rows]
-            said = self._ask([by_key[key] for key in some])
-            answers = dict(zip(some, said, strict=True))
+            batch = new[start : start + self._batch_rows]
+            batch_answers = self._ask([by_key[key] for key in batch])
+            answers = dict(zip(batch, batch_answers, strict=True))
             # After each request: what comes later may fail.
             kept.keep(answers)
             known.update(answers)
@@ -151,15 +152,15 @@ class EndpointModel(ExternalModel):
         content = self._poster.post(body)
         remedy = f"make it answer with a JSON list of {len(rows):,} labels or scores"
         try:
-            said = json.loads(content, parse_constant=_refuse_constant)
+            answered = json.loads(content, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
             shown = content[:100].decode("utf-8", errors="replace")
             raise self._error(
                 f"the endpoint answered {shown!r}, which is no JSON", remedy
             ) from error
-        answers = said.get(_ANSWERS) if isinstance(said, dict) else said
+        answers = answered.get(_ANSWERS) if isinstance(answered, dict) else answered
         if not isinstance(answers, list):
-            shown = json.dumps(said)[:100]
+            shown = json.dumps(answered)[:100]
             raise self._error(f"the endpoint answered {shown}, which is no list", remedy)
         if len(answers) != len(rows):
             what = f"the endpoint gave {len(answers):,} answers for {len(rows):,} rows"

@@ -58,7 +58,8 @@ def read_preprocessing(
     """Read what :func:`write_preprocessing` wrote beside a network.
 
     `favourable`: the label whose rate is compared; the network must know it. `read`: makes
-    something of the document; what it raises at a document that is none is told as such.
+    something of the document; an OSError, ValueError, KeyError or TypeError that it raises
+    is reported as a document that cannot be read.
     """
     path = Path(path)
     if not path.is_file():
@@ -66,7 +67,8 @@ def read_preprocessing(
     file = path.parent / PREPROCESSING_FILE
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
-        described, output = _FORMATS[document["format"]], document["output"]
+        described = _FORMATS[document["format"]]
+        output = document["output"]
         labels = Labels(str(output["positive_label"]), str(output["negative_label"]))
         content = read(document) if described == subject else None
     except FileNotFoundError as error:
@@ -120,10 +122,10 @@ def read_layers(
 
             def arrays(key: str) -> list[NDArray[np.float32]]:
                 group = stored[key]
-                read = [np.asarray(group[str(n)], dtype=np.float32) for n in range(len(group))]
-                if not all(np.isfinite(array).all() for array in read):
+                values = [np.asarray(group[str(n)], dtype=np.float32) for n in range(len(group))]
+                if not all(np.isfinite(array).all() for array in values):
                     raise ValueError("not a number")
-                return read
+                return values
 
             return read(layers, arrays)
     except WrongLayersError as error:
@@ -156,7 +158,28 @@ class WrongLayersError(Exception):
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """Read the model card beside a network; empty if there is none."""
+    """Return the model card beside a network, as ``testsgd train`` writes it.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The folder of the network's file.
+
+    Returns
+    -------
+    dict
+        The entries of ``card.json``; empty if there is no such file, or if it holds no JSON object.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read or is no JSON.
+
+    Examples
+    --------
+    >>> read_card(Path("no such folder"))
+    {}
+    """
     path = folder / CARD_FILE
     if not path.is_file():
         return {}
@@ -187,13 +210,13 @@ class SigmoidOutput:
         self.decision_threshold = odds if self._favours_positive else -odds
 
     def scores(self, sums: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        """Return the probability of the favourable label."""
+        """Return the probability of the favourable label from the output's sums; shape (n,)."""
         with np.errstate(over="ignore"):
             positive = 1.0 / (1.0 + np.exp(-sums.astype(np.float64)))
         return positive if self._favours_positive else 1.0 - positive
 
     def decide(self, sums: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
-        """Turn the output's sums into decisions."""
+        """Return a mask of the sums that decide for the favourable label; shape (n,)."""
         positive = sums > self.decision_threshold
         return positive if self._favours_positive else ~positive
 
@@ -225,6 +248,7 @@ class KerasArchive:
 
 
 def _with_arrays(content: bytes, arrays: Mapping[str, Sequence[NDArray[np.float32]]]) -> bytes:
+    """Return the content of a file of weights with other arrays under the given keys."""
     import h5py
 
     weights = io.BytesIO(content)
@@ -240,7 +264,10 @@ def _with_arrays(content: bytes, arrays: Mapping[str, Sequence[NDArray[np.float3
 
 @dataclass(frozen=True)
 class TrainingReport:
-    """What a training gave."""
+    """The figures of a training: accuracies, epochs and time.
+
+    :func:`train_network` returns it, and writes it into the model card.
+    """
 
     folder: str  # Where the network was written.
     # Share of rows or texts labelled as in the file; those for the test were seen by nothing in the
@@ -254,7 +281,7 @@ class TrainingReport:
 
 
 def write_card(folder: Path, about: Mapping[str, Any], report: TrainingReport) -> None:
-    """Write a model card: what is told of the data and the network, the figures, the versions."""
+    """Write a model card: the entries of `about`, the figures of the training, the versions."""
     figures = asdict(report)
     del figures["folder"]
     shown = {key.replace("_", " "): value for key, value in figures.items()}

@@ -50,15 +50,15 @@ class KeptAnswers:
         ConfigurationError
             If the file cannot be read, or is no file of answers.
         """
-        found: dict[str, Any] = {}
+        answers: dict[str, Any] = {}
         with self._opened() as connection:
             for start in range(0, len(keys), _KEYS_AT_ONCE):
-                some = keys[start : start + _KEYS_AT_ONCE]
-                marks = ", ".join("?" * len(some))
+                batch = keys[start : start + _KEYS_AT_ONCE]
+                marks = ", ".join("?" * len(batch))
                 question = f"SELECT key, answer FROM answers WHERE key IN ({marks})"
-                for key, answer in connection.execute(question, some):
-                    found[key] = json.loads(answer)
-        return found
+                for key, answer in connection.execute(question, batch):
+                    answers[key] = json.loads(answer)
+        return answers
 
     def keep(self, answers: Mapping[str, Any]) -> None:
         """Write answers down, each under its key.

@@ -42,7 +42,7 @@ def is_mlflow_model(source: Any) -> bool:
 
 
 class MLflowModel(ExternalModel):
-    """A model of MLflow, whatever library it is of.
+    """A model of MLflow, written by any library.
 
     It is given the columns that its signature names, in that order; without a signature all of the
     rows. A text is a row of one column, called as in the signature, or else ``text``.
@@ -65,15 +65,15 @@ class MLflowModel(ExternalModel):
         self.feature_names_in_ = tuple(schema.input_names()) if named else None
 
     def predict(self, asked: pd.DataFrame | Sequence[str]) -> Any:
-        """Return what the model says of each row or text."""
+        """Return the model's answer about each row or text."""
         rows = as_rows(asked)
         names = self.feature_names_in_
         if not isinstance(asked, pd.DataFrame) and names is not None and len(names) == 1:
             rows.columns = list(names)
-        said = self._model.predict(rows)
-        if isinstance(said, pd.DataFrame) and said.shape[1] == 1:
-            return said.iloc[:, 0]
-        return said
+        answers = self._model.predict(rows)
+        if isinstance(answers, pd.DataFrame) and answers.shape[1] == 1:
+            return answers.iloc[:, 0]
+        return answers
 
 
 def read_mlflow(path: Path, *, trusted: bool) -> MLflowModel:

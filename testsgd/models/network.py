@@ -64,8 +64,8 @@ def _blocks(rows: int) -> Iterator[slice]:
 class Layer:
     """One fully connected layer: ``activation(x @ weights + bias)``."""
 
-    weights: Floats
-    bias: Floats
+    weights: Floats  # Shape (inputs, units).
+    bias: Floats  # Shape (units,).
     activation: Literal["relu", "linear", "sigmoid"]
 
 
@@ -85,11 +85,11 @@ class SigmoidNetwork(ABC, Generic[Asked]):
         self.threshold: float | None = sigmoid.threshold
 
     def decisions(self, asked: Asked) -> NDArray[np.bool_]:
-        """Return for each row or text whether the network gives it the favourable label."""
+        """Return a mask of the rows or texts that get the favourable label, shape (n,)."""
         return self.sigmoid.decide(self._sums(asked))
 
     def scores(self, asked: Asked) -> NDArray[np.float64]:
-        """Return the probability of the favourable label for each row or text."""
+        """Return the probability of the favourable label for each row or text, shape (n,)."""
         return self.sigmoid.scores(self._sums(asked))
 
     @abstractmethod
@@ -110,6 +110,21 @@ class NetworkModel(SigmoidNetwork[pd.DataFrame]):
         What the output means and decides.
     name : str
         What to call the network in a report.
+
+    Examples
+    --------
+    >>> from testsgd.models.encoding import NumberEncoding
+    >>> from testsgd.models.files import Labels
+    >>> encoding = Encoding((NumberEncoding("age", mean=40.0, scale=10.0),))
+    >>> layer = Layer(
+    ...     weights=np.array([[1.0], [0.0]], dtype=np.float32),
+    ...     bias=np.zeros(1, dtype=np.float32),
+    ...     activation="sigmoid",
+    ... )
+    >>> sigmoid = SigmoidOutput(Labels("yes", "no"), favourable="yes", threshold=0.5)
+    >>> network = NetworkModel((layer,), encoding, sigmoid=sigmoid, name="by age")
+    >>> network.decisions(pd.DataFrame({"age": [30.0, 50.0]})).tolist()
+    [False, True]
     """
 
     kind = "fully connected network"
@@ -130,22 +145,31 @@ class NetworkModel(SigmoidNetwork[pd.DataFrame]):
         return self.output_sums(self.encoding.encode(asked))
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
-        """Get ready to decide on variants of `frame` that differ in one column."""
+        """Return `frame` as rows on which the network decides with one column replaced."""
         return PreparedNetworkRows(self, frame)
 
     def output_sums(self, inputs: Floats) -> Floats:
-        """Compute the last layer's sums before the sigmoid, shape (n,)."""
+        """Compute the last layer's sums before the sigmoid, shape (n,).
+
+        `inputs`: encoded rows, shape (n, inputs).
+        """
         out = np.empty(len(inputs), dtype=np.float32)
         for rows in _blocks(len(inputs)):
             out[rows] = self.after_first(self.first_sums(inputs[rows]))
         return out
 
     def first_sums(self, inputs: Floats) -> Floats:
-        """Compute the first layer's sums before its activation."""
+        """Compute the first layer's sums before its activation, shape (n, units).
+
+        `inputs`: encoded rows, shape (n, inputs).
+        """
         return inputs @ self.layers[0].weights + self.layers[0].bias
 
     def after_first(self, sums: Floats) -> Floats:
-        """Go on from the first layer's sums, which are overwritten, to the output's, shape (n,)."""
+        """Compute the output's sums, shape (n,), from the first layer's, shape (n, units).
+
+        `sums` is overwritten.
+        """
         for before, layer in zip(self.layers, self.layers[1:], strict=False):
             if before.activation == "relu":
                 np.maximum(sums, 0, out=sums)
@@ -155,7 +179,11 @@ class NetworkModel(SigmoidNetwork[pd.DataFrame]):
 
 
 class PreparedNetworkRows:
-    """Rows whose first-layer sums are known, see the module's text."""
+    """Prepared rows of a network, with the first layer's sums of the unchanged rows.
+
+    With one feature's inputs changed from x to x', the first layer's sums are ``sums + (x' - x) @
+    weights`` of these inputs. See the module's text.
+    """
 
     def __init__(self, model: NetworkModel, frame: pd.DataFrame) -> None:
         self._model = model
@@ -166,7 +194,7 @@ class PreparedNetworkRows:
             self._first[rows] = model.first_sums(self._inputs[rows])
 
     def decisions(self) -> NDArray[np.bool_]:
-        """Decide on the rows as they are."""
+        """Return the network's decisions on the rows as they are, shape (n,)."""
         self.asked += len(self._first)
         blocks = _blocks(len(self._first))
         sums = [self._model.after_first(self._first[rows].copy()) for rows in blocks]
@@ -175,10 +203,11 @@ class PreparedNetworkRows:
     def decisions_with(
         self, feature: str, column: pd.Series[Any], rows: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Decide on the marked rows with one column replaced."""
+        """Return the decisions on the m marked rows with one column replaced, shape (m,)."""
         if not self._model.encoding.takes(feature):
             return self.decisions()[rows]
-        encoding, offset = self._model.encoding.of(feature), self._model.encoding.offset(feature)
+        encoding = self._model.encoding.of(feature)
+        offset = self._model.encoding.offset(feature)
         inputs = slice(offset, offset + encoding.width)
         weights = self._model.layers[0].weights[inputs]
         marked = np.flatnonzero(rows)
@@ -188,16 +217,16 @@ class PreparedNetworkRows:
 
         sums = np.empty(len(marked), dtype=np.float32)
         for block in _blocks(len(marked)):
-            chosen = marked[block]
-            first = self._first[chosen]
-            first += (changed[block] - self._inputs[chosen, inputs]) @ weights
-            sums[block] = self._model.after_first(first)
+            block_rows = marked[block]
+            first_sums = self._first[block_rows]
+            first_sums += (changed[block] - self._inputs[block_rows, inputs]) @ weights
+            sums[block] = self._model.after_first(first_sums)
         distances = np.abs(sums - self._model.sigmoid.decision_threshold)
         near = np.flatnonzero(distances < _NEAR_THRESHOLD)
         if len(near):
-            again = self._inputs[marked[near]]
-            again[:, inputs] = changed[near]
-            sums[near] = self._model.output_sums(again)
+            exact_inputs = self._inputs[marked[near]]
+            exact_inputs[:, inputs] = changed[near]
+            sums[near] = self._model.output_sums(exact_inputs)
         return self._model.sigmoid.decide(sums)
 
 
@@ -229,6 +258,10 @@ def read_network(path: Path, *, favourable: str, name: str, threshold: float = 0
 def _dense_layers(
     layers: list[dict[str, Any]], arrays: Callable[[str], list[NDArray[np.float32]]]
 ) -> tuple[Layer, ...]:
+    """Return the layers of a file; a :class:`WrongLayersError` if they are no ReLU network.
+
+    `layers`: the layers' configurations. `arrays`: from a key of the file to its arrays.
+    """
     activations = [layer.get("activation") for layer in layers]
     plain = (
         bool(layers)

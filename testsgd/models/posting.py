@@ -121,10 +121,10 @@ class Poster:
 
     def _keep_pace(self) -> None:
         """Wait until the next request may be sent."""
-        now = time.monotonic()
-        if now < self._next_at:
-            time.sleep(self._next_at - now)
-        self._next_at = max(now, self._next_at) + self._interval
+        seconds = time.monotonic()
+        if seconds < self._next_at:
+            time.sleep(self._next_at - seconds)
+        self._next_at = max(seconds, self._next_at) + self._interval
 
     def _post_once(self, body: bytes) -> bytes:
         request = urllib.request.Request(self._url, data=body, headers=self._headers, method="POST")

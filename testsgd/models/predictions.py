@@ -1,4 +1,4 @@
-"""Predictions that exist, in the place of a model: each row says what was decided about it."""
+"""Predictions in a column, in the place of a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from testsgd.models.blackbox import PlainRows, PreparedRows
 
 
 class PredictionColumn:
-    """A column of predictions, read as a model reads a row: nothing can be asked beyond it.
+    """A column of predictions in the place of a model, which can be asked about these rows only.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class PredictionColumn:
         self._label = label
 
     def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Return for each row whether its prediction is the favourable label.
+        """Return a mask of the rows whose prediction is the favourable label, shape (n,).
 
         Raises
         ------
@@ -72,5 +72,5 @@ class PredictionColumn:
         return np.asarray(texts == self._label.favourable, dtype=bool)
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
-        """Get ready to decide on rows as they are; no variant has a prediction of its own."""
+        """Return `frame` as prepared rows; no variant of them has a prediction of its own."""
         return PlainRows(self, frame)

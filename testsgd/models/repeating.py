@@ -32,7 +32,7 @@ Take = Callable[[NDArray[np.intp]], Any]
 
 @dataclass(frozen=True)
 class Repetition:
-    """What came of asking again."""
+    """The answers of a model that was asked again, compared with its first ones."""
 
     differing: float = 0.0  # Share of the rows or texts that were answered otherwise.
     asked: int = 0  # Rows or texts that this took.
@@ -41,12 +41,45 @@ class Repetition:
 def ask_again(
     model: Any, take: Take, first: NDArray[np.bool_], *, most: int, at_random: bool = False
 ) -> Repetition:
-    """Ask a model again, in another order and with another batch size, and compare.
+    """Ask a model again, in another order and with another batch size, and compare its answers.
 
-    A network of testsgd's own computes the same each time, and is not asked. `take`: gives the rows
-    or texts at some positions. `first`: what the model said of the first ones. `most`: most to ask
-    about. A :class:`ModelError` is raised if the answers differ by more than rounding explains,
-    unless `at_random` says that the model is known for it.
+    A network of testsgd's own computes the same each time, and is not asked. What counts as
+    rounding is in the module's text.
+
+    Parameters
+    ----------
+    model : Model or TextModel
+        The model. Only a :class:`CheckedFunction` is asked.
+    take : callable
+        From positions, an integer array, to the rows or texts at them.
+    first : numpy.ndarray of bool, shape (n,)
+        The model's decisions on the rows or texts at the positions 0 to n - 1.
+    most : int
+        The most rows or texts to ask about.
+    at_random : bool
+        Whether the model is known to draw its answers, so that no difference is an error.
+
+    Returns
+    -------
+    Repetition
+        The share of the answers that differ, 0 where rounding explains them, and the number of
+        rows or texts asked about.
+
+    Raises
+    ------
+    ModelError
+        If the answers differ by more than rounding explains, and not `at_random`.
+
+    Examples
+    --------
+    >>> from testsgd.data import Label
+    >>> from testsgd.models import CallableTextModel
+    >>> label = Label(column="toxic", favourable="yes", values=["no", "yes"])
+    >>> model = CallableTextModel(lambda texts: ["yes"] * len(texts), label=label, name="always")
+    >>> texts = ["a", "b", "c"]
+    >>> first = model.decisions(texts)
+    >>> ask_again(model, lambda places: [texts[place] for place in places], first, most=3)
+    Repetition(differing=0.0, asked=3)
     """
     first = first[: max(0, most)]
     if not isinstance(model, CheckedFunction) or not len(first):
@@ -57,8 +90,8 @@ def ask_again(
     different = np.flatnonzero(answers != first)
     if at_random or not len(different):
         return Repetition(len(different) / len(first), len(first))
-    more = _asked_about_rounding(model, take, first, different, most - len(first))
-    if more is None:
+    further_asked = _asked_about_rounding(model, take, first, different, most - len(first))
+    if further_asked is None:
         raise ModelError(
             f"the model answered differently about {len(different):,} of the first "
             f"{len(first):,} {model.unit}s when asked about them again, in another order",
@@ -68,7 +101,7 @@ def ask_again(
             model=model.name,
             differing=len(different),
         )
-    return Repetition(0.0, len(first) + more)
+    return Repetition(0.0, len(first) + further_asked)
 
 
 def _asked_about_rounding(
@@ -78,7 +111,10 @@ def _asked_about_rounding(
     different: NDArray[np.intp],
     most: int,
 ) -> int | None:
-    """Return how many questions it took to find that rounding explains it, None if it does not."""
+    """Return the number of rows asked about if rounding explains the differences, None if not.
+
+    `different`: the positions that were answered otherwise.
+    """
     if model.threshold is not None:
         if len(different) > most:
             return None
@@ -87,5 +123,5 @@ def _asked_about_rounding(
         return len(different) if near else None
     if len(different) > 1 or len(first) > most:
         return None
-    again = model.decisions(take(np.arange(len(first))))
-    return len(first) if np.array_equal(again, first) else None
+    repeated = model.decisions(take(np.arange(len(first))))
+    return len(first) if np.array_equal(repeated, first) else None

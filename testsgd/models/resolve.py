@@ -27,7 +27,10 @@ M = TypeVar("M", covariant=True)
 
 @dataclass(frozen=True)
 class LoadedModel(Generic[M]):
-    """A model and what is known of where it came from."""
+    """A model with its origin, its card and, for a model of rows, its columns.
+
+    :func:`load_model` and :func:`load_text_model` return it.
+    """
 
     model: M  # The black box.
     file_sha256: str | None = None  # Of the file it was read from.
@@ -48,7 +51,7 @@ def load_model(
     threshold: float = 0.5,
     trust_pickle: bool = False,
 ) -> LoadedModel[Model]:
-    """Find a model of rows.
+    """Return a model of rows, found by its name, address or file, or made of a given object.
 
     Parameters
     ----------
@@ -92,15 +95,15 @@ def load_model(
         if columns is None and called is origin:
             columns = blackbox.parameter_columns(called, specification.inputs)
             called = blackbox.ColumnFunction(called, columns) if columns else called
-        taken = columns or (specification.inputs if withheld else None)
-        return CallableModel(called, columns=taken, **options)
+        model_columns = columns or (specification.inputs if withheld else None)
+        return CallableModel(called, columns=model_columns, **options)
 
     loaded: LoadedModel[NetworkModel | CallableModel] = _load(
         source, specification, read_network, function, favourable_given, threshold, trust_pickle
     )
     model = loaded.model
-    taken = model.columns or specification.inputs
-    not_given, passed = blackbox.compare_columns(taken, specification, model=model.name)
+    columns = model.columns or specification.inputs
+    not_given, passed = blackbox.compare_columns(columns, specification, model=model.name)
     # A network of testsgd's own belongs to the description that it was trained with.
     passed = passed if isinstance(model, CallableModel) else ()
     return replace(loaded, not_given=not_given, passed=passed)
@@ -114,7 +117,7 @@ def load_text_model(
     threshold: float = 0.5,
     trust_pickle: bool = False,
 ) -> LoadedModel[TextModel]:
-    """Find a model of texts.
+    """Return a model of texts, found by its name, address or file, or made of a given object.
 
     Parameters
     ----------
@@ -170,14 +173,19 @@ def _load(
     threshold: float,
     trust_pickle: bool,
 ) -> LoadedModel[M]:
-    """Find a model; `read` reads a network's file, and `function` wraps a callable."""
+    """Return a model of rows or texts.
+
+    `read`: from the path of a network's file to the network. `function`: from a callable and the
+    object that it is of to a model.
+    """
     if not isinstance(threshold, Real) or not 0 <= threshold < 1:
         raise ParameterError(
             f"{threshold} is not at least 0 and below 1",
             where="threshold",
             remedy="give a score such as 0.5",
         )
-    label, data_set = specification.label, specification.name
+    label = specification.label
+    data_set = specification.name
     takes = "a list of strings" if isinstance(specification, TextSpecification) else "a data frame"
 
     def from_network(path: Path, name: str) -> LoadedModel[M]:
@@ -186,8 +194,16 @@ def _load(
 
     def from_object(target: Any, name: str) -> LoadedModel[M]:
         called, kind = _callable(target, takes)
-        read_as = {"label": label, "favourable_given": favourable_given, "threshold": threshold}
-        return LoadedModel(function(called, target, name=name, kind=kind, **read_as), origin=target)
+        model = function(
+            called,
+            target,
+            name=name,
+            kind=kind,
+            label=label,
+            favourable_given=favourable_given,
+            threshold=threshold,
+        )
+        return LoadedModel(model, origin=target)
 
     if source is None:
         trained = trained_network(data_set)
@@ -201,7 +217,8 @@ def _load(
     if not isinstance(source, (str, Path)):
         model = adapted(source)
         return from_object(model, _name_of(model))
-    text, path = str(source), Path(source)
+    text = str(source)
+    path = Path(source)
     if text.endswith(NETWORK_FILE):
         return from_network(path, path.parent.name or text)
     opened = open_model(source, trust_pickle=trust_pickle)

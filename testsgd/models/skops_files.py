@@ -50,6 +50,7 @@ def _check_nodes(
     leaves: NDArray[np.bool_],
     features: int,
 ) -> None:
+    """Check one tree: all arrays have the shape (nodes,); a ValueError if a node is unsound."""
     # Children come after their parent, so that no way through the tree is without end.
     children = np.array([left, right])
     inside = ((children > np.arange(len(left))) & (children < len(left))).all(axis=0)
@@ -69,16 +70,16 @@ def _parts(estimator: Any) -> Iterator[tuple[Any, int]]:
     owners = (BaseDecisionTree, BaseForest, BaseGradientBoosting, BaseHistGradientBoosting)
     # The same tree may be reached through two owners, of which one gets fewer features.
     seen: set[tuple[int, int | None]] = set()
-    waiting: list[tuple[Any, int | None]] = [(estimator, None)]
-    while waiting:
-        part, features = waiting.pop()
+    pending: list[tuple[Any, int | None]] = [(estimator, None)]
+    while pending:
+        part, features = pending.pop()
         if (id(part), features) in seen:
             continue
         seen.add((id(part), features))
         if isinstance(part, owners):
             given = int(getattr(part, "n_features_in_", 0))
             features = given if features is None else min(features, given)
-        # A tree that nobody owns gets no feature at all.
+        # A tree without an owner gets no feature at all.
         yield part, features or 0
         if isinstance(part, dict):
             inside = [*part.keys(), *part.values()]
@@ -88,7 +89,7 @@ def _parts(estimator: Any) -> Iterator[tuple[Any, int]]:
             inside = part.ravel().tolist() if part.dtype == object else []
         else:
             inside = list(getattr(part, "__dict__", {}).values())
-        waiting.extend((item, features) for item in inside)
+        pending.extend((item, features) for item in inside)
 
 
 SKOPS_FILE = "model.skops"

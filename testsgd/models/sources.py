@@ -1,4 +1,4 @@
-"""From a path, an address or a dotted name to the object of a model, whatever the data are."""
+"""From a path, an address or a dotted name to the object of a model, of rows or of texts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MODEL_FILES: dict[str, Callable[[Path], Any]] = {
 
 @dataclass(frozen=True)
 class OpenedModel:
-    """The object that a text or a path stands for."""
+    """The object that a text or a path stands for, as :func:`open_model` returns it."""
 
     model: Any  # A function, an estimator, a Keras model or an ExternalModel.
     name: str  # What to call it in a report.
@@ -89,7 +89,8 @@ def open_model(source: str | Path, *, trust_pickle: bool) -> OpenedModel | None:
     >>> open_model("math:sqrt", trust_pickle=False).model(4)
     2.0
     """
-    text, path = str(source), Path(source)
+    text = str(source)
+    path = Path(source)
     if is_url(text):
         return _external(EndpointModel(text))
     if text.startswith(COMMAND_PREFIX):
@@ -108,6 +109,22 @@ def open_model(source: str | Path, *, trust_pickle: bool) -> OpenedModel | None:
 
 def adapted(source: Any) -> Any:
     """Return what can be asked of an object of another library; other objects as they are.
+
+    Parameters
+    ----------
+    source : object
+        A model: a module of PyTorch, a model of MLflow, a booster of XGBoost, or anything else.
+
+    Returns
+    -------
+    object
+        For these three an object with a ``predict`` method; else `source` itself, such as a
+        function, an estimator or a Keras model.
+
+    Raises
+    ------
+    ModelError
+        If a booster of XGBoost is of a regression.
 
     Examples
     --------
@@ -136,10 +153,31 @@ def is_model_file(path: Path) -> bool:
 def read_model_file(path: Path, *, trust_pickle: bool) -> Any:
     """Return the function, estimator or Keras model that a file holds.
 
+    Parameters
+    ----------
+    path : pathlib.Path
+        A file of one of the types in ``MODEL_FILES`` or of an installed plug-in, or a pickled one
+        (.joblib, .pkl, .pickle).
+    trust_pickle : bool
+        Whether a pickled file may be read, which runs the code that is in it.
+
+    Returns
+    -------
+    object
+
     Raises
     ------
     ModelError
         If it cannot be read, or is pickled and not trusted.
+    MissingExtraError
+        If the package that reads files of this type is not installed.
+
+    Examples
+    --------
+    >>> read_model_file(Path("pipe.joblib"), trust_pickle=True)
+    Traceback (most recent call last):
+    ...
+    testsgd.errors.ModelError: model 'pipe.joblib': there is no such file; check the path
     """
     if path.suffix in PICKLES:
         return read_pickle(path, trusted=trust_pickle)

@@ -73,9 +73,9 @@ class TorchModel(ExternalModel):
                 f"the module returned a {type(output).__name__} and no tensor",
                 "give a module, or a function, that returns one score or label a row",
             )
-        said = output.detach().cpu()
+        answers = output.detach().cpu()
         # NumPy has no brain floats, and every smaller float is a double too.
-        return self._read((said.double() if said.is_floating_point() else said).numpy())
+        return self._read((answers.double() if answers.is_floating_point() else answers).numpy())
 
     def _numbers(self, asked: pd.DataFrame | Sequence[str]) -> NDArray[np.float32]:
         if not isinstance(asked, pd.DataFrame):

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,20 @@ from testsgd.models.training_split import Split, data_labels, output_labels, spl
 
 
 def check_training(*, seed: int, epochs: int) -> None:
-    """Raise a :class:`ParameterError` if a training cannot go by these."""
+    """Raise an error if a training cannot use this seed or this number of epochs.
+
+    Parameters
+    ----------
+    seed : int
+        At least 0 and below 2**32.
+    epochs : int
+        At least 1.
+
+    Raises
+    ------
+    ParameterError
+        If one of them is out of its range.
+    """
     if not 0 <= seed < 2**32:
         raise ParameterError(
             f"{seed} is not between 0 and {2**32 - 1}", where="seed", remedy="give a whole number"
@@ -50,6 +63,13 @@ def repeatable_keras() -> Any:
     return keras
 
 
+class Duration(TypedDict):
+    """How long a training took, as a :class:`TrainingReport` has it."""
+
+    epochs: int
+    seconds: float
+
+
 def fit(
     keras: Any,
     network: Any,
@@ -59,21 +79,21 @@ def fit(
     epochs: int,
     patience: int,
     progress: Callable[[int, int], None] | None,
-) -> dict[str, Any]:
-    """Train a network with two answers, and write it as it was when its validation loss was least.
+) -> Duration:
+    """Train a network of two labels and write it as it was when its validation loss was least.
 
-    `data`: what Keras' ``fit`` is to know of the data. `patience`: passes without a smaller
-    validation loss after which the training ends. Returns the passes made and the seconds.
+    `data`: the arguments of Keras' ``fit`` that are about the data. `patience`: passes without a
+    smaller validation loss after which the training ends. Returns the passes made and the seconds.
     """
     network.compile(optimizer=keras.optimizers.Adam(1e-3), loss="binary_crossentropy")
     callbacks = [
         keras.callbacks.EarlyStopping("val_loss", patience=patience, restore_best_weights=True),
     ]
     if progress is not None:
-        told = keras.callbacks.LambdaCallback(
+        progress_callback = keras.callbacks.LambdaCallback(
             on_epoch_end=lambda epoch, logs: progress(epoch + 1, epochs)
         )
-        callbacks.append(told)
+        callbacks.append(progress_callback)
     started = time.perf_counter()
     history = network.fit(**data, epochs=epochs, callbacks=callbacks, verbose=0)
     seconds = round(time.perf_counter() - started, 1)
@@ -90,7 +110,7 @@ class Passes:
     """Passes over examples by a network of Keras, any number of trainings in turns.
 
     To compile a network takes seconds, and to train a small one hardly more. So there is one
-    compiled network, and every training keeps what it has come to.
+    compiled network, and every training keeps a copy of its own weights.
     """
 
     def __init__(self, network: Any) -> None:
@@ -107,9 +127,10 @@ class Passes:
         passes: int,
         seed: int,
     ) -> Iterator[list[NDArray[Any]]]:
-        """Train from some weights; give those after each pass.
+        """Train from the given weights and yield the weights after each pass.
 
-        `data`: from the number of a pass, from 0, to what Keras' ``fit`` is to know of the data.
+        `data`: from the number of a pass, counted from 0, to the arguments of Keras' ``fit`` that
+        are about the data.
         """
         network = self._network
         generator = np.random.default_rng(seed)
@@ -129,7 +150,7 @@ class Passes:
             yield network.get_weights()
 
     def scores(self, inputs: Any) -> NDArray[np.float64]:
-        """Return what the network that is being trained now answers; shape (n,)."""
+        """Return the scores of the network as it is in the present training; shape (n,)."""
         answers = self._network.predict(inputs, batch_size=_BATCH, verbose=0)
         return np.asarray(answers, dtype=np.float64).ravel()
 
@@ -137,10 +158,23 @@ class Passes:
         return [variable.numpy() for variable in self._variables]
 
 
+class Accuracies(TypedDict):
+    """The accuracies of a :class:`TrainingReport`."""
+
+    train_accuracy: float
+    test_accuracy: float
+    majority_share: float
+    paper_accuracy: float | None
+
+
 def accuracies(
     right: NDArray[np.bool_], labels: NDArray[np.float32], parts: Split, described: Description
-) -> dict[str, Any]:
-    """Return the accuracies of a report, from which rows or texts are labelled as in the file."""
+) -> Accuracies:
+    """Return the accuracies of a training report.
+
+    `right`: a mask of the rows or texts that the network labels as the file does, shape (n,).
+    `labels`: 1 for the favourable label and 0 for any other, shape (n,).
+    """
     favourable = labels[parts.test].mean()
     return {
         "train_accuracy": float(right[parts.seen].mean()),
@@ -186,8 +220,8 @@ def train_network(
     seed : int
         Fixes the split and the training.
     epochs : int
-        At most so many passes over the training rows; the network with the smallest validation
-        loss is kept.
+        The most passes over the training rows; the network with the smallest validation loss is
+        kept.
     batch_size : int
         Rows a step.
     progress : callable, optional

@@ -22,9 +22,10 @@ Rows = NDArray[np.intp]
 def binary_labels(
     labels: NDArray[np.object_] | None, label: Label, *, one: str, source: str
 ) -> NDArray[np.float32]:
-    """Return 1 for the favourable label and 0 for any other; a :class:`DataError` if some lack one.
+    """Return 1 for the favourable label and 0 for any other, shape (n,).
 
-    `one` is what has a label, ``"row"`` or ``"text"``.
+    `one` is what has a label, ``"row"`` or ``"text"``. A :class:`DataError` is raised if the labels
+    are missing, or one of them is.
     """
     if labels is None:
         raise DataError(
@@ -44,8 +45,8 @@ def binary_labels(
 def data_labels(data: Table | Texts) -> NDArray[np.float32]:
     """Return 1 for the rows or texts with the favourable label and 0 for any other."""
     labels = None if data.labels is None else np.asarray(data.labels, dtype=object)
-    label, source = data.specification.label, data.source or "the data"
-    return binary_labels(labels, label, one=data.unit, source=source)
+    source = data.source or "the data"
+    return binary_labels(labels, data.specification.label, one=data.unit, source=source)
 
 
 def unit_of(data: Table | Texts) -> str:
@@ -54,15 +55,20 @@ def unit_of(data: Table | Texts) -> str:
 
 
 def split_data(data: Table | Texts, labels: NDArray[np.float32], seed: int) -> Split:
-    """Split rows or texts by :func:`split_examples`, as the data say that they belong together."""
-    told: dict[str, Any] = {"unit": data.unit, "source": data.source or "the data"}
-    if isinstance(data, Texts):
-        told |= {"parts": data.parts, "training_only": data.training_only}
-    return split_examples(labels, seed, clusters=data.clusters, **told)
+    """Split rows or texts by :func:`split_examples`, with the clusters and parts of the data."""
+    return split_examples(
+        labels,
+        seed,
+        unit=data.unit,
+        source=data.source or "the data",
+        parts=data.parts if isinstance(data, Texts) else None,
+        clusters=data.clusters,
+        training_only=data.training_only if isinstance(data, Texts) else None,
+    )
 
 
 def output_labels(data: Table | Texts) -> Labels:
-    """Return what a network means that gives the probability of the favourable label."""
+    """Return the labels of a network whose output is the probability of the favourable one."""
     label = data.specification.label
     values: list[Any] = label.values or sorted(set([] if data.labels is None else data.labels))
     others = [value for value in values if value != label.favourable]
@@ -72,16 +78,23 @@ def output_labels(data: Table | Texts) -> Labels:
 
 @dataclass(frozen=True)
 class Split:
-    """Which rows are trained on, which choose when to stop, and which are for the test."""
+    """Positions of the rows or texts for training, for choosing when to stop, and for the test.
 
-    # Places, ascending; no two have one in common.
+    Examples
+    --------
+    >>> split = Split(train=np.array([0, 3]), validation=np.array([1]), test=np.array([2]))
+    >>> split.seen.tolist()
+    [0, 3, 1]
+    """
+
+    # Positions, ascending; no two have one in common.
     train: Rows
     validation: Rows
     test: Rows
 
     @property
     def seen(self) -> Rows:
-        """All that are not for the test."""
+        """Positions of all that are not for the test: those for training, then the others."""
         return np.concatenate([self.train, self.validation])
 
 
@@ -95,7 +108,7 @@ def split_examples(
     clusters: NDArray[np.integer] | None = None,
     training_only: NDArray[np.bool_] | None = None,
 ) -> Split:
-    """Split rows or texts by chance, the labels' shares kept.
+    """Split rows or texts at random, with the labels' shares kept.
 
     `parts`: ``"train"`` or ``"test"``, or None for those that the split decides on. If any is
     ``"test"``, the test is of just those; else 20% are for the test. Of the rest 10% choose when to
@@ -105,21 +118,22 @@ def split_examples(
     rows = np.arange(len(labels))
     groups = rows if clusters is None else np.unique(clusters, return_inverse=True)[1]
     free = np.ones(len(rows), dtype=bool) if training_only is None else ~training_only
-    told = np.full(len(rows), None, dtype=object) if parts is None else parts
-    testable = free & (told == "test" if (told == "test").any() else told != "train")
+    part_of = np.full(len(rows), None, dtype=object) if parts is None else parts
+    given_test = part_of == "test"
+    testable = free & (given_test if given_test.any() else part_of != "train")
     try:
         if not 0 < labels.sum() < len(labels):
             raise ValueError("one label only")
-        if (told == "test").any():
-            tested = _with(groups, rows[told == "test"])
-            rest = _first(groups, rows[free & ~tested])
+        if given_test.any():
+            tested = _in_groups_of(groups, rows[given_test])
+            rest = _first_of_groups(groups, rows[free & ~tested])
         else:
-            rest, drawn = _draw(_first(groups, rows[testable]), labels, TEST_SHARE, seed)
-            tested = _with(groups, drawn)
-            fixed = rows[free & (told == "train") & ~tested]
-            rest = np.concatenate([rest, _first(groups, fixed)])
+            rest, drawn = _draw(_first_of_groups(groups, rows[testable]), labels, TEST_SHARE, seed)
+            tested = _in_groups_of(groups, drawn)
+            fixed = rows[free & (part_of == "train") & ~tested]
+            rest = np.concatenate([rest, _first_of_groups(groups, fixed)])
         _, drawn = _draw(rest, labels, VALIDATION_SHARE, seed)
-        checked = _with(groups, drawn)
+        checked = _in_groups_of(groups, drawn)
         if not (tested & testable).any():
             raise ValueError("no test")
     except ValueError as error:
@@ -132,20 +146,21 @@ def split_examples(
     return Split(rows[~tested & ~checked], rows[checked], rows[tested & testable])
 
 
-def _first(groups: Rows, rows: Rows) -> Rows:
+def _first_of_groups(groups: Rows, rows: Rows) -> Rows:
     """Return the first row of each group that the rows are of, ascending."""
     return np.sort(rows[np.unique(groups[rows], return_index=True)[1]])
 
 
 def _draw(rows: Rows, labels: NDArray[np.float32], share: float, seed: int) -> list[Rows]:
-    """Split rows into those left and a share drawn, the labels' shares kept."""
+    """Return the rows that are left and a random `share` of them, with the labels' shares kept."""
     from sklearn.model_selection import train_test_split
 
-    options: dict[str, Any] = {"stratify": labels[rows], "random_state": seed}
-    parts: list[Rows] = train_test_split(rows, test_size=share, **options)
+    parts: list[Rows] = train_test_split(
+        rows, test_size=share, stratify=labels[rows], random_state=seed
+    )
     return parts
 
 
-def _with(groups: Rows, rows: Rows) -> NDArray[np.bool_]:
-    """Mark all that are of one group with any of some rows."""
+def _in_groups_of(groups: Rows, rows: Rows) -> NDArray[np.bool_]:
+    """Return a mask of all that are of one group with any of `rows`; shape (n,)."""
     return np.isin(groups, groups[rows])

@@ -171,7 +171,8 @@ def read_archive(path: Path, specification: TextSpecification) -> TextRows:
     )
     files: dict[tuple[int, int, int, int], str] = {}
     for match, content in _contents(path, members):
-        part, label = _ARCHIVE_PARTS.index(match["part"]), folders.index(match["label"])
+        part = _ARCHIVE_PARTS.index(match["part"])
+        label = folders.index(match["label"])
         key = part, label, int(match["number"]), int(match["rating"])
         files[key] = _decoded(content, path, match[0])
     if not files:

@@ -65,7 +65,7 @@ class TermsDocument(Part):
     categories: dict[str, dict[str, Annotated[TermEntry, BeforeValidator(_entry)]]]
 
     @model_validator(mode="after")
-    def _forms_are_told_apart(self) -> TermsDocument:
+    def _forms_are_distinct(self) -> TermsDocument:
         if not self.terms.name.strip():
             raise mistake(("terms", "name"), "give the list a name")
         if not self.categories:
@@ -100,6 +100,7 @@ class TermsDocument(Part):
         return self
 
     def _neutral_words_are_usable(self, forms: Mapping[str, tuple[str, str]]) -> None:
+        """Check that neutral words are of known categories and are no `forms` of terms."""
         for category, words in self.terms.neutral.items():
             where = ("terms", "neutral", category)
             if category not in self.categories:
@@ -124,7 +125,13 @@ def _check_form(form: str, where: tuple[str | int, ...]) -> None:
 
 @dataclass(frozen=True)
 class Term:
-    """A sensitive term and the forms in which a text may have it."""
+    """A sensitive term and the forms in which a text may have it.
+
+    Examples
+    --------
+    >>> Term("teenager", plural=("teenagers",), spellings=("teen-ager",)).forms
+    ('teenager', 'teen-ager', 'teenagers')
+    """
 
     name: str  # The singular, in lower case, words apart by one blank.
     plural: tuple[str, ...] = ()  # The first is written where a plural is replaced.
@@ -141,7 +148,7 @@ class Term:
 
 @dataclass(frozen=True)
 class TermCategory:
-    """A category of sensitive terms, such as religion."""
+    """A category of sensitive terms, such as religion, with the neutral words for them."""
 
     name: str
     terms: tuple[Term, ...]  # In the order of the list.
@@ -151,7 +158,17 @@ class TermCategory:
 
 @dataclass(frozen=True)
 class SensitiveTerms:
-    """A list of sensitive terms. No form stands in it twice."""
+    """A list of sensitive terms by category, in which no form stands twice.
+
+    :func:`load_terms` reads one from a TOML file, :func:`terms_from_mapping` from a mapping.
+
+    Examples
+    --------
+    >>> ages = TermCategory("age", (Term("old", article="an"), Term("teenager", ("teenagers",))))
+    >>> terms = SensitiveTerms("two ages", "an example", (ages,))
+    >>> terms.names, terms.sizes
+    (('age',), (2,))
+    """
 
     name: str
     source: str  # Where it is from.
@@ -161,12 +178,12 @@ class SensitiveTerms:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the categories."""
+        """Names of the categories, in their order."""
         return tuple(category.name for category in self.categories)
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """All terms."""
+        """All terms, in the order of the categories."""
         return tuple(term for category in self.categories for term in category.terms)
 
     @property
@@ -187,6 +204,12 @@ class SensitiveTerms:
 
 def terms_file() -> Path:
     """Return the path of the list that is shipped with the package, to be copied and changed.
+
+    It is Table 1 of the TestSGD paper.
+
+    Returns
+    -------
+    pathlib.Path
 
     Examples
     --------
@@ -235,6 +258,16 @@ def load_terms(source: str | Path | None = None) -> SensitiveTerms:
 def terms_from_mapping(document: Mapping[str, Any]) -> SensitiveTerms:
     """Read a list of sensitive terms from a mapping with the keys of the TOML format.
 
+    Parameters
+    ----------
+    document : mapping
+        ``"terms"``: what the list is called and where it is from. ``"categories"``: from each
+        category to its terms, each with its plurals or a mapping of its forms.
+
+    Returns
+    -------
+    SensitiveTerms
+
     Raises
     ------
     SpecificationError
@@ -274,6 +307,11 @@ def _neutral(words: list[str] | None) -> tuple[str, ...] | None:
 
 def _term(name: str, entry: TermEntry) -> Term:
     plain = plain_form(name)
-    plural, spellings = (tuple(map(plain_form, forms)) for forms in (entry.plural, entry.spellings))
-    article = entry.article or ("an" if plain[0] in "aeiou" else "a")
-    return Term(plain, plural, spellings, article, entry.ambiguous, entry.acronym)
+    return Term(
+        name=plain,
+        plural=tuple(map(plain_form, entry.plural)),
+        spellings=tuple(map(plain_form, entry.spellings)),
+        article=entry.article or ("an" if plain[0] in "aeiou" else "a"),
+        ambiguous=entry.ambiguous,
+        acronym=entry.acronym,
+    )

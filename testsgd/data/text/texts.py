@@ -23,7 +23,10 @@ from testsgd.errors import DataError, ParameterError
 
 @dataclass(frozen=True)
 class Texts(Sampled):
-    """Texts that fit their description."""
+    """Texts that fit their description, with their labels.
+
+    :func:`check_texts` makes one of given texts, :func:`load_texts` of a data set's files.
+    """
 
     unit = "text"
 
@@ -38,19 +41,31 @@ class Texts(Sampled):
         return len(self.texts)
 
     def take(self, rows: NDArray[np.intp]) -> Texts:
-        """Return the texts in some positions, in the order wanted."""
+        """Return the texts at the given positions, shape (m,), in the order of the positions."""
         return replace(
             self,
             texts=tuple(self.texts[row] for row in rows.tolist()),
-            labels=_taken(self.labels, rows),
-            parts=_taken(self.parts, rows),
-            clusters=_taken(self.clusters, rows),
-            training_only=_taken(self.training_only, rows),
+            labels=_at_rows(self.labels, rows),
+            parts=_at_rows(self.parts, rows),
+            clusters=_at_rows(self.clusters, rows),
+            training_only=_at_rows(self.training_only, rows),
         )
 
 
 def texts_fingerprint(texts: Texts | Sequence[str]) -> str:
     """Return the sha256 of the texts, in their order.
+
+    Labels do not count.
+
+    Parameters
+    ----------
+    texts : Texts or sequence of str
+        The texts.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
 
     Examples
     --------
@@ -66,7 +81,7 @@ def texts_fingerprint(texts: Texts | Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def _taken(values: Any, rows: NDArray[np.intp]) -> Any:
+def _at_rows(values: Any, rows: NDArray[np.intp]) -> Any:
     return None if values is None else values[rows]
 
 
@@ -129,7 +144,7 @@ def _checked(
     specification: TextSpecification,
     source: str,
 ) -> Texts:
-    """Make texts of a series, after checking every one of them and the labels."""
+    """Return texts of a series, shape (n,), after checking every one of them and the labels."""
     where = source or "the data"
     if len(texts) == 0:
         raise DataError("there are no texts", where=where, remedy="give at least one text")
@@ -249,8 +264,8 @@ def load_texts(
     files = sorted((item for item in used if item.role == "texts"), key=lambda item: item.training)
     rows = [_read(paths[item.name], specification, item, annotations) for item in files]
     texts = _joined(rows, specification, [paths[item.name].name for item in files])
-    only = np.repeat([item.training for item in files], [len(read.texts) for read in rows])
-    return replace(texts, training_only=only if only.any() else None)
+    training_only = np.repeat([item.training for item in files], [len(read.texts) for read in rows])
+    return replace(texts, training_only=training_only if training_only.any() else None)
 
 
 def _read(
@@ -259,6 +274,7 @@ def _read(
     file: TextFile,
     annotations: tuple[Path, TextFile] | None,
 ) -> TextRows:
+    """Read the texts of one file: an archive if it is described and named as one, else columns."""
     if specification.layout == "archive" and is_archive(path):
         return read_archive(path, specification)
     return read_columns(path, specification, file, annotations=annotations)
@@ -283,7 +299,10 @@ def _joined(rows: list[TextRows], specification: TextSpecification, names: list[
     )
     parts = None
     if any(read.parts is not None for read in rows):
-        unsaid = (np.full(len(read.texts), None, dtype=object) for read in rows)
-        told = zip(rows, unsaid, strict=True)
-        parts = np.concatenate([none if read.parts is None else read.parts for read, none in told])
+        parts = np.concatenate(
+            [
+                np.full(len(read.texts), None, dtype=object) if read.parts is None else read.parts
+                for read in rows
+            ]
+        )
     return replace(texts, parts=parts, clusters=clusters_of(rows))

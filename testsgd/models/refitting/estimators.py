@@ -1,4 +1,4 @@
-"""Fitting scikit-learn's estimators, and what behaves like them, again."""
+"""Fitting estimators of scikit-learn, and others with the same methods, again."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testsgd.data import Label, category_text
 from testsgd.errors import ModelError
@@ -61,9 +62,16 @@ class EstimatorRefitter:
         """Return a fitted estimator as a model whose answers are read as the original's."""
         return self._model.reading(estimator.predict)
 
-    def refit(self, extra: Examples | None, *, seed: int, **instead: Any) -> Iterator[Stage[Any]]:
-        """Fit a clone to the training examples and some more; give it as the only stage."""
-        examples = self._training.instead(**instead)
+    def refit(
+        self,
+        extra: Examples | None,
+        *,
+        weights: NDArray[np.float64] | None = None,
+        labels: NDArray[np.bool_] | None = None,
+        seed: int,
+    ) -> Iterator[Stage[Any]]:
+        """Fit a clone to the training examples and further ones; yield it as the only stage."""
+        examples = self._training.instead(weights=weights, labels=labels)
         if extra is not None and len(extra):
             examples = examples.join(extra)
         yield Stage(self.reading(self._fitted(examples, seed)), "fitted")
@@ -161,7 +169,7 @@ def weight_parameter(estimator: Any) -> str | None:
 
 
 def fitted_labels(estimator: Any, label: Label, model: CheckedFunction[Any]) -> tuple[Any, Any]:
-    """Find what an estimator calls the favourable label and the other one."""
+    """Return what an estimator calls the favourable label and the other one."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         return _labels_without_classes(label, model)
@@ -185,7 +193,7 @@ def fitted_labels(estimator: Any, label: Label, model: CheckedFunction[Any]) -> 
 
 
 def _labels_without_classes(label: Label, model: CheckedFunction[Any]) -> tuple[Any, Any]:
-    """Return what a regressor, or an estimator that does not tell its labels, is fitted to."""
+    """Return the labels that a regressor, or an estimator without ``classes_``, is fitted to."""
     if model.output == "scores":
         return 1.0, 0.0
     if model.read_as:

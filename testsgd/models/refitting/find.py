@@ -27,20 +27,67 @@ def refitter_for(
     *,
     from_scratch: bool = False,
 ) -> Refitter[Any]:
-    """Find out how a model is trained again; a :class:`ModelError` if it cannot be.
+    """Return what can train a model again.
 
-    It is trained on `training`; `validation` says when a training from scratch is at its end.
-    `from_scratch`: True: training starts anew; False: from the original weights, where there are
-    any.
+    This is known for networks of testsgd's own, compiled Keras models with one output, and
+    estimators of scikit-learn or with the same methods.
+
+    Parameters
+    ----------
+    loaded : LoadedModel
+        The model. It is not changed.
+    specification : DatasetSpecification or TextSpecification
+        The data set, with the favourable label.
+    training : Examples
+        The training examples.
+    validation : Examples
+        Examples whose loss ends a training from scratch, once it stops falling. An estimator is
+        fitted without them.
+    from_scratch : bool
+        True: training starts from new weights. False: from the original weights. An estimator is
+        always fitted from scratch.
+
+    Returns
+    -------
+    Refitter
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be trained again.
+    MissingExtraError
+        If a network of texts or a Keras model is to be trained without TensorFlow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from testsgd.data import specification_from_mapping
+    >>> from testsgd.models import load_model
+    >>> specification = specification_from_mapping({
+    ...     "dataset": {"name": "loans"},
+    ...     "label": {"column": "granted", "favourable": "yes", "values": ["no", "yes"]},
+    ...     "features": {"age": {"type": "integer", "range": [18, 90], "sensitive": True}},
+    ... })
+    >>> people = pd.DataFrame({"age": [30, 40]})
+    >>> tree = DecisionTreeClassifier().fit(people, ["no", "yes"])
+    >>> examples = Examples(people, np.array([False, True]))
+    >>> refitter = refitter_for(load_model(tree, specification), specification, examples, examples)
+    >>> refitter.kind
+    'DecisionTreeClassifier, fitted anew'
     """
-    model, origin, card = loaded.model, estimator_of(loaded.origin), loaded.card
-    parts = (card, training, validation)
+    model = loaded.model
+    origin = estimator_of(loaded.origin)
+    card = loaded.card
     if isinstance(model, NetworkModel) and isinstance(origin, Path):
-        return NetworkRefitter(model, origin, *parts, from_scratch=from_scratch)
+        return NetworkRefitter(model, origin, card, training, validation, from_scratch=from_scratch)
     if isinstance(model, TextNetwork) and isinstance(origin, Path):
-        return TextNetworkRefitter(model, origin, *parts, from_scratch=from_scratch)
+        return TextNetworkRefitter(
+            model, origin, card, training, validation, from_scratch=from_scratch
+        )
     if isinstance(model, CheckedFunction) and is_keras_model(origin):
-        return KerasRefitter(origin, model, *parts, from_scratch=from_scratch)
+        return KerasRefitter(origin, model, card, training, validation, from_scratch=from_scratch)
     if isinstance(model, CheckedFunction) and is_estimator(origin):
         return EstimatorRefitter(origin, model, specification.label, card, training)
     raise ModelError(

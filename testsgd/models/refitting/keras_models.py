@@ -23,11 +23,12 @@ from testsgd.models.refitting.schedule import (
     KERAS_ANEW,
     KERAS_ON,
     KERAS_PENALISED,
+    Schedule,
     StagedRefitter,
 )
 from testsgd.models.training import Passes, repeatable_keras
 
-# Scores are at least so far from 0 and from 1 where their log odds are taken.
+# The least distance of scores from 0 and from 1 where their log odds are taken.
 _LEAST = 1e-6
 
 
@@ -41,11 +42,21 @@ class KerasRefitter(StagedRefitter[Any]):
     schedules = (KERAS_ON, KERAS_ANEW)
 
     def __init__(
-        self, network: Any, model: CheckedFunction[Any], *arguments: Any, **options: Any
+        self,
+        network: Any,
+        model: CheckedFunction[Any],
+        card: Mapping[str, Any],
+        training: Examples,
+        validation: Examples,
+        *,
+        from_scratch: bool = False,
+        schedule: Schedule | None = None,
     ) -> None:
         self._keras = repeatable_keras()
         self._network = network
-        super().__init__(model, *arguments, **options)
+        super().__init__(
+            model, card, training, validation, from_scratch=from_scratch, schedule=schedule
+        )
         self._rows = isinstance(self._training.inputs, pd.DataFrame)
         if not network.compiled:
             raise self._error("it is not compiled", "call its compile with an optimiser and a loss")
@@ -86,19 +97,20 @@ class KerasRefitter(StagedRefitter[Any]):
         What is added to the loss gets into the labels and weights that Keras' ``fit`` is given, by
         the scores before each epoch: so any compiled model can be trained.
         """
-        targets, weights = self._training.full_targets(), self._training.full_weights()
-        every = np.arange(len(targets))
+        targets = self._training.full_targets()
+        weights = self._training.full_weights()
+        all_rows = np.arange(len(targets))
 
         def data(epoch: int) -> dict[str, Any]:
             scores = self._passes.scores(self._fed(self._inputs))
-            learnt, counts = targets_with(
-                scores, targets, weights, added(every, self._margins(scores))
+            epoch_targets, epoch_weights = targets_with(
+                scores, targets, weights, added(all_rows, self._margins(scores))
             )
-            order = generator.permutation(len(every))
+            order = generator.permutation(len(all_rows))
             return {
                 "x": self._fed(self._inputs[order]),
-                "y": learnt[order].astype(np.float32),
-                "sample_weight": counts[order].astype(np.float32),
+                "y": epoch_targets[order].astype(np.float32),
+                "sample_weight": epoch_weights[order].astype(np.float32),
                 "batch_size": KERAS_PENALISED.batch_size,
                 "shuffle": False,
             }
@@ -112,12 +124,11 @@ class KerasRefitter(StagedRefitter[Any]):
         return self._model.reading(_Snapshot(self._asked, arrays))
 
     def _margins(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the log odds of scores less those of the threshold, shape (n,)."""
         threshold = 0.5 if self._model.threshold is None else self._model.threshold
-        certain = np.clip(scores, _LEAST, 1 - _LEAST)
-        of_threshold = np.clip(threshold, _LEAST, 1 - _LEAST)
-        return np.asarray(
-            np.log(certain) - np.log1p(-certain) - np.log(of_threshold) + np.log1p(-of_threshold)
-        )
+        clipped = np.clip(scores, _LEAST, 1 - _LEAST)
+        level = np.clip(threshold, _LEAST, 1 - _LEAST)
+        return np.asarray(np.log(clipped) - np.log1p(-clipped) - np.log(level) + np.log1p(-level))
 
     def _fed(self, inputs: NDArray[Any]) -> Any:
         """Return numbers of rows, or texts, as Keras takes them."""
@@ -139,7 +150,8 @@ class KerasRefitter(StagedRefitter[Any]):
         return Passes(self._compiled_copy())
 
     def _compiled_copy(self) -> Any:
-        network, optimizer = self._copy(), self._network.optimizer
+        network = self._copy()
+        optimizer = self._network.optimizer
         network.compile(
             optimizer=type(optimizer).from_config(optimizer.get_config()), loss=self._network.loss
         )
@@ -206,10 +218,11 @@ def targets_with(
     weights: NDArray[np.float64],
     added: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return targets in [0, 1] and weights whose cross-entropy has the slopes with what is added.
+    """Return targets in [0, 1] and weights that give the cross-entropy further slopes.
 
-    The slope of a row's cross-entropy by the log odds is its weight times the score less the
-    target; `added` comes to it, at these scores. All arrays have the shape (rows,).
+    The slope of a row's cross-entropy by its log odds is ``weight * (score - target)``. With the
+    targets and weights returned it is, at these scores, ``weight * (score - target) + added`` of
+    the ones given. All arrays have the shape (rows,).
     """
     slopes = weights * (scores - targets) + added
     counted = weights > 0

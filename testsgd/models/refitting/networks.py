@@ -75,9 +75,9 @@ class NetworkRefitter(FileRefitter[NetworkModel]):
             return slopes
 
         examples = [self._training]
-        # An epoch has some twenty steps at least, of few rows, too.
-        few = max(_FEWEST_IN_BATCH, len(self._inputs) // 20)
-        batch_size = min(ROWS_PENALISED.batch_size, few)
+        # So that an epoch of few rows, too, has some twenty steps at least.
+        largest_batch = max(_FEWEST_IN_BATCH, len(self._inputs) // 20)
+        batch_size = min(ROWS_PENALISED.batch_size, largest_batch)
         passes = train(
             (model or original).layers,
             self._inputs,
@@ -91,12 +91,13 @@ class NetworkRefitter(FileRefitter[NetworkModel]):
         return NetworkModel(layers, original.encoding, sigmoid=original.sigmoid, name=original.name)
 
     def _margins(self, sums: Floats) -> NDArray[np.float64]:
+        """Return the margins of the output's sums, shape (n,): above 0 where favourable."""
         threshold = self._model.sigmoid.decision_threshold
         return np.asarray(self._sign * (sums.astype(np.float64) - threshold))
 
     @property
     def _sign(self) -> float:
-        """Whether the output grows with the favourable label's probability, 1, or falls, -1."""
+        """1 if the output is the favourable label's probability, -1 if the other label's."""
         sigmoid = self._model.sigmoid
         return 1.0 if sigmoid.favourable == sigmoid.labels.positive else -1.0
 
@@ -136,20 +137,22 @@ def train(
     generator: np.random.Generator,
     added: AddedSlopes | None = None,
 ) -> Iterator[tuple[int, tuple[Layer, ...]]]:
-    """Train ReLU layers and one sigmoid output to the least cross-entropy and decay, by Adam.
+    """Train ReLU layers and one sigmoid output by Adam; yield epochs and the networks after them.
 
-    `targets`: what the output should be, in [0, 1], shape (n,); `weights`: how much each row
-    counts. `added`: what else the loss is made of, by its slopes. Gives the number of an epoch,
-    from 1, and the network after it; the layers to begin with are never changed. After Kingma and
-    Ba, Adam: A Method for Stochastic Optimization, ICLR 2015,
-    algorithm 1 in the form of the remark at the end of section 2.
+    The loss is the weighted cross-entropy plus half the decay times the sum of the squared
+    parameters. `inputs`: shape (n, inputs). `targets`: what the output should be, in [0, 1], shape
+    (n,). `weights`: how much each row counts, shape (n,). `added`: what else the loss is made of,
+    by its slopes. Epochs are counted from 1. The given layers are never changed. After Kingma and
+    Ba, Adam: A Method for Stochastic Optimization, ICLR 2015, algorithm 1 in the form of the remark
+    at the end of section 2.
     """
     kernels = [layer.weights.copy() for layer in layers]
     biases = [layer.bias.copy() for layer in layers]
     parameters = [*kernels, *biases]
     means = [np.zeros_like(parameter) for parameter in parameters]
     squares = [np.zeros_like(parameter) for parameter in parameters]
-    decay, steps = np.float32(schedule.decay), 0
+    decay = np.float32(schedule.decay)
+    steps = 0
     for epoch in range(1, schedule.epochs + 1):
         order = generator.permutation(len(inputs))
         with single_threaded_products():
@@ -192,8 +195,10 @@ def gradients(
 ) -> list[Floats]:
     """Return the gradients of the batch's cross-entropy by the kernels, then by the biases.
 
-    The cross-entropy is the weighted sum over the number of rows. `added`: from the output's sums
-    to the slopes by them of another sum over the rows, which is divided by their number, too.
+    The cross-entropy is the weighted sum over the number of rows. Its slope by the output's sum z
+    of a row is ``weight * (sigmoid(z) - target) / rows``. `inputs`: shape (rows, inputs);
+    `targets`, `weights`: shape (rows,). `added`: from the output's sums to the slopes by them of
+    another sum over the rows, which is divided by their number, too.
     """
     activations = [inputs]
     for kernel, bias in zip(kernels[:-1], biases[:-1], strict=True):
@@ -206,7 +211,8 @@ def gradients(
     if added is not None:
         by_output += added(output)
     slopes = (by_output / np.float32(len(inputs)))[:, np.newaxis]
-    by_kernel, by_bias = [], []
+    by_kernel = []
+    by_bias = []
     for index in reversed(range(len(kernels))):
         by_kernel.append(activations[index].T @ slopes)
         by_bias.append(slopes.sum(axis=0))

@@ -1,4 +1,4 @@
-"""What a model that can be trained again is given, and what it gives."""
+"""Examples to train a model on again, and the protocols of what trains it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ M = TypeVar("M")
 
 @dataclass(frozen=True)
 class Examples:
-    """Rows or texts with their labels.
+    """Rows or texts to train on, with their labels, weights and targets.
 
     Raises
     ------
@@ -129,14 +129,14 @@ class Examples:
 
 @dataclass(frozen=True)
 class Stage(Generic[M]):
-    """A model at one point of its training."""
+    """A model at one point of its training, as :meth:`Trainer.refit` yields it."""
 
     model: M  # The black box, which further training does not change.
     name: str  # Which point that is, such as ``"epoch 3"``.
 
 
 class Trainer(Protocol[M]):
-    """A model that can be trained again, with the examples it is trained on."""
+    """A model that can be trained again, with its training examples."""
 
     takes_weights: bool  # True if examples may count more or less than others.
 
@@ -148,30 +148,47 @@ class Trainer(Protocol[M]):
         labels: NDArray[np.bool_] | None = None,
         seed: int,
     ) -> Iterator[Stage[M]]:
-        """Train on the training examples and some more; give the model as it gets on, lazily.
+        """Train on the training examples and further ones; yield the model at points of it.
 
-        `extra`: what is trained on besides. `weights`, `labels`: how much each training example
-        counts, and whether it has the favourable label, instead of its own weight and label. The
-        same seed gives the same models.
+        Parameters
+        ----------
+        extra : Examples or None
+            Further examples to train on.
+        weights : numpy.ndarray of float, shape (n,), optional
+            How much each training example counts, instead of its own weight.
+        labels : numpy.ndarray of bool, shape (n,), optional
+            Whether each training example has the favourable label, instead of its own label.
+        seed : int
+            The same seed gives the same models.
+
+        Yields
+        ------
+        Stage
+            The model at one point of the training; the training goes on when the next is asked
+            for.
         """
         ...
 
 
 class Refitter(Trainer[M], Protocol[M]):
-    """A model that can be trained again and written."""
+    """A model that can be trained again and written.
+
+    :func:`refitter_for` returns the one for a model.
+    """
 
     kind: str  # What is trained and how, in words for a report.
     goes_on: bool  # True if training starts from the original weights.
 
     def write(self, model: M, folder: Path, about: Mapping[str, Any]) -> list[Path]:
-        """Write a model that :meth:`refit` gave, and its card with what `about` says.
+        """Write a model that :meth:`refit` yielded, and its card; return the files' paths.
 
-        The model's file is moved into its place last.
+        `about`: entries of the card, besides those of the original's. The model's file is moved
+        into its place last.
         """
         ...
 
     def check_writable(self) -> None:
-        """Raise an error now if :meth:`write` could not do its work."""
+        """Raise an error if :meth:`write` would fail, such as for a package that is missing."""
         ...
 
 
@@ -186,7 +203,7 @@ class PenalisedTrainer(Protocol[M]):
 
     @property
     def training_size(self) -> int:
-        """How many examples it is trained on."""
+        """Number of training examples."""
         ...
 
     def margins(self) -> NDArray[np.float64]:

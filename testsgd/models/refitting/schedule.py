@@ -38,7 +38,7 @@ class RowSchedule(Schedule):
 
     `decay`: half of it times the sum of the squared weights is added to the loss: small weights
     keep a network from learning single rows by heart. `annealed`: the learning rate falls to
-    nothing along half a cosine. `every`: a stage is given after so many epochs.
+    nothing along half a cosine. `every`: the number of epochs from one stage to the next.
     """
 
     decay: float = 0.0
@@ -56,7 +56,7 @@ class TextSchedule(Schedule):
     """How a network of texts is trained.
 
     `updates`: steps in all, from which the number of epochs follows: at least 2, and at most
-    `epochs`. None: there are just so many epochs. `distilled`: of the training texts the original's
+    `epochs`. None: there are `epochs` epochs. `distilled`: of the training texts the original's
     own scores are learnt, not their labels. At the start these are met, so that only the texts that
     are added move the network. Where a training is given weights or labels, these are learnt.
     `dropout`: parts of the network are left out by chance, as in the first training.
@@ -68,7 +68,7 @@ class TextSchedule(Schedule):
     dropout: bool = True
 
     def epochs_of(self, steps: int) -> int:
-        """Return how many epochs of so many steps there are to be."""
+        """Return the number of epochs, each of `steps` steps."""
         if self.updates is None:
             return self.epochs
         return min(max(round(self.updates / steps), 2), self.epochs)
@@ -95,7 +95,7 @@ KERAS_PENALISED = Schedule(4, 1e-3, 128)
 M = TypeVar("M")
 N = TypeVar("N", bound=SigmoidNetwork[Any])
 
-# So little is a score at least away from 0 and from 1: one mistake does not count without end.
+# The least distance of a score from 0 and from 1: so the loss of one mistake is finite.
 _SMALLEST = 1e-7
 
 
@@ -122,57 +122,72 @@ class StagedRefitter(ABC, Generic[M]):
     ) -> None:
         self._model = model
         self._card = dict(card)
-        self._training, self._validation = training, validation
+        self._training = training
+        self._validation = validation
         # Of the class of the schedules above.
         self._schedule: Any = schedule or self.schedules[from_scratch]
         self.goes_on = not from_scratch
         start = "from scratch" if from_scratch else "from the original weights"
         self.kind = f"{model.kind}, {start}"
 
-    def refit(self, extra: Examples | None, *, seed: int, **instead: Any) -> Iterator[Stage[M]]:
-        """Train on the training examples and some more; yield the network as it gets on."""
-        training = self._learnt(**instead)
+    def refit(
+        self,
+        extra: Examples | None,
+        *,
+        weights: NDArray[np.float64] | None = None,
+        labels: NDArray[np.bool_] | None = None,
+        seed: int,
+    ) -> Iterator[Stage[M]]:
+        """Train on the training examples and further ones; yield the network after each stage."""
+        training = self._training_examples(weights=weights, labels=labels)
         examples = [training] if extra is None or not len(extra) else [training, extra]
-        least, waited = np.inf, 0
+        smallest_loss = np.inf
+        stages_without_gain = 0
         for stage in self._stages(examples, seed):
             yield stage
             if self._schedule.patience is None:
                 continue
             loss = self._loss(stage.model)
-            least, waited = (loss, 0) if loss < least else (least, waited + 1)
-            if waited >= self._schedule.patience:
+            if loss < smallest_loss:
+                smallest_loss = loss
+                stages_without_gain = 0
+            else:
+                stages_without_gain += 1
+            if stages_without_gain >= self._schedule.patience:
                 return
 
     @property
     def training_size(self) -> int:
-        """How many examples it is trained on."""
+        """Number of training examples."""
         return len(self._training)
 
     def check_writable(self) -> None:
         """Do nothing: a network can be written without any extra."""
 
-    def _learnt(self, **instead: Any) -> Examples:
-        """Return the training examples, perhaps with other weights and labels."""
-        return self._training.instead(**instead)
+    def _training_examples(
+        self, *, weights: NDArray[np.float64] | None, labels: NDArray[np.bool_] | None
+    ) -> Examples:
+        """Return the training examples, with other weights and labels where these are given."""
+        return self._training.instead(weights=weights, labels=labels)
 
     @abstractmethod
     def _stages(self, examples: list[Examples], seed: int) -> Iterator[Stage[M]]:
         """Train to the last stage on the training examples and, if any, on others after them."""
 
     def _loss(self, model: M) -> float:
-        """Return the cross-entropy, by the examples' weights, on the validation examples."""
+        """Return the weighted mean cross-entropy on the validation examples."""
         scores = self._scores(model, self._validation.inputs)
         right = np.where(self._validation.favourable, scores, 1 - scores)
         losses = -np.log(np.clip(right, _SMALLEST, 1))
         return float(np.average(losses, weights=self._validation.full_weights()))
 
     def _weights(self, examples: Sequence[Examples]) -> NDArray[np.float32]:
-        """Return how much each of some examples counts, one set of them after the other."""
+        """Return the weights of all examples, shape (n,), one set of them after the other."""
         return np.concatenate([part.full_weights() for part in examples]).astype(np.float32)
 
     @abstractmethod
     def _scores(self, model: M, inputs: Inputs) -> NDArray[np.float64]:
-        """Return the probabilities of the favourable label."""
+        """Return the probability of the favourable label for each row or text, shape (n,)."""
 
 
 class FileRefitter(StagedRefitter[N]):
@@ -188,9 +203,13 @@ class FileRefitter(StagedRefitter[N]):
         card: Mapping[str, Any],
         training: Examples,
         validation: Examples,
-        **options: Any,
+        *,
+        from_scratch: bool = False,
+        schedule: Schedule | None = None,
     ) -> None:
-        super().__init__(model, card, training, validation, **options)
+        super().__init__(
+            model, card, training, validation, from_scratch=from_scratch, schedule=schedule
+        )
         # Read now: the new network may be written over the original.
         self._archive = KerasArchive(Path(path).read_bytes())
 
@@ -216,7 +235,7 @@ class FileRefitter(StagedRefitter[N]):
         return model.scores(inputs)
 
     def _targets(self, examples: Sequence[Examples]) -> NDArray[np.float32]:
-        """Return what the output should be: the probability of the label that it means.
+        """Return what the output should be, shape (n,): the probability of its positive label.
 
         That label need not be the favourable one.
         """

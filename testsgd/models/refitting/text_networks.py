@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from testsgd.models.files import PREPROCESSING_FILE
 from testsgd.models.refitting.protocol import Examples, Stage
-from testsgd.models.refitting.schedule import TEXTS_ANEW, TEXTS_ON, FileRefitter
+from testsgd.models.refitting.schedule import TEXTS_ANEW, TEXTS_ON, FileRefitter, Schedule
 from testsgd.models.text.keras_network import Batches, keras_batches, keras_text_network
 from testsgd.models.text.network import VOCABULARY_FILE, TextNetwork, write_text_preprocessing
 from testsgd.models.training import Passes, repeatable_keras
@@ -25,21 +25,38 @@ class TextNetworkRefitter(FileRefitter[TextNetwork]):
     schedules = (TEXTS_ON, TEXTS_ANEW)
     packages = ("tensorflow", "keras")
 
-    def __init__(self, model: TextNetwork, *arguments: Any, **options: Any) -> None:
+    def __init__(
+        self,
+        model: TextNetwork,
+        path: Path,
+        card: Mapping[str, Any],
+        training: Examples,
+        validation: Examples,
+        *,
+        from_scratch: bool = False,
+        schedule: Schedule | None = None,
+    ) -> None:
         self._keras = repeatable_keras()
-        super().__init__(model, *arguments, **options)
+        super().__init__(
+            model, path, card, training, validation, from_scratch=from_scratch, schedule=schedule
+        )
         self._words = model.vocabulary.numbers(self._training.texts)
 
-    def _learnt(self, **instead: Any) -> Examples:
-        training = super()._learnt(**instead)
-        told = any(value is not None for value in (*instead.values(), training.targets))
-        if self._schedule.distilled and not told:
+    def _training_examples(
+        self, *, weights: NDArray[np.float64] | None, labels: NDArray[np.bool_] | None
+    ) -> Examples:
+        training = super()._training_examples(weights=weights, labels=labels)
+        unchanged = weights is None and labels is None and training.targets is None
+        if self._schedule.distilled and unchanged:
             training = replace(training, targets=self._own_scores)
         return training
 
     def _stages(self, examples: list[Examples], seed: int) -> Iterator[Stage[TextNetwork]]:
-        model, schedule, words = self._model, self._schedule, self._words
-        targets, weights = self._targets(examples), self._weights(examples)
+        model = self._model
+        schedule = self._schedule
+        words = self._words
+        targets = self._targets(examples)
+        weights = self._weights(examples)
         rows = np.arange(len(words))
         for extra in examples[1:]:
             # A training text of the same words as one of those that are added is left out.

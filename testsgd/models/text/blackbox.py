@@ -1,4 +1,4 @@
-"""What an audit of texts knows of a model: it says which texts get the favourable label."""
+"""Black boxes of texts: what an audit asks of a model, and functions as such models."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from testsgd.models.answers import BlackBox, CheckedFunction
 
 
 class TextModel(BlackBox, Protocol):
-    """A model of texts under audit."""
+    """A model of texts under audit: it decides which texts get the favourable label.
+
+    :class:`CallableTextModel` and :class:`TextNetwork` are such models.
+    """
 
     def decisions(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Return for each text whether the model gives it the favourable label.
+        """Return a mask of the texts that get the favourable label, shape (n,).
 
-        What is said of a text depends on no other text of the call.
+        The decision on a text depends on no other text of the call.
         """
         ...
 
@@ -25,8 +28,14 @@ class TextModel(BlackBox, Protocol):
 class CallableTextModel(CheckedFunction[list[str]]):
     """A function from a list of strings to labels or scores, checked at every call.
 
-    Its parameters are those of :class:`CheckedFunction`. The list is the function's own, and it is
-    never empty.
+    The list is the function's own, and it is never empty.
+
+    Parameters
+    ----------
+    function : callable
+        As for :class:`CheckedFunction`, of a list of str.
+    **options
+        As for :class:`CheckedFunction`.
 
     Examples
     --------

@@ -28,7 +28,13 @@ _BLOCK = 512
 
 @dataclass(frozen=True)
 class TextWeights:
-    """The weights of a network, as Keras lays them out; a ValueError if shapes do not fit."""
+    """The weights of a network of texts, as Keras lays them out.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit together, the kernel's width is even, or `pool` is below 1.
+    """
 
     embedding: Floats  # The vector of each word's number; shape (numbers, dimensions).
     # The convolution, with zeros around the text and a ReLU after it; shape (words at once,
@@ -66,13 +72,13 @@ class TextWeights:
         return [getattr(self, name) for name in _IN_ORDER]
 
     def with_arrays(self, arrays: Sequence[Floats]) -> TextWeights:
-        """Return other weights, in that order, with pools of the same size."""
+        """Return weights with other arrays, in the order of :meth:`arrays`, and the same pool."""
         changed: dict[str, Any] = dict(zip(_IN_ORDER, arrays, strict=True))
         return replace(self, **changed)
 
     @classmethod
     def of_keys(cls, arrays: Callable[[str], Sequence[Floats]], *, pool: int) -> TextWeights:
-        """Read the weights from a file, given what reads the arrays under a key of it."""
+        """Return the weights of a file; `arrays`: from a key of the file to its arrays."""
         read: dict[str, Any] = {}
         for key, names in _BY_KEY.items():
             read.update(zip(names, arrays(key), strict=True))
@@ -94,15 +100,23 @@ _IN_ORDER = tuple(name for names in _BY_KEY.values() for name in names)
 
 
 class ForwardPass:
-    """A network made ready for many texts, see the module's text."""
+    """The forward pass of a network, with tables made ready for many texts.
+
+    See the module's text.
+
+    Parameters
+    ----------
+    weights : TextWeights
+        The network.
+    """
 
     def __init__(self, weights: TextWeights) -> None:
         self.pool = weights.pool
         self._width, _, self._filters = weights.kernel.shape
         # What each word adds at each position of the kernel; a last row of zeros for no word.
-        no_word = np.zeros((1, self._filters), dtype=np.float32)
-        self._tables = [np.vstack([weights.embedding @ part, no_word]) for part in weights.kernel]
-        self._nothing = len(weights.embedding)
+        zeros = np.zeros((1, self._filters), dtype=np.float32)
+        self._tables = [np.vstack([weights.embedding @ part, zeros]) for part in weights.kernel]
+        self._no_word = len(weights.embedding)
         self._tables[0] += weights.kernel_bias
 
         self._units = len(weights.state_weights)
@@ -125,13 +139,14 @@ class ForwardPass:
         steps = np.maximum(-(-counts // self.pool), 1)
         order = np.argsort(-steps, kind="stable")
         sums = np.empty(len(counts), dtype=np.float32)
-        room = _Room(self, min(_BLOCK, len(counts)))
+        buffers = _BlockBuffers(self, min(_BLOCK, len(counts)))
         with single_threaded_products():
             for start in range(0, len(order), _BLOCK):
                 block = order[start : start + _BLOCK]
-                stop, ahead = words.offsets[block + 1], steps[block]
-                grid = self._grid(words.numbers, stop, counts[block], ahead)
-                sums[block] = self._block(grid, ahead, room)
+                stop = words.offsets[block + 1]
+                block_steps = steps[block]
+                grid = self._grid(words.numbers, stop, counts[block], block_steps)
+                sums[block] = self._block(grid, block_steps, buffers)
         return sums
 
     def _grid(
@@ -141,31 +156,46 @@ class ForwardPass:
         counts: NDArray[np.int64],
         steps: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Lay texts side by side, a column a text, their ends at the same height."""
+        """Return texts side by side, a column for each text, with their ends in the same row.
+
+        `numbers`: the word numbers of all texts. `stop`, `counts`, `steps`: where each text of the
+        block ends there, its words and its steps of the LSTM, shape (texts,), most steps first. The
+        grid has the shape (``steps[0] * pool + 2 * margin``, texts), where the margin is half the
+        kernel's width, rounded down.
+        """
         height = int(steps[0]) * self.pool
         before_end = np.arange(height, 0, -1)[:, np.newaxis]
         margin = self._width // 2
-        grid = np.full((height + 2 * margin, len(counts)), self._nothing)
+        grid = np.full((height + 2 * margin, len(counts)), self._no_word)
         inner = grid[margin : margin + height]
         if len(numbers):
             inner[:] = numbers.take(stop - before_end, mode="clip")
         np.copyto(inner, PADDING, where=before_end > counts)
         if steps[-1] != steps[0]:
-            np.copyto(inner, self._nothing, where=before_end > steps * self.pool)
+            np.copyto(inner, self._no_word, where=before_end > steps * self.pool)
         return grid
 
-    def _block(self, grid: NDArray[np.int64], steps: NDArray[np.int64], room: _Room) -> Floats:
-        """Compute the sums of one block, whose texts stand longest first."""
-        longest, width, units = int(steps[0]), len(steps), self._units
+    def _block(
+        self, grid: NDArray[np.int64], steps: NDArray[np.int64], buffers: _BlockBuffers
+    ) -> Floats:
+        """Compute the output's sums of one block, shape (texts,), with the longest texts first.
+
+        With c the cell's state, h the output of a step and i, f, o, g the gates: ``c = f c + i g``
+        and ``h = o tanh(c)``. `grid`: as :meth:`_grid` returns it. `steps`: the steps of each text.
+        """
+        longest = int(steps[0])
+        width = len(steps)
+        units = self._units
         # Texts that have begun when a step is reached.
         begun = np.searchsorted(-steps, np.arange(-longest, 0), side="right").tolist()
-        inputs, cell = room.inputs[:, :width], room.cell[:, :width]
+        inputs = buffers.inputs[:, :width]
+        cell = buffers.cell[:, :width]
         inputs[self._filters : -1] = 0
         cell[:] = 0
         for step, count in enumerate(begun):
-            features = self._convolve(grid[step * self.pool :, :count], room)
+            features = self._convolve(grid[step * self.pool :, :count], buffers)
             np.maximum(features.T, 0, out=inputs[: self._filters, :count])
-            gates = np.matmul(self._gates, inputs[:, :count], out=room.gates[:, :count])
+            gates = np.matmul(self._gates, inputs[:, :count], out=buffers.gates[:, :count])
             np.tanh(gates, out=gates)
             opened = gates[: 3 * units]
             opened += 1
@@ -180,11 +210,15 @@ class ForwardPass:
         sums: Floats = self._output @ inputs[self._filters : -1] + self._output_bias
         return sums
 
-    def _convolve(self, grid: NDArray[np.int64], room: _Room) -> Floats:
-        """Compute the convolution at a grid's first `pool` rows and keep each filter's largest."""
+    def _convolve(self, grid: NDArray[np.int64], buffers: _BlockBuffers) -> Floats:
+        """Compute the convolution at a grid's first `pool` rows and keep each filter's largest.
+
+        The result has the shape (texts, filters).
+        """
         shape = self.pool, grid.shape[1], self._filters
         size = math.prod(shape)
-        total, part = room.total[:size].reshape(shape), room.part[:size].reshape(shape)
+        total = buffers.total[:size].reshape(shape)
+        part = buffers.part[:size].reshape(shape)
         for row, table in enumerate(self._tables):
             # Every index is in the table; "clip" only saves the check and a copy.
             out = part if row else total
@@ -195,11 +229,12 @@ class ForwardPass:
         return largest
 
 
-class _Room:
+class _BlockBuffers:
     """Arrays that every block of a call writes into."""
 
     def __init__(self, network: ForwardPass, width: int) -> None:
-        units, filters = network._units, network._filters
+        units = network._units
+        filters = network._filters
         self.total = np.empty(network.pool * width * filters, dtype=np.float32)
         self.part = np.empty_like(self.total)
         # From top to bottom: the convolution's features, the LSTM's state, ones for the bias.

@@ -14,14 +14,14 @@ Rows = NDArray[np.intp]
 
 
 def padded_lengths(counts: NDArray[np.int64], step: int) -> NDArray[np.int64]:
-    """Return the multiple of `step`, of at least one, to which so many words are padded."""
+    """Return the least multiple of `step`, at least one, that holds each count; shape (texts,)."""
     return np.maximum(-(-counts // step), 1) * step
 
 
 def padded(words: WordNumbers, rows: Rows, step: int) -> NDArray[np.int32]:
-    """Write texts as rows of word numbers, with padding before the first words.
+    """Return texts as rows of word numbers, with padding before the first words.
 
-    Each is as wide as the padded length of the longest of them.
+    The shape is (texts, padded length of the longest of them).
     """
     width = int(padded_lengths(words.counts[rows], step).max(initial=step))
     out = np.full((len(rows), width), PADDING, dtype=np.int32)
@@ -66,6 +66,7 @@ class Batches:
         return len(self._wanted(int((-(-texts // self._size)).sum())))
 
     def _wanted(self, batches: int) -> range:
+        """Return which of the batches of a pass belong to this part of it."""
         index, parts = self._part
         return range(index * batches // parts, (index + 1) * batches // parts)
 
@@ -84,8 +85,12 @@ class Batches:
         )
         for index in self._wanted(len(batches)):
             batch = batches[order[index]]
-            given = (padded(self._words, batch, self._step), self._labels[batch, np.newaxis])
-            yield given if self.weights is None else (*given, self.weights[batch])
+            inputs = padded(self._words, batch, self._step)
+            labels = self._labels[batch, np.newaxis]
+            if self.weights is None:
+                yield inputs, labels
+            else:
+                yield inputs, labels, self.weights[batch]
 
 
 _EMBEDDING_DROPOUT = 0.2
@@ -110,17 +115,18 @@ def keras_text_network(
     of what is pooled and put out.
     """
     layers = keras.layers
-    first, others = (_EMBEDDING_DROPOUT, _DROPOUT) if dropout else (0.0, 0.0)
+    embedding_rate = _EMBEDDING_DROPOUT if dropout else 0.0
+    later_rate = _DROPOUT if dropout else 0.0
     return keras.Sequential(
         [
             layers.Input((None,), dtype="int32"),
             layers.Embedding(numbers, dimensions),
-            layers.SpatialDropout1D(first),
+            layers.SpatialDropout1D(embedding_rate),
             layers.Conv1D(filters, width, padding="same", activation="relu"),
             layers.MaxPooling1D(pool),
-            layers.Dropout(others),
+            layers.Dropout(later_rate),
             layers.LSTM(units),
-            layers.Dropout(others),
+            layers.Dropout(later_rate),
             layers.Dense(1, "sigmoid"),
         ]
     )

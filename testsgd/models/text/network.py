@@ -18,8 +18,8 @@ from testsgd.models.network import SigmoidNetwork
 from testsgd.models.text.forward import ForwardPass, TextWeights
 from testsgd.models.text.vocabulary import Vocabulary
 
-# Texts computed at once, or as many as have so many characters together: their word numbers are in
-# memory together, and texts of nearly one length are found among them.
+# Texts that are numbered together, at most, and the characters that end such a portion: their word
+# numbers are in memory together, and texts of nearly one length are found among them.
 _PORTION_TEXTS = 8_192
 _PORTION_CHARACTERS = 1 << 24
 
@@ -65,7 +65,7 @@ class TextNetwork(SigmoidNetwork[Sequence[str]]):
         self._forward = ForwardPass(weights)
 
     def decisions(self, asked: Sequence[str]) -> NDArray[np.bool_]:
-        """Return for each text whether the network gives it the favourable label."""
+        """Return a mask of the texts that get the favourable label, shape (n,)."""
         sums = self._sums(asked)
         # Where rounding could decide, the text is computed again by itself, so that the answer does
         # not depend on the texts that happen to stand beside it.
@@ -88,12 +88,14 @@ class TextNetwork(SigmoidNetwork[Sequence[str]]):
 
 
 def _portions(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Return texts in portions, limited by their number and by their characters."""
     start = characters = 0
     for index, text in enumerate(texts):
         characters += len(text)
         if index + 1 - start >= _PORTION_TEXTS or characters >= _PORTION_CHARACTERS:
             yield texts[start : index + 1]
-            start, characters = index + 1, 0
+            start = index + 1
+            characters = 0
     if start < len(texts):
         yield texts[start:]
 
@@ -169,6 +171,10 @@ def _read_words(path: Path, digest: str) -> tuple[str, ...]:
 def _text_weights(
     layers: list[dict[str, Any]], arrays: Callable[[str], list[NDArray[np.float32]]]
 ) -> TextWeights:
+    """Return the weights of a file; a :class:`WrongLayersError` if its layers are not `_LAYERS`.
+
+    `layers`: the layers' configurations. `arrays`: from a key of the file to its arrays.
+    """
     if [layer["class"] for layer in layers] != list(_LAYERS):
         raise files.WrongLayersError
     for layer, needed in zip(layers, _LAYERS.values(), strict=True):

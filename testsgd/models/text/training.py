@@ -35,7 +35,10 @@ _PATIENCE = 2
 
 @dataclass(frozen=True)
 class TextTrainingReport(TrainingReport):
-    """What a training on texts gave."""
+    """The figures of a training on texts: accuracies, epochs and time.
+
+    :func:`train_text_network` returns it, and writes it into the model card.
+    """
 
     balanced_accuracy: float  # Mean of the accuracies on the test texts of either label.
 
@@ -99,12 +102,13 @@ def train_text_network(
         pool=_POOL,
         units=_UNITS,
     )
-    words, generator = vocabulary.numbers(texts.texts), np.random.default_rng(seed)
+    words = vocabulary.numbers(texts.texts)
+    generator = np.random.default_rng(seed)
     training = Batches(words, labels, parts.train, step=_POOL, size=_BATCH, generator=generator)
-    checking = Batches(words, labels, parts.validation, step=_POOL, size=8 * _BATCH)
+    validation = Batches(words, labels, parts.validation, step=_POOL, size=8 * _BATCH)
     data = {
         "x": keras_batches(lambda: training),
-        "validation_data": keras_batches(lambda: checking),
+        "validation_data": keras_batches(lambda: validation),
         "shuffle": False,  # The batches are shuffled already.
     }
     path = folder / MODEL_FILE
@@ -115,8 +119,10 @@ def train_text_network(
     right = model.decisions(texts.texts) == labels.astype(bool)
     tested = labels[parts.test]
     balanced = np.mean([right[parts.test][tested == answer].mean() for answer in np.unique(tested)])
-    figures = accuracies(right, labels, parts, texts.specification) | trained
-    report = TextTrainingReport(str(folder), **figures, balanced_accuracy=float(balanced))
+    figures = accuracies(right, labels, parts, texts.specification)
+    report = TextTrainingReport(
+        str(folder), **figures, **trained, balanced_accuracy=float(balanced)
+    )
     write_card(folder, _about(texts, parts, vocabulary, terms, seed), report)
     return report
 
@@ -125,8 +131,9 @@ def _about(
     texts: Texts, parts: Split, vocabulary: Vocabulary, terms: SensitiveTerms, seed: int
 ) -> dict[str, Any]:
     """Return, for the model card, what the network is and what it was trained on."""
-    specification, only = texts.specification, texts.training_only
-    unaudited = None if only is None else int(only[parts.seen].sum())
+    specification = texts.specification
+    training_only = texts.training_only
+    unaudited = None if training_only is None else int(training_only[parts.seen].sum())
     fixed = texts.parts is not None and bool((texts.parts == "test").any())
     return {
         "data set": specification.name,
@@ -140,7 +147,7 @@ def _about(
         "label predicted": specification.label.favourable,
         "texts for training": len(parts.seen),
         "texts for testing": len(parts.test),
-        **({} if only is None else {"of those for training, never audited": unaudited}),
+        **({} if training_only is None else {"of those for training, never audited": unaudited}),
         "split": ("as the files say" if fixed else "80% / 20% with the labels' shares kept")
         + f", seed {seed}; a tenth of the first part chooses when to stop"
         + ("" if texts.clusters is None else "; variants of one text stay together"),

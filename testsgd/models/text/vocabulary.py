@@ -59,7 +59,24 @@ class FoundWords:
 
 
 def words_of(text: str) -> list[str]:
-    """Split a text into words."""
+    """Return the words of a text, in lower case and in their order.
+
+    Addresses, entities such as ``&amp;``, names of users and line breaks of web pages are no words.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> words_of("It's the 2nd<br />time, @you: see https://example.org/a?b=1 &amp; Über")
+    ['it', 's', 'the', '2nd', 'time', 'see', 'über']
+    """
     return _without_noise(_encoded(text)).translate(_BYTES).decode().split()
 
 
@@ -110,7 +127,11 @@ _FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
 
 
 def _keys(words: FoundWords) -> Keys:
-    """Make one number of a word's first 24 bytes; words of up to 8 bytes never share one."""
+    """Return the key of each word, shape (words,): a hash of its first 24 bytes.
+
+    Words of up to 8 bytes never share a key. In arithmetic modulo 2**64, the first eight bytes are
+    multiplied by an odd factor; each further eight are multiplied, mixed and combined by XOR.
+    """
     blocks = words.content.view(np.uint64)
     keys = _eight_bytes(blocks, words.start, words.length)
     keys *= _FACTORS[0]
@@ -125,7 +146,10 @@ def _keys(words: FoundWords) -> Keys:
 
 
 def _eight_bytes(blocks: Keys, start: NDArray[np.int64], length: NDArray[np.int64]) -> Keys:
-    """Read eight bytes from anywhere, and set those beyond the word's length to zero."""
+    """Return eight bytes from each start, shape (words,); those beyond `length` are zero.
+
+    `blocks`: the texts' bytes, eight in a number. `start` need be no multiple of eight.
+    """
     block = start >> 3
     shift = ((start & 7) << 3).view(np.uint64)
     read: Keys = blocks[block] >> shift
@@ -144,7 +168,14 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class WordNumbers:
-    """The words of some texts as numbers."""
+    """The words of texts as numbers, one text after another.
+
+    Examples
+    --------
+    >>> words = WordNumbers(np.array([2, 4, 3]), offsets=np.array([0, 2, 3]))
+    >>> words.counts.tolist()
+    [2, 1]
+    """
 
     numbers: NDArray[np.int64]  # The words of all texts, one text after another; shape (words,).
     # The words of text i are ``numbers[offsets[i]:offsets[i + 1]]``; shape (texts + 1,).
@@ -175,7 +206,14 @@ class WordNumbers:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words that a network knows, and how much of a text it takes."""
+    """The words that a network knows, and how many words of a text it takes.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary(("a", "film"), longest=4)
+    >>> vocabulary.numbers(["A bad film"]).numbers.tolist()
+    [2, 1, 3]
+    """
 
     # Different words, as :func:`words_of` gives them; the first has the number 2, as 0 is
     # padding and 1 stands for every word that is not here.
@@ -184,7 +222,7 @@ class Vocabulary:
 
     @property
     def size(self) -> int:
-        """How many numbers there are, with those for padding and unknown words."""
+        """Count of the numbers, with those for padding and unknown words."""
         return FIRST_WORD + len(self.words)
 
     def knows(self, word: str) -> bool:
@@ -193,15 +231,17 @@ class Vocabulary:
         return bool(parts) and self._word_set.issuperset(parts)
 
     def numbers(self, texts: Sequence[str]) -> WordNumbers:
-        """Return the words of texts as numbers, of long texts only those that are kept."""
+        """Return the words of texts as numbers; of long texts only the first and last words."""
         nothing = WordNumbers(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
         blocks = [nothing, *(self._block(texts[start:stop]) for start, stop in _blocks(texts))]
         counts = np.concatenate([[0], *(block.counts for block in blocks)])
         return WordNumbers(np.concatenate([block.numbers for block in blocks]), np.cumsum(counts))
 
     def _block(self, texts: Sequence[str]) -> WordNumbers:
+        """Return the words of one block of texts as numbers."""
         words = find_words(texts)
-        numbers, offsets = self._numbers_of(words), words.offsets
+        numbers = self._numbers_of(words)
+        offsets = words.offsets
         counts = np.diff(offsets)
         long = np.flatnonzero(counts > self.longest)
         if not len(long):
@@ -214,6 +254,7 @@ class Vocabulary:
         return WordNumbers(numbers[kept], np.concatenate([[0], np.cumsum(counts)]))
 
     def _numbers_of(self, words: FoundWords) -> NDArray[np.int64]:
+        """Return the number of each word, shape (words,); 1 for unknown words."""
         indices = self._table.get_indexer(pd.Index(_keys(words)))
         unknown = (indices < 0) | (words.length > LONGEST_WORD)
         return np.where(unknown, UNKNOWN, indices + FIRST_WORD)
@@ -243,27 +284,50 @@ def fit_vocabulary(
     always: Iterable[str] = (),
     least: int = 3,
 ) -> Vocabulary:
-    """Choose the words that a network is to know: the commonest first, then by the alphabet.
+    """Return the vocabulary of texts: the commonest words first, then by the alphabet.
 
-    `size`: how many there may be, besides those of `always`, which are to be known even if others
-    are commoner, such as sensitive terms. `least`: a word must stand in at least so many of the
-    texts: one of `always` too, as nothing can be learnt of a word that is not there.
+    A word is the commoner the more texts it is in.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        The training texts.
+    size : int
+        The most words to take by how common they are.
+    longest : int
+        Words of a text that are kept; even.
+    always : iterable of str
+        Texts whose words are taken even if others are commoner, such as sensitive terms.
+    least : int
+        The fewest texts that a word must be in. This holds for the words of `always` too, as
+        nothing can be learnt about a word that is not in the texts.
+
+    Returns
+    -------
+    Vocabulary
+
+    Examples
+    --------
+    >>> texts = ["a good film", "a bad film", "a film"]
+    >>> fit_vocabulary(texts, size=2, longest=4, always=["bad"], least=1).words
+    ('a', 'film', 'bad')
     """
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(set(words_of(text)))
-    often = [
+    common = [
         word for word in counts if counts[word] >= least and len(word.encode()) <= LONGEST_WORD
     ]
-    often.sort(key=lambda word: (-counts[word], word))
-    chosen = {*often[:size], *(word for text in always for word in words_of(text))}
-    return Vocabulary(tuple(word for word in often if word in chosen), longest)
+    common.sort(key=lambda word: (-counts[word], word))
+    chosen = {*common[:size], *(word for text in always for word in words_of(text))}
+    return Vocabulary(tuple(word for word in common if word in chosen), longest)
 
 
 def _blocks(texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Cut texts into blocks of about as many characters."""
+    """Return the bounds of blocks of texts, each of about `_BLOCK` characters."""
     ends = np.cumsum([len(text) + 1 for text in texts])
-    blocks, start = [], 0
+    blocks = []
+    start = 0
     while start < len(texts):
         before = int(ends[start - 1]) if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, before + _BLOCK, side="right")))
