@@ -38,7 +38,7 @@ class ShieldResult(DocumentResult[ShieldSummary]):
     ...     "groups": {"names": ["female", "male"]},
     ...     "horizon": {"length": 8}})
     >>> result.verdict.status, round(result.expected_cost, 2)
-    ('synthesised', 0.0)
+    ('synthesised', 1.28)
     """
 
     document: ClassVar = DocumentKind(

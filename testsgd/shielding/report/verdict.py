@@ -10,7 +10,7 @@ from testsgd.shielding.report.wording import ASSUMPTIONS, cost_text
 
 
 def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
-    """Describe what the shield keeps, and what it costs; the summary has no verdict so far."""
+    """Return what the shield keeps and what it costs; the summary has no verdict yet."""
     requirement = summary.requirement
     synthesis = summary.synthesis
     kept = wording.requirement_text(requirement)
@@ -37,7 +37,7 @@ def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
 
 
 def simulation_verdict(summary: SimulationSummary) -> ShieldVerdict:
-    """Describe what the shield did; the exit code is 1 if a guarantee or the gate failed."""
+    """Return what the shield did; the exit code is 1 if a guarantee or the gate failed."""
     runs = summary.settings.runs
     allowed = summary.settings.fail_above
     bound = bound_text(summary.requirement)
