@@ -78,7 +78,8 @@ class _StateCollector:
             "returned": Counter(),
         }
         for status in self._enforcer.status():
-            name, state = status.requirement.name, status.state
+            name = status.requirement.name
+            state = status.state
             for index, value in enumerate(status.requirement.values):
                 counts["injections"][name, value] += state.asked[index]
                 counts["obeyed"][name, value] += state.obeyed[index]

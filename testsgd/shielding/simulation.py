@@ -307,6 +307,7 @@ def _simulation(
     *,
     labelled: bool,
 ) -> Simulation:
+    """Return a simulation of the outcomes, whose arrays begin with (runs, periods)."""
     horizon = specification.horizon
     # Without a shield for the bound, after an unfair history, it was not promised either.
     promised = shielded.assumption_held & shielded.active & ~shielded.closest

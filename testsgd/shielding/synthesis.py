@@ -84,7 +84,8 @@ class ShieldProblem:
         SpecificationError
             If the property counts by labels, and the inputs have no probabilities of them.
         """
-        kinds, labelled = len(self.fairness.kinds), self.fairness.labelled
+        kinds = len(self.fairness.kinds)
+        labelled = self.fairness.labelled
         moves = np.full((self.groups, 2, 2), self.lattice.dimensions, dtype=np.int64)
         for group, decision, label in np.ndindex(moves.shape):
             kind = self.fairness.kind_of(decision, label)
@@ -143,7 +144,8 @@ class ShieldProblem:
         -------
         array of float, shape (n,)
         """
-        return np.where(self.requirement.holds(*self.counters(states)), 0.0, solving.NEVER)
+        numerators, denominators = self.counters(states)
+        return np.where(self.requirement.holds(numerators, denominators), 0.0, solving.NEVER)
 
 
 def finite_problem(
@@ -329,6 +331,19 @@ class Solution:
 
     :func:`solve` returns one. `expected_cost` is the least expected cost of all changes by the
     inputs of the problem; it is infinite if the requirement cannot be kept for all sequences.
+
+    Examples
+    --------
+    >>> from testsgd.fairness import NAMED_PROPERTIES
+    >>> parity = NAMED_PROPERTIES["demographic_parity"]
+    >>> inputs = InputDistribution.uniform(["a", "b"])
+    >>> problem = finite_problem(parity, Fraction(1, 4), "vacuous", inputs, horizon=8)
+    >>> solution = solve(problem, compiled=False)
+    >>> round(solution.expected_cost, 2)
+    1.28
+    >>> start = (0,) * 4  # How often each kind of event has happened, group by group.
+    >>> solution.policy.changes(0, start, 0, 1)  # At how many costs the first accept is changed.
+    0
     """
 
     problem: ShieldProblem

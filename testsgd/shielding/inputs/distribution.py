@@ -146,7 +146,8 @@ class InputDistribution:
     labels: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        groups, costs = checked_groups(self.groups), checked_costs(self.costs)
+        groups = checked_groups(self.groups)
+        costs = checked_costs(self.costs)
         shares = _shares(self.probabilities, "probabilities", (len(groups), 2, len(costs)))
         total = math.fsum(shares.ravel())
         if abs(total - 1) > _TOLERANCE:

@@ -28,7 +28,7 @@ from testsgd.shielding.report.wording import bytes_text, cost_text, loss_text
 
 # Longer tables are folded away on a page.
 _OPEN_ROWS = 12
-_STANDINGS: dict[str, Standing] = {"synthesised": "good", "guarantee_kept": "good", "observed": ""}
+_RATINGS: dict[str, Standing] = {"synthesised": "good", "guarantee_kept": "good", "observed": ""}
 _SIDES = ("Without the shield", "With the shield")
 _DECISIONS = {1: "accept", 0: "reject"}
 _STORAGE = {
@@ -112,12 +112,12 @@ def _document(
     """Return a report of the parts that both have, and of those of its own."""
     requirement = summary.requirement
     verdict = summary.verdict
-    colour = _STANDINGS.get(verdict.status, "bad")
+    rating = _RATINGS.get(verdict.status, "bad")
     particulars = (_bound_facts(requirement), facts, _inputs(summary.inputs))
     return blocks.Document(
         what=what,
         subject=requirement.name,
-        status=blocks.Status(wording.STATUS_NAMES[verdict.status], colour),
+        status=blocks.Status(wording.STATUS_NAMES[verdict.status], rating),
         headline=verdict.headline,
         sentences=tuple(verdict.sentences),
         figures=(blocks.KeyFigures(figures),),
@@ -139,12 +139,12 @@ def _key_figures(summary: SimulationSummary) -> tuple[KeyFigure, ...]:
     when = " at the end of some period" if len(summary.periods) > 1 else ""
     figures = []
     # Without the shield no run above the bound is nothing special.
-    colour_if_none: Standing = ""
+    rating_if_none: Standing = ""
     for name, side in zip(_SIDES, (summary.unshielded, summary.shielded), strict=True):
         about = f"above the bound{when}: {count(side.above)} of {plural(runs, 'run')}"
-        colour: Standing = "bad" if side.above else colour_if_none
-        figures.append(KeyFigure(name, percent(side.above / runs), (about,), colour))
-        colour_if_none = "good"
+        rating: Standing = "bad" if side.above else rating_if_none
+        figures.append(KeyFigure(name, percent(side.above / runs), (about,), rating))
+        rating_if_none = "good"
     changed = f"at a cost of {cost_text(summary.cost.mean)} a run"
     if utility is not None:
         without = percent(utility.accuracy_unshielded)

@@ -45,7 +45,7 @@ _PACKAGES = ("numpy", "numba")
 
 
 def _side(bias: Floats, above: Flags) -> documents.SideSummary:
-    """Summarise biases, and whether they are above the bound, both of shape (runs, periods)."""
+    """Return the summary of runs: bias, and whether it is above the bound, (runs, periods)."""
     runs_above = int(np.count_nonzero(above.any(axis=1)))
     last = bias[:, -1]
     low, high = clopper_pearson(runs_above, len(above), ERROR)
@@ -60,13 +60,13 @@ def _side(bias: Floats, above: Flags) -> documents.SideSummary:
 
 
 def _spread(values: NDArray[Any]) -> documents.RunRange:
-    """Summarise one number of each run, shape (runs,)."""
+    """Return mean and range of one number of each run, shape (runs,)."""
     low, high = np.quantile(values, [0.05, 0.95])
     return documents.RunRange(mean=float(np.mean(values)), low=float(low), high=float(high))
 
 
 def _utility(simulation: Simulation) -> documents.UtilitySummary | None:
-    """Summarise how many decisions are correct; None if no labels are known."""
+    """Return the shares of correct decisions; None if no labels are known."""
     if simulation.correct is None or simulation.correct_unshielded is None:
         return None
     decisions = simulation.periods * simulation.horizon
@@ -80,7 +80,7 @@ def _utility(simulation: Simulation) -> documents.UtilitySummary | None:
 
 
 def _period(simulation: Simulation, index: int) -> documents.PeriodSummary:
-    """Summarise the end of a period."""
+    """Return the summary of the end of a period, over all runs."""
     above = simulation.above[:, index]
     guaranteed = simulation.guaranteed[:, index]
     has_assumption = simulation.assumption_held is not None

@@ -79,9 +79,10 @@ def looked_at(requirement: RequirementSummary) -> str:
 
 def requirement_text(requirement: RequirementSummary) -> str:
     """Return what is kept, such as "demographic parity of female and male within 0.1"."""
-    many, custom = len(requirement.groups), requirement.property == "custom"
-    groups = series(requirement.groups) if many <= 4 else plural(many, "group")
-    subject = "the custom property" if custom else property_name(requirement)
+    number = len(requirement.groups)
+    groups = series(requirement.groups) if number <= 4 else plural(number, "group")
+    is_custom = requirement.property == "custom"
+    subject = "the custom property" if is_custom else property_name(requirement)
     return f"{subject} of {groups} within {bound_text(requirement)}"
 
 

@@ -231,23 +231,27 @@ def infeasible(
     name = specification.fairness_property.name
     length = specification.horizon.length
     words = "the custom property" if name == "custom" else name.replace("_", " ")
-    details: dict[str, Any] = {"property": name, "length": length}
     if specification.horizon.shield == "static-bounded-welfare":
-        where = "horizon.welfare"
-        remedy = "widen the bounds, or use another kind of shield"
-        what = f"no shield keeps every rate of {words} within the bounds over {length} decisions"
-    else:
-        smallest = synthesis.smallest_feasible_bound(problem)
-        bound = specification.bound
-        about = "" if smallest.denominator == 1 else f" (about {float(smallest):.6g})"
-        where = "fairness.bound"
-        what = (
-            f"no shield keeps the bias of {words} at most {bound} over {length} decisions, "
-            "whoever comes"
+        return InfeasibleShieldError(
+            f"no shield keeps every rate of {words} within the bounds over {length} decisions",
+            where="horizon.welfare",
+            remedy="widen the bounds, or use another kind of shield",
+            property=name,
+            length=length,
         )
-        remedy = f"the smallest bound for which one exists is {smallest}{about}"
-        details |= {"bound": bound, "smallest_bound": smallest}
-    return InfeasibleShieldError(what, where=where, remedy=remedy, **details)
+    smallest = synthesis.smallest_feasible_bound(problem)
+    bound = specification.bound
+    about = "" if smallest.denominator == 1 else f" (about {float(smallest):.6g})"
+    return InfeasibleShieldError(
+        f"no shield keeps the bias of {words} at most {bound} over {length} decisions, "
+        "whoever comes",
+        where="fairness.bound",
+        remedy=f"the smallest bound for which one exists is {smallest}{about}",
+        property=name,
+        length=length,
+        bound=bound,
+        smallest_bound=smallest,
+    )
 
 
 class PeriodLog:
@@ -297,6 +301,7 @@ class PeriodLog:
         interventions: int,
         cost: float,
     ) -> PeriodReport:
+        """Return the report of a period; `past` has the counters of the periods before."""
         specification = self._specification
         requirement = specification.requirement
         numerators, denominators = self._layout.totals(counts)

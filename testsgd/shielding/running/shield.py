@@ -409,12 +409,14 @@ class Shield:
     @property
     def bias(self) -> Fraction:
         """Bias of the whole run; a decision that waits counts as if its label were 0."""
-        return self.specification.requirement.bias(*self._state.totals)
+        numerators, denominators = self._state.totals
+        return self.specification.requirement.bias(numerators, denominators)
 
     @property
     def period_bias(self) -> Fraction:
         """Bias of this period alone."""
-        return self.specification.requirement.bias(*self._state.layout.totals(self._state.counts))
+        numerators, denominators = self._state.layout.totals(self._state.counts)
+        return self.specification.requirement.bias(numerators, denominators)
 
     @property
     def interventions(self) -> int:
@@ -444,8 +446,10 @@ class Shield:
     @property
     def ended(self) -> bool:
         """Whether there is nothing more to decide."""
-        state, most = self._state, self._policy.most_periods
-        return state.step == self._horizon and most is not None and state.period + 1 >= most
+        state = self._state
+        most_periods = self._policy.most_periods
+        is_last = most_periods is not None and state.period + 1 >= most_periods
+        return state.step == self._horizon and is_last
 
     @property
     def expected_cost(self) -> float | None:
@@ -469,6 +473,7 @@ class Shield:
         }
 
     def _pass_unknown(self, group: str, recommendation: int, event: str | None) -> int:
+        """Return the recommendation for an unknown group, or raise an UnknownGroupError."""
         if not isinstance(group, str) or self.specification.groups.unknown == "refuse":
             known = self.inputs.groups
             names = ", ".join(map(repr, known))
@@ -494,6 +499,7 @@ class Shield:
             raise HorizonEndedError(what, where="decide", remedy=remedy, decisions=decisions)
 
     def _next_period(self) -> None:
+        """Start the next period; write it to the journal if its policy depends on the history."""
         self._check_goes_on()
         self._policy.begin(self._state)
         if self._journal is not None and self._policy.is_solved_each_period:
