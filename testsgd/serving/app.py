@@ -1,8 +1,9 @@
 """A shield over HTTP: four addresses, one process, one decision after the other.
 
 ``POST /decide`` and ``POST /observe`` take the events of :mod:`testsgd.serving.messages`;
-``GET /state`` says where the shield stands and ``GET /healthz`` that it is there. The process holds
-the state, so there is exactly one; with a journal it may end at any time and be started again.
+``GET /state`` gives the state of the shield, and ``GET /healthz`` an answer as long as the server
+runs. The process holds the state, so there is exactly one; with a journal it may end at any time
+and be started again.
 """
 
 from __future__ import annotations
@@ -31,12 +32,15 @@ _Answer = Callable[[Shield, dict[str, Any]], dict[str, Any]]
 
 
 def shield_app(shield: Shield) -> Starlette:
-    """Make the ASGI application that answers for a shield.
+    """Return the ASGI application that answers for a shield.
+
+    Requests are answered one after the other. At the end of a period the next one is prepared
+    after the answer was sent.
 
     Parameters
     ----------
     shield : Shield
-        What decides. Nobody else may use it meanwhile.
+        What decides. Nothing else may use it meanwhile.
 
     Returns
     -------
@@ -49,6 +53,16 @@ def shield_app(shield: Shield) -> Starlette:
     ------
     MissingExtraError
         If starlette is not installed.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> shield = testsgd.synthesize_shield({
+    ...     "fairness": {"property": "demographic_parity", "bound": "1/4"},
+    ...     "groups": {"names": ["female", "male"]},
+    ...     "horizon": {"length": 8}})
+    >>> [route.path for route in shield_app(shield).routes]
+    ['/decide', '/observe', '/state', '/healthz']
     """
     try:
         from starlette.applications import Starlette
@@ -67,16 +81,16 @@ def shield_app(shield: Shield) -> Starlette:
         try:
             event = parsed(body)
             with lock:
-                answered = reply(answer(shield, event))
+                response = reply(answer(shield, event))
                 ended = shield.step == shield.specification.horizon.length
         except errors.TestSGDError as error:
             return reply(refusal(error), _status(error))
         if ended:
-            answered.background = BackgroundTask(prepare)
-        return answered
+            response.background = BackgroundTask(prepare)
+        return response
 
     def prepare() -> None:
-        # What goes wrong here is said when the next decision is asked for.
+        # An error here is raised again when the next decision is asked for.
         with lock, suppress(errors.TestSGDError):
             shield.prepare()
 
@@ -109,12 +123,12 @@ def serve(
     port: int = 8080,
     announce: Callable[[str], object] | None = None,
 ) -> None:
-    """Answer for a shield over HTTP until the process is asked to end.
+    """Serve a shield over HTTP until the process is asked to end.
 
     Parameters
     ----------
     shield : Shield
-        What decides.
+        What decides. Nothing else may use it meanwhile.
     host : str
         The address to listen at; only this machine can reach the default one.
     port : int
@@ -127,7 +141,12 @@ def serve(
     MissingExtraError
         If starlette or uvicorn is not installed.
     ConfigurationError
-        If nothing can listen there.
+        If the server cannot listen at that address and port.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> serve(testsgd.load_shield("loans.npz"), port=8080)  # doctest: +SKIP
     """
     run_server(
         lambda _: shield_app(shield), host=host, port=port, purpose=_PURPOSE, announce=announce
@@ -135,6 +154,7 @@ def serve(
 
 
 def _status(error: errors.TestSGDError) -> int:
+    """Return the HTTP status of an error."""
     if isinstance(error, errors.UnknownGroupError):
         return 422
     if isinstance(error, errors.LabelError | errors.HorizonEndedError):

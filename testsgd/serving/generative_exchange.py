@@ -46,25 +46,25 @@ class ClientGoneError(Exception):
 
 
 class ExchangeServer(Protocol):
-    """What an exchange needs of the server that it belongs to."""
+    """The parts of a server that an exchange needs."""
 
     enforcer: Enforcer
     upstream: Upstream
 
     async def enforced(self, function: Callable[..., _T], size: int, *given: Any) -> _T:
-        """Call a function of the enforcer, in a thread if it may take long."""
+        """Return the result of a function of the enforcer; in a thread if it may take long."""
         ...
 
     async def in_thread(self, function: Callable[..., _T], *given: Any) -> _T:
-        """Call a function that may wait."""
+        """Return the result of a function that may wait, called in a thread."""
         ...
 
 
 @dataclass
 class Spent:
-    """How long a request waited for the model, and whether it did."""
+    """The time that a request waited for the model, and whether the model was asked."""
 
-    upstream: float = 0.0
+    upstream: float = 0.0  # Seconds.
     asked: bool = False
 
 
@@ -96,8 +96,8 @@ class Exchange:
                 answer = await self._ask(ticket, receive)
                 if not answer.is_success:
                     return passed_on(answer)
-                found = answer_body(answer.content)
-                finished = await self._finish(ticket, output_of(self._kind, found))
+                body = answer_body(answer.content)
+                finished = await self._finish(ticket, output_of(self._kind, body))
                 if finished.again is None:
                     break
                 ticket = finished.again
@@ -107,18 +107,18 @@ class Exchange:
                 await self._give_back(ticket)
         content = answer.content
         if ticket.prefix:
-            found = with_prefix(self._kind, found, ticket.prefix)
-            content = json.dumps(found, separators=(",", ":")).encode()
+            body = with_prefix(self._kind, body, ticket.prefix)
+            content = json.dumps(body, separators=(",", ":")).encode()
         return passed_on(replace(answer, content=content), ticket)
 
     async def stream(self, ticket: Ticket, receive: Receive, send: Send) -> int:
-        """Pass the answer on while it comes; return the status."""
+        """Pass the answer on while it comes, and return the status."""
         relay = _Relay(self._kind, ticket, send)
         failure: ApiError | None = None
         is_open = True
         try:
             async with _while_connected(receive):
-                await self._relayed(relay, ticket)
+                await self._relay(relay, ticket)
             if relay.is_stream and not relay.text.failure:
                 # It is counted before its end is sent: a client closes the connection then.
                 await self._finish(self._server.enforcer.last_try(ticket), relay.text.output)
@@ -133,7 +133,7 @@ class Exchange:
         await relay.end(failure)
         return relay.status
 
-    async def _relayed(self, relay: _Relay, ticket: Ticket) -> None:
+    async def _relay(self, relay: _Relay, ticket: Ticket) -> None:
         """Ask the model for a stream and pass it on, without its end."""
         started = time.perf_counter()
         self._spent.asked = True
@@ -144,6 +144,7 @@ class Exchange:
             await relay.run(response, self._spent)
 
     async def _ask(self, ticket: Ticket, receive: Receive) -> UpstreamAnswer:
+        """Return the model's answer, read to its end; a ClientGoneError if the client leaves."""
         started = time.perf_counter()
         self._spent.asked = True
         try:
@@ -155,12 +156,14 @@ class Exchange:
             self._spent.upstream += time.perf_counter() - started
 
     def _content(self, ticket: Ticket) -> bytes:
+        """Return the body to send to the model: the client's own if nothing is changed."""
         if not ticket.is_changed:
             return self._text
         body = with_request(self._kind, self._body, ticket.edited.request)
         return json.dumps(body, separators=(",", ":")).encode()
 
     async def _finish(self, ticket: Ticket, output: Output | None) -> Finished:
+        """Return the enforcer's judgement of an output; its errors become an ApiError."""
         try:
             finish = self._server.enforcer.finish
             return await self._server.enforced(finish, len(output or ""), ticket, output)
@@ -168,7 +171,7 @@ class Exchange:
             raise api_error(error) from error
 
     async def _give_back(self, ticket: Ticket) -> None:
-        """Give a ticket back, also while the server ends; without a state its time runs out."""
+        """Give a ticket back, also while the server ends; if that fails, the ticket expires."""
         with suppress(TestSGDError):
             await asyncio.shield(self._server.in_thread(self._server.enforcer.give_back, ticket))
 
@@ -184,7 +187,7 @@ class _Relay:
         self._ticket = ticket
         self._send = send
         self._rest = b""  # The beginning of a line whose end has not come.
-        self._held = b""  # The end of the stream, which is sent once the output is counted.
+        self._end = b""  # The end of the stream, which is sent once the output is counted.
 
     async def run(self, response: UpstreamStream, spent: Spent) -> None:
         """Pass on everything but the end."""
@@ -206,14 +209,17 @@ class _Relay:
             content = await response.read()
             self.is_stream = False
             answer = UpstreamAnswer(status=self.status, headers=response.headers, content=content)
-            self._held = content
+            self._end = content
             await self._begin(passed_on(answer).raw_headers)
             return
-        raw = [
+        headers = [
             (name.encode("latin-1"), value.encode("latin-1")) for name, value in response.headers
         ]
-        asked = [(name.encode(), value.encode()) for name, value in _about(self._ticket).items()]
-        await self._begin([*raw, *asked])
+        headers += [
+            (name.encode(), value.encode())
+            for name, value in _request_headers(self._ticket).items()
+        ]
+        await self._begin(headers)
 
     async def _begin(self, headers: list[tuple[bytes, bytes]]) -> None:
         self.has_begun = True
@@ -225,7 +231,7 @@ class _Relay:
         part = await anext(parts, None)
         spent.upstream += time.perf_counter() - started
         if part is None:
-            self._held += self.text.passed(self._rest) if self._rest else b""
+            self._end += self.text.passed(self._rest) if self._rest else b""
             self._rest = b""
             return False
         *lines, self._rest = (self._rest + part).split(b"\n")
@@ -233,7 +239,7 @@ class _Relay:
         for line in lines:
             shown = self.text.passed(line + b"\n")
             if self.text.is_complete:
-                self._held += shown
+                self._end += shown
             else:
                 sent.append(shown)
         if sent:
@@ -242,8 +248,8 @@ class _Relay:
         return not self.text.is_complete
 
     async def end(self, error: ApiError | None = None) -> None:
-        """Send what was held, or an error, and end the answer."""
-        body = self._held
+        """Send the end of the stream, or an error, and end the answer."""
+        body = self._end
         if error is not None:
             body = b"data: " + json.dumps(error.content()).encode() + b"\n\n"
         elif self.text.is_complete and not body.endswith(b"\n\n"):
@@ -253,7 +259,7 @@ class _Relay:
 
 @asynccontextmanager
 async def _while_connected(receive: Receive) -> AsyncIterator[None]:
-    """Give up what the block awaits if the client closes the connection."""
+    """Cancel what the block awaits if the client closes the connection: a ClientGoneError."""
     task = asyncio.current_task()
     assert task is not None
     gone = False
@@ -268,7 +274,7 @@ async def _while_connected(receive: Receive) -> AsyncIterator[None]:
     watching = asyncio.ensure_future(watch())
     try:
         yield
-        if gone:  # what was awaited came all the same
+        if gone:  # the block has finished nevertheless
             task.uncancel()
     except asyncio.CancelledError:
         # A server that ends cancels, too: then the cancellation goes on.
@@ -279,9 +285,9 @@ async def _while_connected(receive: Receive) -> AsyncIterator[None]:
         watching.cancel()
 
 
-def _about(ticket: Ticket) -> dict[str, str]:
-    """Return the headers that say what was asked for, and how often."""
-    asked = ", ".join(f"{quote(one.grouping)}={quote(one.value)}" for one in ticket.wanted)
+def _request_headers(ticket: Ticket) -> dict[str, str]:
+    """Return the headers with the values that were asked for, and the number of tries."""
+    asked = ", ".join(f"{quote(wanted.grouping)}={quote(wanted.value)}" for wanted in ticket.wanted)
     headers = {"x-testsgd-tries": str(ticket.tries)}
     return {"x-testsgd-asked": asked, **headers} if asked else headers
 
@@ -293,8 +299,9 @@ def passed_on(answer: UpstreamAnswer, ticket: Ticket | None = None) -> Response:
     response = Response(answer.content, status_code=answer.status)
     for name, value in answer.headers:
         response.headers.append(name, value)
-    for name, value in _about(ticket).items() if ticket is not None else ():
-        response.headers[name] = value
+    if ticket is not None:
+        for name, value in _request_headers(ticket).items():
+            response.headers[name] = value
     return response
 
 

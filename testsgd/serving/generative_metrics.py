@@ -13,7 +13,7 @@ _BUCKETS = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0,
 
 
 class Metrics:
-    """Count requests, and show them beside the counts of the state, over all tenants.
+    """Counts of requests, shown beside the counts of the state, over all tenants.
 
     The counts of requirements are those of the state, so they go on after a restart. Processes
     that share a state all show the same: take them from one.
@@ -67,7 +67,7 @@ class _StateCollector:
         return []
 
     def collect(self) -> Iterator[Any]:
-        """Return a family for each count."""
+        """Yield a family of metrics for each count."""
         from prometheus_client.core import CounterMetricFamily
 
         counts: dict[str, Counter[tuple[str, ...]]] = {
@@ -78,7 +78,8 @@ class _StateCollector:
             "returned": Counter(),
         }
         for status in self._enforcer.status():
-            name, state = status.requirement.name, status.state
+            name = status.requirement.name
+            state = status.state
             for index, value in enumerate(status.requirement.values):
                 counts["injections"][name, value] += state.asked[index]
                 counts["obeyed"][name, value] += state.obeyed[index]

@@ -58,7 +58,8 @@ MOST_REQUESTS = 1000
 _MOST_TENANT = 200
 # Classifiers that ask another model wait long, so there are more threads than processors.
 _THREADS = 64
-# So many bytes are read for their words at once; more would keep other requests waiting.
+# Texts of at most this number of bytes are handled at once; longer ones would keep other requests
+# waiting.
 _SHORT = 10_000
 # Seconds between two looks at the state for the live page.
 _PERIOD = 1.0
@@ -77,7 +78,11 @@ def generative_app(
     max_requests: int = MOST_REQUESTS,
     closing: Callable[[], bool] = lambda: False,
 ) -> Starlette:
-    """Return the ASGI application that stands before a model.
+    """Return the ASGI application that stands before a model and enforces its requirements.
+
+    It takes requests as an OpenAI-compatible server does, lets the enforcer edit them, asks the
+    model, and returns its answers. Besides these it has ``/state``, ``/metrics``, ``/healthz``,
+    ``/events`` and a live page at ``/``.
 
     Parameters
     ----------
@@ -90,11 +95,13 @@ def generative_app(
     max_requests : int
         Most requests at a time; further ones are answered with 503.
     closing : callable, optional
-        Says whether the server is about to end, so that the events of the live page end too.
+        Returns whether the server is about to end, so that the events of the live page end too.
 
     Returns
     -------
     starlette.applications.Starlette
+        Its lifespan prepares the enforcer at the start, and closes the connections to the model at
+        the end.
 
     Raises
     ------
@@ -168,7 +175,7 @@ def serve_generative(
     max_body: int = MOST_BYTES,
     max_requests: int = MOST_REQUESTS,
 ) -> None:
-    """Stand before a model over HTTP until the process is asked to end.
+    """Serve :func:`generative_app` over HTTP until the process is asked to end.
 
     Parameters
     ----------
@@ -192,7 +199,7 @@ def serve_generative(
     MissingExtraError
         If a package of the extra ``serve`` is not installed.
     ConfigurationError
-        If nothing can listen there.
+        If the server cannot listen at that address and port.
     ParameterError
         If `upstream` is no address.
 
@@ -221,7 +228,7 @@ def serve_generative(
 
 
 class _Server:
-    """What all requests share."""
+    """The state that all requests share, and the addresses that ask no model for an output."""
 
     def __init__(
         self,
@@ -244,13 +251,16 @@ class _Server:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="enforcer")
 
     async def enforced(self, function: Callable[..., _T], size: int, *given: Any) -> _T:
-        """Call a function of the enforcer, in a thread if it may take long."""
+        """Return the result of a function of the enforcer, called in a thread if it may take long.
+
+        `size` is the length of the text that the function reads.
+        """
         if size <= _SHORT and not self._waits:
             return function(*given)
         return await self.in_thread(function, *given)
 
     async def in_thread(self, function: Callable[..., _T], *given: Any, **named: Any) -> _T:
-        """Call a function that may wait for a disc or for another model."""
+        """Return the result of a function that may wait for a disc or another model."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, partial(function, *given, **named))
 
@@ -260,7 +270,7 @@ class _Server:
         self._threads.shutdown(wait=False)
 
     async def models(self, request: Request) -> Response:
-        """Pass on the list of models."""
+        """Return the model's answer to a request for the list of models."""
         try:
             answer = await self.upstream.ask(
                 "GET", "/models", headers=passed_headers(request.headers.items())
@@ -272,11 +282,11 @@ class _Server:
         return passed_on(answer)
 
     async def healthy(self, _: Request) -> Response:
-        """Say that the server is there."""
+        """Return an answer that shows that the server runs."""
         return reply({"status": "ok"})
 
     async def metrics(self, _: Request) -> Response:
-        """Show the numbers for Prometheus."""
+        """Return the numbers for Prometheus."""
         from starlette.responses import Response
 
         try:
@@ -286,14 +296,14 @@ class _Server:
         return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def state(self, _: Request) -> Response:
-        """Show where every sequence stands."""
+        """Return the state of every sequence as JSON."""
         try:
             return reply(await self.in_thread(state_document, self.enforcer))
         except TestSGDError as error:
             return reply(api_error(error).content(), 503)
 
     async def page(self, _: Request) -> Response:
-        """Show the live page."""
+        """Return the live page."""
         from starlette.responses import HTMLResponse
 
         try:
@@ -304,7 +314,7 @@ class _Server:
         return HTMLResponse(text, headers=headers)
 
     async def events(self, _: Request) -> Response:
-        """Send the state whenever it has changed."""
+        """Return a stream of the state, sent whenever it has changed."""
         from starlette.responses import StreamingResponse
 
         if self._viewers >= _MOST_VIEWERS:
@@ -314,6 +324,7 @@ class _Server:
         return StreamingResponse(self._changes(), media_type="text/event-stream", headers=headers)
 
     async def _changes(self) -> AsyncIterator[str]:
+        """Yield the state as a server-sent event, at first and after each change."""
         self._viewers += 1
         try:
             shown = ""
@@ -330,7 +341,7 @@ class _Server:
 
 
 class _Enforced:
-    """The ASGI application of one address that is enforced."""
+    """The ASGI application of an address at which requests are enforced."""
 
     def __init__(self, server: _Server, kind: Endpoint) -> None:
         self._server = server
@@ -361,7 +372,7 @@ class _Enforced:
             server.numbers.note(self._kind, status, added)
 
     async def _answered(self, request: Request, send: Send, spent: Spent) -> int:
-        """Answer a request and return the status; errors before the answer are raised."""
+        """Answer a request and return the status; an error before the answer is an ApiError."""
         from starlette.requests import ClientDisconnect
 
         server = self._server
@@ -389,7 +400,7 @@ class _Enforced:
 
 
 def _tenant(request: Request) -> str:
-    """Return whose sequence a request belongs to; of a secret only its hash is ever known."""
+    """Return the tenant of a request; if it is known by a secret, the hash of the secret."""
     name = request.headers.get(TENANT_HEADER)
     if name is not None:
         if len(name) > _MOST_TENANT:

@@ -1,4 +1,4 @@
-"""Where every sequence of an enforcer stands, as JSON and as a live page."""
+"""The state of every sequence of an enforcer, as JSON and as a live page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def short_hash(text: str) -> str:
 
 
 def state_document(enforcer: Enforcer) -> dict[str, Any]:
-    """Return where every sequence stands; tenants are shown by a hash of their name.
+    """Return the state of every sequence; tenants are shown by a hash of their name.
 
     Raises
     ------

@@ -1,10 +1,10 @@
 """An enforcer behind LiteLLM's Generic Guardrail API.
 
-The gateway sends the texts of a request before the model gets them, and those of the answer. It
-does not say whether a request without messages is a completion or a picture, so that completions
-are enforced only with ``upstream.endpoint = "completions"`` in the specification; otherwise chats
-are. Of completions that stream LiteLLM shows no answer, and of pictures neither the answer nor
-what became of the prompt; they need the hook of :mod:`testsgd.generative.litellm`.
+The gateway sends the texts of a request before the model gets them, and those of the answer. A
+request without messages can be a completion or a picture, which the gateway does not distinguish;
+so completions are enforced only with ``upstream.endpoint = "completions"`` in the specification;
+otherwise chats are. Of completions that stream LiteLLM shows no answer, and of pictures neither the
+answer nor what became of the prompt; they need the hook of :mod:`testsgd.generative.litellm`.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 PATH = "/beta/litellm_basic_guardrail_api"
 # A chat with its history.
 MOST_BYTES = 16_777_216
-# The first is no text, and what is put before a text is lost where the answer streams.
+# A logit bias is no text, and a prefix is lost if the answer streams.
 _NOT_PASSED_ON = ("logit_bias", "prefix")
 _NONE: dict[str, Any] = {"action": "NONE"}
 
 
 class Guardrail:
-    """Answers the requests of the Generic Guardrail API.
+    """The enforcer behind the Generic Guardrail API: answers its requests.
 
     Parameters
     ----------
@@ -106,9 +106,9 @@ class Guardrail:
         messages = body.get("structured_messages") or []
         if (
             kind not in ("request", "response")
-            or not _are(texts, str)
+            or not _is_list_of(texts, str)
             or not isinstance(key, Mapping)
-            or not _are(messages, Mapping)
+            or not _is_list_of(messages, Mapping)
         ):
             raise errors.ParameterError("this is no request of LiteLLM's Generic Guardrail API")
         tenant = str(key.get("user_api_key_team_id") or key.get("user_api_key_hash") or "")
@@ -120,6 +120,7 @@ class Guardrail:
     def _begin(
         self, call: tuple[str, str], texts: list[str], messages: Sequence[Message]
     ) -> dict[str, Any]:
+        """Return the answer to a request before the model gets it: what to change in its texts."""
         if messages:
             request = ModelRequest(messages=tuple(messages))
         elif len(texts) == 1 and self._enforcer.specification.upstream.endpoint == "completions":
@@ -139,22 +140,23 @@ class Guardrail:
         if len(changed) == len(texts):
             answer["texts"] = changed
         else:
-            # There is a message more.
+            # A message was added.
             answer["structured_messages"] = [dict(message) for message in ticket.messages]
         return answer
 
     def _finish(self, call: tuple[str, str], texts: list[str]) -> dict[str, Any]:
+        """Count the model's output, and return an answer that changes nothing."""
         ticket = self._tickets.take(call)
         if ticket is None:
             return _NONE
-        # Without a text it is a call of a tool, which is unrelated.
+        # An answer without a text is a call of a tool, which counts as unrelated.
         output = texts[0] if texts else None
         self._enforcer.finish(self._enforcer.last_try(ticket), output)
         return _NONE
 
 
 def guardrail_app(enforcer: Enforcer) -> Starlette:
-    """Return the ASGI application that LiteLLM's Generic Guardrail API asks.
+    """Return the ASGI application that answers LiteLLM's Generic Guardrail API.
 
     Parameters
     ----------
@@ -164,8 +166,8 @@ def guardrail_app(enforcer: Enforcer) -> Starlette:
     Returns
     -------
     starlette.applications.Starlette
-        It answers ``POST /beta/litellm_basic_guardrail_api`` and ``GET /healthz``; 400 if a request
-        is none of LiteLLM's, 413 if it is too long, 503 if the state or a classifier fails.
+        It answers ``POST /beta/litellm_basic_guardrail_api`` and ``GET /healthz``; with 400 if a
+        request is none of LiteLLM's, 413 if it is too long, 503 if the state or a classifier fails.
 
     Raises
     ------
@@ -212,8 +214,9 @@ def guardrail_app(enforcer: Enforcer) -> Starlette:
     )
 
 
-def _are(parts: object, kind: type) -> bool:
-    return isinstance(parts, list) and all(isinstance(part, kind) for part in parts)
+def _is_list_of(values: object, kind: type) -> bool:
+    """Whether a value is a list of one type."""
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
 def _texts(messages: Sequence[Message]) -> list[str]:

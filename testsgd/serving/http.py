@@ -21,7 +21,7 @@ _PATIENCE = 5
 
 
 def reply(content: dict[str, Any], status: int = 200) -> Response:
-    """Return an answer of JSON on one line."""
+    """Return a response with JSON on one line."""
     from starlette.responses import Response
 
     body = json.dumps(content, allow_nan=False, separators=(",", ":"))
@@ -29,8 +29,9 @@ def reply(content: dict[str, Any], status: int = 200) -> Response:
 
 
 async def read_body(request: Request, *, most_bytes: int) -> bytes | None:
-    """Read the body of a request; None if it is too long."""
-    parts, size = [], 0
+    """Return the body of a request; None if it is longer than `most_bytes`."""
+    parts = []
+    size = 0
     async for part in request.stream():
         size += len(part)
         if size > most_bytes:
@@ -55,7 +56,7 @@ def run_server(
     Parameters
     ----------
     make_app : callable
-        From a function that says whether the server is about to end to the application.
+        Returns the application. It gets a function that returns whether the server is about to end.
     host : str
         The address to listen at.
     port : int
@@ -76,7 +77,7 @@ def run_server(
     MissingExtraError
         If uvicorn is not installed.
     ConfigurationError
-        If nothing can listen there.
+        If the server cannot listen at that address and port.
     """
     try:
         import uvicorn
@@ -106,6 +107,7 @@ def run_server(
 
 
 def _listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at an address; a ConfigurationError if that cannot be."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named, asyncio sends at once what it has; without it, an answer waits 40 ms
     # for the other side to confirm the first half.

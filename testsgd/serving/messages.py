@@ -3,7 +3,7 @@
 An event is a recommendation, ``{"group": "female", "recommendation": 1, "cost": 2.5, "id": "a7"}``,
 or the true label of a decision, ``{"label": 1, "id": "a7"}``. The cost and the id may be left out.
 Answers are events of what happened, too: a person's group and decision, or the label, by one id. So
-whoever reads the answers alone can count the same as the shield.
+a reader of the answers alone, such as a monitor, can count the same as the shield.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ID_REMEDY = "give it in quotation marks, or leave it out"
 
 
 def shield_state(shield: Shield) -> dict[str, Any]:
-    """Describe what a shield keeps and where it stands; fractions are texts such as ``"1/10"``."""
+    """Return what a shield keeps, and its state; fractions are texts such as ``"1/10"``."""
     specification = shield.specification
     return {
         "name": specification.name,
@@ -36,7 +36,7 @@ def shield_state(shield: Shield) -> dict[str, Any]:
 
 
 def parsed(text: str | bytes) -> dict[str, Any]:
-    """Read a JSON object.
+    """Return the JSON object that a text is.
 
     Parameters
     ----------
@@ -46,6 +46,7 @@ def parsed(text: str | bytes) -> dict[str, Any]:
     Returns
     -------
     dict
+        Its keys are not checked; :func:`answer` does that.
 
     Raises
     ------
@@ -61,7 +62,9 @@ def parsed(text: str | bytes) -> dict[str, Any]:
 
 
 def answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Hand an event to a shield, whichever of the two kinds it is.
+    """Return the answer of a shield to an event, which is a recommendation or a label.
+
+    An event that is wrong or refused raises an error, and leaves the shield's state as it was.
 
     Parameters
     ----------
@@ -82,53 +85,87 @@ def answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises
     ------
-    TestSGDError
-        If the event is wrong, or the shield refuses it. Its state is then as it was.
+    ParameterError
+        If a key is missing or unknown, or a value is wrong.
+    UnknownGroupError
+        If the group is unknown and the specification refuses unknown groups.
+    LabelError
+        If a label comes for no decision, or the label of the decision before is missing.
+    HorizonEndedError
+        If there are no more periods.
+    JournalError
+        If the journal cannot be written.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> shield = testsgd.synthesize_shield({
+    ...     "fairness": {"property": "demographic_parity", "bound": "1/4"},
+    ...     "groups": {"names": ["female", "male"]},
+    ...     "horizon": {"length": 8}})
+    >>> reply = answer(shield, {"group": "female", "recommendation": 1, "id": "a7"})
+    >>> reply["decision"], reply["changed"], reply["step"], reply["id"]
+    (1, False, 1, 'a7')
     """
-    return (label_answer if "label" in event else decision_answer)(shield, event)
+    if "label" in event:
+        return label_answer(shield, event)
+    return decision_answer(shield, event)
 
 
 def decision_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Let a shield decide about a recommendation."""
+    """Return the answer of a shield to a recommendation, see :func:`answer`."""
     _check_keys(event, _DECISION_KEYS, needed=("group", "recommendation"))
-    group, recommendation = event["group"], event["recommendation"]
-    cost, name = event.get("cost"), event.get("id")
+    group = event["group"]
+    recommendation = event["recommendation"]
+    cost = event.get("cost")
+    event_id = event.get("id")
     _check_text(group, "group", "give its name in quotation marks")
     _check_binary(recommendation, "recommendation")
-    price = None if cost is None else _number(cost)
-    if name is not None:
-        _check_text(name, "id", _ID_REMEDY)
-    decision = shield.decide(group, recommendation, price, event=name)
+    cost = None if cost is None else _number(cost)
+    if event_id is not None:
+        _check_text(event_id, "id", _ID_REMEDY)
+    decision = shield.decide(group, recommendation, cost, event=event_id)
     return {
         "group": group,
         "decision": decision,
         "changed": decision != recommendation,
         "counted": group in shield.inputs.groups,
-        **_standing(shield, name),
+        **_progress(shield, event_id),
     }
 
 
 def label_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Tell a shield the true label of a decision."""
+    """Return the answer of a shield to the true label of a decision, see :func:`answer`."""
     _check_keys(event, _LABEL_KEYS, needed=("label",))
-    label, name = event["label"], event.get("id")
+    label = event["label"]
+    event_id = event.get("id")
     _check_binary(label, "label")
-    if name is not None:
-        _check_text(name, "id", _ID_REMEDY)
-    shield.observe(label, event=name)
+    if event_id is not None:
+        _check_text(event_id, "id", _ID_REMEDY)
+    shield.observe(label, event=event_id)
     # A label without an id belongs to the last decision.
-    name = shield.last_event if name is None else name
-    return {"label": label, "observed": label, **_standing(shield, name)}
+    event_id = shield.last_event if event_id is None else event_id
+    return {"label": label, "observed": label, **_progress(shield, event_id)}
 
 
-def _standing(shield: Shield, name: str | None) -> dict[str, Any]:
-    """Return where a shield stands after an event, and the id if there is one."""
-    standing = {"period": shield.period, "step": shield.step, "pending": shield.pending}
-    return standing if name is None else {**standing, "id": name}
+def _progress(shield: Shield, event_id: str | None) -> dict[str, Any]:
+    """Return the period and step of a shield after an event, and the id if there is one."""
+    progress = {"period": shield.period, "step": shield.step, "pending": shield.pending}
+    return progress if event_id is None else {**progress, "id": event_id}
 
 
 def refusal(error: Exception) -> dict[str, Any]:
-    """Write an error as an answer: what it says, and which kind it is.
+    """Return an error as an answer: its message, and its kind.
+
+    Parameters
+    ----------
+    error : Exception
+        What :func:`parsed` or :func:`answer` raised.
+
+    Returns
+    -------
+    dict
+        ``error`` is the message on one line, ``kind`` the name of the class.
 
     Examples
     --------
@@ -139,10 +176,11 @@ def refusal(error: Exception) -> dict[str, Any]:
 
 
 def _check_keys(event: Mapping[str, Any], keys: Sequence[str], needed: Sequence[str]) -> None:
-    lacking = [key for key in needed if key not in event]
+    """Raise a ParameterError if an event lacks a needed key, or has an unknown one."""
+    missing = [key for key in needed if key not in event]
     unknown = [key for key in event if key not in keys]
-    for key in [*lacking, *unknown]:
-        what = f"no {key!r}" if key in lacking else f"an unknown key {str(key)[:80]!r}"
+    for key in [*missing, *unknown]:
+        what = f"no {key!r}" if key in missing else f"an unknown key {str(key)[:80]!r}"
         remedy = f"an event of this kind has the keys {', '.join(keys)}"
         raise ParameterError(f"the event has {what}", remedy=remedy, key=key)
 

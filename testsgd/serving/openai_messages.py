@@ -1,4 +1,4 @@
-"""Requests and answers of an OpenAI-compatible model: what is read of them, what is put in.
+"""Requests and answers of an OpenAI-compatible model: reading their parts, and changing them.
 
 Three addresses are known: completions, chat and images. Each function here is pure; nothing of a
 client's body is changed but the keys that asking for a value changes.
@@ -52,7 +52,7 @@ def request_body(text: bytes) -> dict[str, Any]:
     Raises
     ------
     ApiError
-        If it is none.
+        If the body is no JSON object.
     """
     try:
         body = json.loads(text)
@@ -104,7 +104,7 @@ def _messages(body: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
 
 
 def with_request(kind: Endpoint, body: Mapping[str, Any], request: ModelRequest) -> dict[str, Any]:
-    """Return a body in which the parts of a request stand.
+    """Return a body with the parts of a request in place of its own.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def answer_body(text: bytes) -> dict[str, Any]:
     Raises
     ------
     ApiError
-        With status 502 if it is none.
+        With status 502 if the answer is no JSON object.
     """
     try:
         answer = json.loads(text)
@@ -139,7 +139,7 @@ def answer_body(text: bytes) -> dict[str, Any]:
 
 
 def output_of(kind: Endpoint, answer: Mapping[str, Any]) -> Output | None:
-    """Return what a model made; None if there is nothing to read, such as a call of a tool.
+    """Return the output of a model; None if there is nothing to read, such as a call of a tool.
 
     Of a picture there must be the bytes (``response_format="b64_json"``); one of which only the
     address is given is not read.
@@ -175,11 +175,12 @@ def output_of(kind: Endpoint, answer: Mapping[str, Any]) -> Output | None:
 
 
 def _first(kind: Endpoint, answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first output of an answer; an ApiError with status 502 if there is none."""
     key = "data" if kind == "images" else "choices"
     outputs = answer.get(key)
     if isinstance(outputs, list) and outputs and isinstance(outputs[0], dict):
-        found: dict[str, Any] = outputs[0]
-        return found
+        first: dict[str, Any] = outputs[0]
+        return first
     raise ApiError(502, f"the model's answer has no {key}", code="upstream_unusable")
 
 
@@ -227,7 +228,7 @@ class StreamedText:
         self._kind = kind
         self._prefix = prefix
         self._pieces: list[str] = []
-        self._seen = False
+        self._is_prefix_sent = False
         self.is_complete = False  # Whether the line came that ends a stream.
         self.failure = False  # Whether the model reported an error in the stream.
 
@@ -258,17 +259,20 @@ class StreamedText:
         return self._with_choice(line, event, choices[0])
 
     def _with_choice(self, line: bytes, event: dict[str, Any], choice: dict[str, Any]) -> bytes:
-        place, key = choice, "text"
+        """Add the text of a choice; return its line, with the prefix before the first text."""
+        holder = choice
+        key = "text"
         if self._kind == "chat":
             delta = choice.get("delta")
             if not isinstance(delta, dict):
                 return line
-            place, key = delta, "content"
-        piece = place.get(key)
+            holder = delta
+            key = "content"
+        piece = holder.get(key)
         if isinstance(piece, str) and piece:
             self._pieces.append(piece)
-        if self._seen or not self._prefix or not isinstance(piece, str):
+        if self._is_prefix_sent or not self._prefix or not isinstance(piece, str):
             return line
-        self._seen = True
-        place[key] = self._prefix + piece
+        self._is_prefix_sent = True
+        holder[key] = self._prefix + piece
         return b"data: " + json.dumps(event, separators=(",", ":")).encode() + b"\n"

@@ -13,7 +13,8 @@ from typing import Any
 from testsgd.errors import MissingExtraError, ParameterError
 from testsgd.serving.openai_messages import ApiError
 
-# Headers that concern one connection alone (RFC 9110, section 7.6.1), and those that are made anew.
+# Headers that concern one connection alone (RFC 9110, section 7.6.1), and those that each server
+# writes itself.
 _OF_ONE_CONNECTION = frozenset(
     {
         "connection",
@@ -27,11 +28,11 @@ _OF_ONE_CONNECTION = frozenset(
         "upgrade",
     }
 )
-_MADE_ANEW = frozenset(
+_WRITTEN_BY_EACH = frozenset(
     {"host", "content-length", "content-encoding", "accept-encoding", "expect", "date", "server"}
 )
 TENANT_HEADER = "x-testsgd-tenant"
-_DROPPED = _OF_ONE_CONNECTION | _MADE_ANEW | {TENANT_HEADER}
+_DROPPED = _OF_ONE_CONNECTION | _WRITTEN_BY_EACH | {TENANT_HEADER}
 # aiohttp would add these where a client has not sent them.
 _NOT_ADDED = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 # Seconds that an unused connection is kept: less than the 5 after which uvicorn closes it.
@@ -65,7 +66,7 @@ def passed_headers(headers: Iterable[Header]) -> list[Header]:
 
 @dataclass(frozen=True, kw_only=True)
 class UpstreamAnswer:
-    """What a model answered, read to its end."""
+    """The answer of a model, read to its end."""
 
     status: int
     headers: list[Header]
@@ -78,7 +79,7 @@ class UpstreamAnswer:
 
 
 class UpstreamStream:
-    """What a model answers, while it comes."""
+    """The answer of a model, while it comes."""
 
     def __init__(self, response: Any) -> None:
         self._response = response
@@ -92,12 +93,12 @@ class UpstreamStream:
         return kind.startswith("text/event-stream")
 
     async def read(self) -> bytes:
-        """Return all that comes."""
+        """Return the whole answer."""
         content: bytes = await self._response.read()
         return content
 
     def parts(self) -> AsyncIterator[bytes]:
-        """Return an iterator over what comes, as it comes."""
+        """Return an iterator over the parts of the answer, as they come."""
         parts: AsyncIterator[bytes] = self._response.content.iter_any()
         return parts
 
@@ -117,7 +118,7 @@ class Upstream:
     MissingExtraError
         If aiohttp is not installed.
     ParameterError
-        If the address is none.
+        If the address is no URL of a server.
     """
 
     def __init__(self, address: str, *, timeout: float) -> None:
@@ -140,7 +141,7 @@ class Upstream:
         self._opened: Any = None
 
     def _session(self) -> Any:
-        """Return what keeps the connections; it is made in the loop that uses it."""
+        """Return the session that keeps the connections; it is made in the loop that uses it."""
         if self._opened is None:
             aiohttp = self._aiohttp
             self._opened = aiohttp.ClientSession(
@@ -159,7 +160,7 @@ class Upstream:
     async def ask(
         self, method: str, path: str, *, headers: list[Header], content: bytes = b""
     ) -> UpstreamAnswer:
-        """Ask, and read the answer.
+        """Return the answer to a request, read to its end.
 
         Raises
         ------
@@ -169,18 +170,18 @@ class Upstream:
         try:
             async with asyncio.timeout(self._timeout):
                 response = await self._sent(method, path, headers, content)
-                found = await response.read()
+                body = await response.read()
         except TimeoutError as error:
             raise _too_slow() from error
         except (self._aiohttp.ClientError, OSError, ValueError) as error:
             raise _unreachable() from error
-        return UpstreamAnswer(status=response.status, headers=_headers_of(response), content=found)
+        return UpstreamAnswer(status=response.status, headers=_headers_of(response), content=body)
 
     @asynccontextmanager
     async def stream(
         self, path: str, *, headers: list[Header], content: bytes
     ) -> AsyncIterator[UpstreamStream]:
-        """Ask, and give the answer while it comes.
+        """Yield the answer to a request, while it comes.
 
         Raises
         ------
@@ -210,12 +211,13 @@ class Upstream:
             await self._opened.close()
 
     async def _sent(self, method: str, path: str, headers: list[Header], content: bytes) -> Any:
+        """Return the response of aiohttp to a request, of which only the head was read."""
         if path not in self._addresses:
             self._addresses[path] = self._url.with_path(
                 self._url.raw_path.rstrip("/") + path, encoded=True
             )
         sent = [(name, value if value.isascii() else _as_utf8(value)) for name, value in headers]
-        # Nothing is gained by compressing what is read here at once.
+        # The answer is read here at once, so compressing it would gain nothing.
         sent.append(("accept-encoding", "identity"))
         if self._authorization:
             sent = [(name, value) for name, value in sent if name != "authorization"]
@@ -231,6 +233,7 @@ class Upstream:
 
 
 def _headers_of(response: Any) -> list[Header]:
+    """Return the headers of a response that are passed on."""
     return passed_headers(
         (name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers
     )

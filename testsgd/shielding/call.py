@@ -28,7 +28,10 @@ SpecificationLike: TypeAlias = ShieldSpecification | Mapping[str, Any] | str | P
 
 @dataclass(frozen=True)
 class ShieldPlan:
-    """What is going to be synthesised."""
+    """What is going to be synthesised, and the memory that it needs.
+
+    `announce` of :func:`synthesis_result` gets one before the work begins.
+    """
 
     specification: ShieldSpecification
     inputs: InputDistribution
@@ -38,7 +41,7 @@ class ShieldPlan:
 
 
 def shield_specification(source: SpecificationLike, **changes: Any) -> ShieldSpecification:
-    """Read a specification from an object, its keys, or its TOML file, and change some keys."""
+    """Return a specification from an object, its keys, or its TOML file, with some keys changed."""
     if isinstance(source, Mapping):
         source = ShieldSpecification.from_dict(source)
     elif not isinstance(source, ShieldSpecification):
@@ -49,27 +52,41 @@ def shield_specification(source: SpecificationLike, **changes: Any) -> ShieldSpe
 def plan_shield(
     source: SpecificationLike, *, storage: Storage = "auto", **changes: Any
 ) -> ShieldPlan:
-    """Lay out a synthesis, and predict what it needs."""
+    """Return the plan of a synthesis, with the memory that it needs.
+
+    Nothing is solved yet. A ParameterError says that the storage is unknown, a SpecificationError
+    that the specification or the inputs are wrong.
+    """
     if storage not in ("auto", "whole", "windows"):
         remedy = "choose auto, whole or windows"
         raise ParameterError(f"{storage!r} is unknown", where="storage", remedy=remedy)
     specification = shield_specification(source, **changes)
     inputs = specification.input_distribution()
     problem = period_problem(specification, inputs)
-    needed = predicted_bytes(problem, storage=storage)
-    return ShieldPlan(specification, inputs, problem, storage, needed)
+    return ShieldPlan(
+        specification=specification,
+        inputs=inputs,
+        problem=problem,
+        storage=storage,
+        predicted_bytes=predicted_bytes(problem, storage=storage),
+    )
 
 
 def _solved(plan: ShieldPlan, jobs: int, memory_limit: int | None = None) -> Solution:
-    """Find the shield of a plan, unless that would need more memory than it may."""
+    """Return the solution of a plan; a ParameterError if it would need too much memory."""
     if memory_limit is not None and plan.predicted_bytes > memory_limit:
         remedy = "allow more, or take a shorter horizon, fewer groups or fewer costs"
         if plan.storage == "whole":
             remedy += ', or the storage "windows"'
-        needed, allowed = bytes_text(plan.predicted_bytes), bytes_text(memory_limit)
-        what = f"the synthesis would need about {needed} of memory, and {allowed} are allowed"
-        details = {"predicted": plan.predicted_bytes, "limit": memory_limit}
-        raise ParameterError(what, where="memory limit", remedy=remedy, **details)
+        needed = bytes_text(plan.predicted_bytes)
+        allowed = bytes_text(memory_limit)
+        raise ParameterError(
+            f"the synthesis would need about {needed} of memory, and {allowed} are allowed",
+            where="memory limit",
+            remedy=remedy,
+            predicted=plan.predicted_bytes,
+            limit=memory_limit,
+        )
     if jobs < 1:
         raise ParameterError(f"{jobs} is not at least 1", where="jobs", remedy="give a number")
     return first_solution(plan.specification, plan.inputs, storage=plan.storage, jobs=jobs)
@@ -78,10 +95,11 @@ def _solved(plan: ShieldPlan, jobs: int, memory_limit: int | None = None) -> Sol
 def logged_events(
     path: str | Path, specification: ShieldSpecification, inputs: InputDistribution
 ) -> Events:
-    """Read people to simulate from a CSV file, with the columns that the specification names.
+    """Return the people of a CSV file to simulate, from the columns that the specification names.
 
-    Where the property goes by labels, rows without one are left out; elsewhere all have one, or
-    none.
+    The arrays of the events have shape (n,), a row a person. If the property counts by labels, rows
+    without one are left out. Otherwise the labels are used only if all rows have one. A DataError
+    says that the log has no costs although the inputs have several.
     """
     log = specification.read_log(path)
     groups = np.array([inputs.groups.index(name) for name in log.groups], dtype=np.int64)
@@ -92,7 +110,7 @@ def logged_events(
             remedy = "add a column with what changing each recommendation costs"
             raise DataError(what, where=log.where, remedy=remedy)
         costs = np.full(len(groups), inputs.costs[0])
-    events = Events(groups, log.recommendations, costs)
+    events = Events(groups=groups, recommendations=log.recommendations, costs=costs)
     if log.labels is None:
         return events
     known = ~np.isnan(log.labels)
@@ -111,7 +129,7 @@ def synthesize_shield(
     fsync: bool = False,
     **changes: Any,
 ) -> Shield:
-    """Find the shield that keeps a bound on the bias at the least expected cost.
+    """Return the shield that keeps a bound on the bias at the least expected cost.
 
     Parameters
     ----------
@@ -162,9 +180,15 @@ def synthesize_shield(
     (0.25, True)
     """
     plan = plan_shield(specification, storage=storage, **changes)
-    made = plan.specification, plan.inputs, _solved(plan, jobs, memory_limit)
-    path = None if journal is None else Path(journal)
-    return Shield(*made, journal=path, fsync=fsync, storage=storage, jobs=jobs)
+    return Shield(
+        plan.specification,
+        plan.inputs,
+        _solved(plan, jobs, memory_limit),
+        journal=None if journal is None else Path(journal),
+        fsync=fsync,
+        storage=storage,
+        jobs=jobs,
+    )
 
 
 def synthesis_result(
@@ -177,10 +201,50 @@ def synthesis_result(
     announce: Callable[[ShieldPlan], object] | None = None,
     **changes: Any,
 ) -> ShieldResult:
-    """Find a shield, write it to the file `out`, and sum up what was done.
+    """Return a shield together with the report of its synthesis.
 
-    `announce` is called before the work, with what is going to be done and the memory that it
-    needs. The rest is as for :func:`synthesize_shield`.
+    The same as :func:`synthesize_shield`, with a summary of what is kept, what it is expected to
+    cost, and the time and memory that the synthesis took. The shield keeps no journal.
+
+    Parameters
+    ----------
+    specification : ShieldSpecification, mapping, str or path-like
+        What is to be kept: an object, its keys, or the TOML file that has them.
+    out : path-like, optional
+        A file to write the shield to, which :func:`load_shield` reads.
+    storage : {"auto", "whole", "windows"}
+        Whether all decisions are stored, or found again window by window.
+    jobs : int
+        Processors to work on.
+    memory_limit : int, optional
+        Bytes; a synthesis that is predicted to need more is refused.
+    announce : callable, optional
+        Called with the :class:`ShieldPlan` before the work begins.
+    **changes
+        Keys of the specification to change, such as ``bound="1/20"`` or ``length=50``.
+
+    Returns
+    -------
+    ShieldResult
+        Its ``shield`` decides, and its ``summary`` is the report.
+
+    Raises
+    ------
+    InfeasibleShieldError
+        If there is no such shield; names the smallest bound that can be kept.
+    TestSGDError
+        Another member of the family :mod:`testsgd.errors`, if something about the input is wrong.
+
+    Examples
+    --------
+    >>> result = synthesis_result({
+    ...     "name": "loans",
+    ...     "fairness": {"property": "demographic_parity", "bound": "1/4"},
+    ...     "groups": {"names": ["female", "male"]},
+    ...     "horizon": {"length": 8}})
+    >>> result.verdict.headline
+    'The shield keeps demographic parity of female and male within 0.25 after 8 decisions, \
+whoever comes.'
     """
     plan = plan_shield(specification, storage=storage, **changes)
     if announce is not None:
@@ -208,7 +272,7 @@ def load_shield(
     fsync: bool = False,
     jobs: int = 1,
 ) -> Shield:
-    """Load a shield that was synthesised before.
+    """Return a shield that was synthesised before and written to a file.
 
     Parameters
     ----------
@@ -216,14 +280,18 @@ def load_shield(
         The file.
     specification : ShieldSpecification, mapping, str or path-like, optional
         What the shield must have been made for.
-    journal, fsync
-        As for :func:`synthesize_shield`.
+    journal : path-like, optional
+        A file that every decision is written to before it is given, as for
+        :func:`synthesize_shield`.
+    fsync : bool
+        Wait until each decision is on the disc, as for :func:`synthesize_shield`.
     jobs : int
         Processors to work on, for a shield that is synthesised anew each period.
 
     Returns
     -------
     Shield
+        It has decided nothing yet, or what its journal has.
 
     Raises
     ------
@@ -231,10 +299,28 @@ def load_shield(
         If the file is no shield, of another version, or of another specification.
     JournalError
         If the journal is damaged, or is another shield's.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import testsgd
+    >>> specification = {
+    ...     "fairness": {"property": "demographic_parity", "bound": "1/4"},
+    ...     "groups": {"names": ["female", "male"]},
+    ...     "horizon": {"length": 8}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     testsgd.synthesize_shield(specification).save(Path(folder, "loans.npz"))
+    ...     shield = testsgd.load_shield(Path(folder, "loans.npz"))
+    >>> shield.specification.bound
+    Fraction(1, 4)
     """
-    expected = None if specification is None else shield_specification(specification)
-    kept = None if journal is None else Path(journal)
-    return Shield.load(Path(path), specification=expected, journal=kept, fsync=fsync, jobs=jobs)
+    return Shield.load(
+        Path(path),
+        specification=None if specification is None else shield_specification(specification),
+        journal=None if journal is None else Path(journal),
+        fsync=fsync,
+        jobs=jobs,
+    )
 
 
 def simulate_shield(
@@ -244,7 +330,7 @@ def simulate_shield(
     jobs: int = 1,
     **options: Any,
 ) -> SimulationResult:
-    """Simulate runs without a shield and with it.
+    """Return what a shield does in simulated runs, compared with the same runs without it.
 
     Parameters
     ----------
@@ -262,11 +348,14 @@ def simulate_shield(
     Returns
     -------
     SimulationResult
+        Its ``summary`` is the report, and its ``simulation`` has the arrays of all runs.
 
     Raises
     ------
+    InfeasibleShieldError
+        If there is no such shield.
     TestSGDError
-        A member of the family :mod:`testsgd.errors`, if something about the input is wrong.
+        Another member of the family :mod:`testsgd.errors`, if something about the input is wrong.
 
     Examples
     --------
@@ -288,12 +377,20 @@ def simulate_shield(
     if solution is None:
         solution = _solved(plan_shield(specification), jobs)
     started = time.perf_counter()
-    subject, seed = (specification, inputs), parameters.random_state
-    drawn: dict[str, Any] = {"runs": parameters.runs, "random_state": seed, "jobs": jobs}
-    simulation = simulate(*subject, events, periods=periods, solution=solution, **drawn)
+    simulation = simulate(
+        specification,
+        inputs,
+        events,
+        runs=parameters.runs,
+        periods=periods,
+        random_state=parameters.random_state,
+        jobs=jobs,
+        solution=solution,
+    )
     summary = summarise_simulation(
         simulation,
-        *subject,
+        specification,
+        inputs,
         parameters,
         logged=None if log is None else len(events.groups),
         seconds=time.perf_counter() - started,
@@ -304,16 +401,19 @@ def simulate_shield(
 
 def _subject(
     shield: Shield | SpecificationLike, changes: Mapping[str, Any]
-) -> tuple[ShieldSpecification, Any, Solution | None]:
-    """Find what to simulate: its specification, what it expects, and its decisions if known."""
-    saved = shield if isinstance(shield, str | Path) and Path(shield).suffix == ".npz" else None
-    if isinstance(shield, Shield) or saved is not None:
+) -> tuple[ShieldSpecification, InputDistribution, Solution | None]:
+    """Return the specification, the inputs and, of a shield from a file, the solution."""
+    file = shield if isinstance(shield, str | Path) and Path(shield).suffix == ".npz" else None
+    if isinstance(shield, Shield) or file is not None:
         if changes:
-            what, remedy = "a synthesised shield cannot be changed", "give its specification"
-            raise ParameterError(what, where=", ".join(changes), remedy=f"{remedy}, which can")
+            raise ParameterError(
+                "a synthesised shield cannot be changed",
+                where=", ".join(changes),
+                remedy="give its specification, which can",
+            )
         if isinstance(shield, Shield):
             return shield.specification, shield.inputs, None
-        file = read_shield(Path(saved or ""))
-        return file.specification, file.inputs, file.solution
+        saved = read_shield(Path(file or ""))
+        return saved.specification, saved.inputs, saved.solution
     plan = plan_shield(shield, **changes)
     return plan.specification, plan.inputs, None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,69 +19,140 @@ from testsgd.fairness.property import Counts, bias_at_most, rounded_biases, whol
 
 
 class Requirement(Protocol):
-    """Says of many final counters whether they will do."""
+    """A condition on the counters at the end of a horizon.
+
+    A state is the counters of all groups after the last event. Classes of this protocol are what a
+    :class:`ShieldProblem` asks for; :class:`BiasAtMost` is one of them.
+
+    Examples
+    --------
+    >>> requirement: Requirement = BiasAtMost(Fraction(1, 4))
+    >>> requirement.holds(np.array([[1, 1], [2, 1]]), np.array([[2, 2], [2, 2]])).tolist()
+    [True, False]
+    """
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
-        """Return which rows will do; both arrays have shape (n, groups)."""
+        """Return a mask of the states that satisfy the requirement, shape (n,).
+
+        Parameters
+        ----------
+        numerators, denominators : array of int, shape (n, groups)
+            The final counters, a row a state. A group's rate is its numerator over its denominator.
+
+        Returns
+        -------
+        array of bool, shape (n,)
+        """
         ...
 
 
 @dataclass(frozen=True)
 class BiasAtMost:
-    """The bias is at most a bound."""
+    """The requirement that the bias is at most a bound.
 
-    bound: Fraction
-    # As for :func:`testsgd.shielding.bias`.
+    The bias is the largest difference between the rates of two groups, or 1 minus the smallest rate
+    over the largest. It is compared with the bound in whole numbers, so that no rounding plays a
+    part.
+
+    Examples
+    --------
+    >>> requirement = BiasAtMost(Fraction(1, 10))
+    >>> requirement.bias([3, 2], [10, 10])
+    Fraction(1, 10)
+    >>> requirement.holds(np.array([[3, 2], [3, 1]]), np.array([[10, 10], [10, 10]])).tolist()
+    [True, False]
+    """
+
+    bound: Fraction  # The largest bias that is allowed.
+    # As for :func:`testsgd.fairness.bias`.
     measure: Measure = "difference"
     empty_group: EmptyGroup = "vacuous"
 
-    @property
-    def _rules(self) -> dict[str, Any]:
-        return {"measure": self.measure, "empty_group": self.empty_group}
-
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
-        """Return which rows will do."""
-        return bias_at_most(numerators, denominators, self.bound, **self._rules)
+        """Return a mask of the states whose bias is at most the bound, shape (n,).
+
+        Parameters
+        ----------
+        numerators, denominators : array of int, shape (n, groups)
+            The final counters, a row a state.
+
+        Returns
+        -------
+        array of bool, shape (n,)
+        """
+        return bias_at_most(
+            numerators,
+            denominators,
+            self.bound,
+            measure=self.measure,
+            empty_group=self.empty_group,
+        )
 
     def bias(self, numerators: Sequence[int], denominators: Sequence[int]) -> Fraction:
-        """Return the exact bias of counters, one of each a group."""
-        return bias(numerators, denominators, **self._rules)
+        """Return the exact bias of one state.
+
+        Parameters
+        ----------
+        numerators, denominators : sequence of int, length groups
+            The counters of each group.
+
+        Returns
+        -------
+        fractions.Fraction
+            0 if fewer than two groups have a rate.
+        """
+        return bias(numerators, denominators, measure=self.measure, empty_group=self.empty_group)
 
     def rounded_biases(self, numerators: Counts, denominators: Counts) -> NDArray[np.float64]:
-        """Return the biases of many counters; the last axis is the groups."""
-        return rounded_biases(numerators, denominators, **self._rules)
+        """Return the biases of many states in floating point.
+
+        Parameters
+        ----------
+        numerators, denominators : array of int, shape (..., groups)
+            The counters; the last axis is the groups.
+
+        Returns
+        -------
+        array of float, shape (...)
+        """
+        return rounded_biases(
+            numerators, denominators, measure=self.measure, empty_group=self.empty_group
+        )
 
 
 @dataclass(frozen=True)
 class WelfareWithin:
-    """The rate of every group of which somebody came lies between two bounds."""
+    """The requirement that the rate of every group lies between two bounds.
 
-    low: Fraction
-    high: Fraction
+    A group whose denominator is 0 has no rate, and is left out.
+    """
+
+    low: Fraction  # The lowest rate that is allowed.
+    high: Fraction  # The highest one.
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
-        """Return which rows will do."""
-        tops, bottoms = whole_numbers(numerators, denominators, self.low, self.high)
-        above = tops * self.low.denominator >= self.low.numerator * bottoms
-        below = tops * self.high.denominator <= self.high.numerator * bottoms
-        kept = (above & below) | (bottoms == 0)
-        return np.asarray(kept.astype(bool).all(axis=1))
+        """Return a mask of the states whose rates lie between the bounds, shape (n,)."""
+        numerators, denominators = whole_numbers(numerators, denominators, self.low, self.high)
+        at_least_low = numerators * self.low.denominator >= self.low.numerator * denominators
+        at_most_high = numerators * self.high.denominator <= self.high.numerator * denominators
+        within = (at_least_low & at_most_high) | (denominators == 0)
+        return np.asarray(within.astype(bool).all(axis=1))
 
 
 @dataclass(frozen=True)
 class Balanced:
-    """Of every group at least so many have come."""
+    """The assumption that the denominator of every group is at least a number."""
 
-    least: int
+    least: int  # That number.
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
-        """Return which rows will do."""
+        """Return a mask of the states with large enough denominators, shape (n,)."""
         return np.asarray((denominators >= self.least).all(axis=1))
 
 
 @dataclass(frozen=True)
 class SmallSteps:
-    """So many have come that one decision more or less moves the rates little enough.
+    """The assumption that every group is so large that one decision moves its rate little enough.
 
     Two groups' rates can be steered to within a bound if one over the people of each group, added
     up, is at most the bound plus the bias so far (Assumption 2 of the paper on fairness shields).
@@ -104,26 +175,30 @@ class SmallSteps:
     empty_group: EmptyGroup = "vacuous"  # What becomes of a group of which nobody has come.
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
-        """Return which rows, of the new period's counters, will do."""
+        """Return a mask of the states that satisfy the assumption, shape (n,).
+
+        `numerators` and `denominators`, shape (n, groups), are the counters of the new period only;
+        the history is added here.
+        """
         people = denominators + np.array(self.past_denominators, dtype=np.int64)
         rates = self._past_rates()
         middle = (min(rates) + max(rates)) / 2
-        kept = (people > 0).all(axis=1)
-        for one, other in combinations(range(len(rates)), 2):
-            high, low = (one, other) if rates[one] >= rates[other] else (other, one)
-            apart = rates[high] - rates[low]
+        mask = (people > 0).all(axis=1)
+        for first, second in combinations(range(len(rates)), 2):
+            high, low = (first, second) if rates[first] >= rates[second] else (second, first)
+            difference = rates[high] - rates[low]
             if len(rates) == 2 or rates[high] >= middle > rates[low]:
-                kept &= _steps_at_most(self.bound + apart, people[:, [high, low]])
+                mask &= _steps_at_most(self.bound + difference, people[:, [high, low]])
                 continue
             away, towards = (low, high) if rates[low] >= middle else (high, low)
-            kept &= _steps_at_most(self.bound - apart, people[:, [away]])
-            kept &= _steps_at_most(self.bound + apart, people[:, [towards]])
-        return np.asarray(kept)
+            mask &= _steps_at_most(self.bound - difference, people[:, [away]])
+            mask &= _steps_at_most(self.bound + difference, people[:, [towards]])
+        return np.asarray(mask)
 
     def _past_rates(self) -> list[Fraction]:
-        """Rates to stay near to, one a group."""
+        """Return the rates of the history, one a group; without one the middle of them, or 0."""
         past = zip(self.past_numerators, self.past_denominators, strict=True)
-        known = [Fraction(top, people) for top, people in past if people]
+        known = [Fraction(numerator, people) for numerator, people in past if people]
         start = Fraction(0)
         if known and self.empty_group == "vacuous":
             start = (min(known) + max(known)) / 2
@@ -131,12 +206,15 @@ class SmallSteps:
         return [next(rates) if people else start for people in self.past_denominators]
 
 
-def _steps_at_most(room: Fraction, people: Counts) -> NDArray[np.bool_]:
-    """Describe where one over the people of one or two groups, added up, is at most `room`."""
-    counted, _ = whole_numbers(people, people, room)
-    together = counted.sum(axis=1) if people.shape[1] == 2 else 1
-    # Nobody has come of a group: the left side is above 0, the right one is not.
-    return np.asarray((together * room.denominator <= room.numerator * counted.prod(axis=1)), bool)
+def _steps_at_most(limit: Fraction, people: Counts) -> NDArray[np.bool_]:
+    """Return a mask of the rows in which the sum of 1 / people is at most `limit`, shape (n,).
+
+    `people` has shape (n, 1) or (n, 2). Multiplied out, 1/a + 1/b <= limit is a + b <= limit a b.
+    """
+    counts, _ = whole_numbers(people, people, limit)
+    total = counts.sum(axis=1) if people.shape[1] == 2 else 1
+    # If a group is empty, the left side is above 0 and the right one is not.
+    return np.asarray((total * limit.denominator <= limit.numerator * counts.prod(axis=1)), bool)
 
 
 @dataclass(frozen=True)
@@ -147,14 +225,14 @@ class Provided:
     requirement: Requirement
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
-        """Return which rows will do."""
-        due = self.assumption.holds(numerators, denominators)
-        return ~due | self.requirement.holds(numerators, denominators)
+        """Return a mask of the states without the assumption or with the requirement, (n,)."""
+        is_due = self.assumption.holds(numerators, denominators)
+        return ~is_due | self.requirement.holds(numerators, denominators)
 
 
 @dataclass(frozen=True)
 class After:
-    """A requirement on a history and what comes now, together."""
+    """A requirement on the counters of a history and of the new period, added up."""
 
     # The history's counters, one of each a group.
     past_numerators: tuple[int, ...]
@@ -162,10 +240,15 @@ class After:
     requirement: Requirement
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
-        """Return which rows, of the counters of what comes now, will do."""
-        return self.requirement.holds(*self.together(numerators, denominators))
+        """Return a mask of the states that satisfy the requirement after the history, (n,).
+
+        `numerators` and `denominators`, shape (n, groups), are the counters of the new period only.
+        """
+        numerators, denominators = self.together(numerators, denominators)
+        return self.requirement.holds(numerators, denominators)
 
     def together(self, numerators: Counts, denominators: Counts) -> tuple[Counts, Counts]:
-        """Return the counters of what comes now and of the history, added up."""
-        tops = numerators + np.array(self.past_numerators, dtype=np.int64)
-        return tops, denominators + np.array(self.past_denominators, dtype=np.int64)
+        """Return the counters of the new period and the history, added up; (n, groups) each."""
+        past_numerators = np.array(self.past_numerators, dtype=np.int64)
+        past_denominators = np.array(self.past_denominators, dtype=np.int64)
+        return numerators + past_numerators, denominators + past_denominators

@@ -29,6 +29,16 @@ class ShieldResult(DocumentResult[ShieldSummary]):
         The document.
     shield : Shield, optional
         What was synthesised; a result that was read back from JSON has none.
+
+    Examples
+    --------
+    >>> from testsgd.shielding import synthesis_result
+    >>> result = synthesis_result({
+    ...     "fairness": {"property": "demographic_parity", "bound": "1/4"},
+    ...     "groups": {"names": ["female", "male"]},
+    ...     "horizon": {"length": 8}})
+    >>> result.verdict.status, round(result.expected_cost, 2)
+    ('synthesised', 1.28)
     """
 
     document: ClassVar = DocumentKind(
@@ -66,6 +76,16 @@ class SimulationResult(DocumentResult[SimulationSummary]):
         The document.
     simulation : Simulation, optional
         The runs; a result that was read back from JSON has none.
+
+    Examples
+    --------
+    >>> from testsgd.shielding import simulate_shield
+    >>> result = simulate_shield({
+    ...     "fairness": {"property": "demographic_parity", "bound": "1/4"},
+    ...     "groups": {"names": ["female", "male"]},
+    ...     "horizon": {"length": 20}}, runs=50)
+    >>> result.verdict.status, result.above
+    ('guarantee_kept', 0.0)
     """
 
     document: ClassVar = DocumentKind(

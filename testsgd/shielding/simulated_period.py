@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Events:
-    """People with what was recommended for them.
+    """People in the order in which they come, with what is recommended for them.
 
     Notes
     -----
@@ -40,23 +39,47 @@ class Events:
     labels: Ints | None = None  # The true labels, 0 or 1.
 
     def take(self, where: Any) -> Events:
-        """Return some of the events, by any index of arrays."""
-        labels = None if self.labels is None else self.labels[where]
-        return Events(self.groups[where], self.recommendations[where], self.costs[where], labels)
+        """Return a part of the events.
+
+        Parameters
+        ----------
+        where : index
+            Any index of numpy: a slice, a mask or an array of places.
+
+        Returns
+        -------
+        Events
+        """
+        return Events(
+            groups=self.groups[where],
+            recommendations=self.recommendations[where],
+            costs=self.costs[where],
+            labels=None if self.labels is None else self.labels[where],
+        )
 
     def widened(self) -> Events:
-        """Return the same events with whole numbers of 64 bits, as counters have."""
-        labels = None if self.labels is None else self.labels.astype(np.int64)
-        whole = self.groups.astype(np.int64), self.recommendations.astype(np.int64)
-        return Events(*whole, self.costs.astype(np.float64), labels)
+        """Return the same events with whole numbers of 64 bits, as counters have.
+
+        Returns
+        -------
+        Events
+        """
+        return Events(
+            groups=self.groups.astype(np.int64),
+            recommendations=self.recommendations.astype(np.int64),
+            costs=self.costs.astype(np.float64),
+            labels=None if self.labels is None else self.labels.astype(np.int64),
+        )
 
 
 @dataclass(frozen=True)
 class PeriodOutcome:
-    """What one period came to; the first axis is the runs, counts have shape (runs, groups, kinds).
+    """The outcome of one period in many runs; the first axis of every array is the runs.
 
-    `active`, `held`, `closest`: whether there was a shield, its assumption held, and it was one for
-    the smallest bound that can be kept. `correct` decisions are the label, 0 without labels.
+    `counts` has shape (runs, groups, kinds), the others (runs,). Whether there was a shield:
+    `active`; whether its assumption held: `assumption_held`; whether it was a shield for the
+    smallest bound that can be kept: `closest`. `correct` counts the decisions that are the label;
+    it is 0 without labels.
     """
 
     counts: Ints
@@ -64,18 +87,18 @@ class PeriodOutcome:
     correct: Ints
     cost: NDArray[np.float64]
     active: NDArray[np.bool_]
-    held: NDArray[np.bool_]
+    assumption_held: NDArray[np.bool_]
     closest: NDArray[np.bool_]
 
     def take(self, rows: NDArray[np.intp]) -> PeriodOutcome:
-        """Return some of the runs."""
+        """Return the outcome of a part of the runs."""
         return combined([self], lambda arrays: arrays[0][rows])
 
 
 def combined(
     parts: Sequence[PeriodOutcome], join: Callable[[Sequence[NDArray[Any]]], NDArray[Any]]
 ) -> PeriodOutcome:
-    """Join the arrays of each name, such as by ``np.concatenate``: run after run."""
+    """Return outcomes joined field by field, such as by ``np.concatenate``: run after run."""
     names = [field.name for field in fields(PeriodOutcome)]
     return PeriodOutcome(*(join([getattr(part, name) for part in parts]) for name in names))
 
@@ -89,28 +112,43 @@ def run_period(
     assumption: Requirement | None = None,
     closest: bool = False,
 ) -> PeriodOutcome:
-    """Decide on the people of a period, shape (runs, horizon), in many runs at once.
+    """Return the outcome of deciding on the people of a period, in many runs at once.
 
-    Without a policy recommendations pass.
+    `events` have shape (runs, horizon). Without a policy recommendations pass.
     """
     runs = len(events.groups)
     if isinstance(policy, WindowedPolicy) and runs > 1:
-        # It knows the decisions near one run at a time.
-        single = (events.take(np.s_[run : run + 1]) for run in range(runs))
-        again = partial(run_period, fairness, inputs, assumption=assumption, closest=closest)
-        return combined([again(run_events, policy) for run_events in single], np.concatenate)
+        # Such a policy has the decisions near one run at a time.
+        outcomes = [
+            run_period(
+                fairness,
+                inputs,
+                events.take(np.s_[run : run + 1]),
+                policy,
+                assumption=assumption,
+                closest=closest,
+            )
+            for run in range(runs)
+        ]
+        return combined(outcomes, np.concatenate)
     decisions, counts = _decide(fairness, inputs, events, policy)
     changed = decisions != events.recommendations
     kinds = np.array(fairness.kinds, dtype=np.int64)
-    held = np.ones(runs, dtype=bool)
+    assumption_held = np.ones(runs, dtype=bool)
     if assumption is not None:
-        held = assumption.holds(counts @ kinds[:, 0], counts @ kinds[:, 1])
+        assumption_held = assumption.holds(counts @ kinds[:, 0], counts @ kinds[:, 1])
     correct = np.zeros(runs, dtype=np.int64)
     if events.labels is not None:
         correct = (decisions == events.labels).sum(axis=1)
-    active, cost = np.full(runs, policy is not None), (events.costs * changed).sum(axis=1)
-    made = counts, changed.sum(axis=1), correct, cost
-    return PeriodOutcome(*made, active=active, held=held, closest=np.full(runs, closest))
+    return PeriodOutcome(
+        counts=counts,
+        interventions=changed.sum(axis=1),
+        correct=correct,
+        cost=(events.costs * changed).sum(axis=1),
+        active=np.full(runs, policy is not None),
+        assumption_held=assumption_held,
+        closest=np.full(runs, closest),
+    )
 
 
 def _decide(
@@ -121,22 +159,24 @@ def _decide(
 ) -> tuple[Ints, Ints]:
     """Return decisions, shape (runs, horizon), and counts, shape (runs, groups, kinds)."""
     runs, horizon = events.groups.shape
-    kinds, groups = len(fairness.kinds), len(inputs.groups)
-    # By decision and label.
+    kinds = len(fairness.kinds)
+    groups = len(inputs.groups)
+    # By decision and label, shape (2, 2).
     kind_of = np.array(
         [[fairness.kind_of(decision, label) for label in (0, 1)] for decision in (0, 1)]
     )
-    everyone = np.arange(runs)
+    rows = np.arange(runs)
     counts = np.zeros((runs, groups * kinds), dtype=np.int64)
     decisions = events.recommendations.copy()
     costs = inputs.cost_places(events.costs)
     for step in range(horizon):
-        group, recommendation = events.groups[:, step], events.recommendations[:, step]
+        group = events.groups[:, step]
+        recommendation = events.recommendations[:, step]
         if policy is not None:
-            change = costs[:, step] < policy.changes_many(step, counts, group, recommendation)
-            decisions[:, step] = np.where(change, 1 - recommendation, recommendation)
+            changed = costs[:, step] < policy.changes_many(step, counts, group, recommendation)
+            decisions[:, step] = np.where(changed, 1 - recommendation, recommendation)
         label = 1 if events.labels is None else events.labels[:, step]
         kind = kind_of[decisions[:, step], label]
         counted = kind >= 0
-        counts[everyone[counted], (group * kinds + kind)[counted]] += 1
+        counts[rows[counted], (group * kinds + kind)[counted]] += 1
     return decisions, counts.reshape(runs, groups, kinds)

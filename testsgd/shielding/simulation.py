@@ -28,7 +28,22 @@ _MOST_EVENTS = 1 << 22
 
 @dataclass(frozen=True)
 class Simulation:
-    """Simulated runs, period by period; every array begins with (runs, periods)."""
+    """The arrays of simulated runs, period by period, without a shield and with it.
+
+    Every array has the shape (runs, periods), or begins with it. Both runs meet the same people.
+    :func:`testsgd.simulate_shield` returns one in its result.
+
+    Examples
+    --------
+    >>> specification = ShieldSpecification.from_dict({
+    ...     "fairness": {"property": "demographic_parity", "bound": "1/4"},
+    ...     "groups": {"names": ["female", "male"]},
+    ...     "horizon": {"length": 8}})
+    >>> inputs = specification.input_distribution()
+    >>> simulation = simulate(specification, inputs, inputs, runs=20)
+    >>> simulation.counts.shape, bool(simulation.fair.all())
+    ((20, 1, 2, 2), True)
+    """
 
     fairness: FairnessProperty
     bound: Fraction
@@ -43,8 +58,8 @@ class Simulation:
     # Whether the period met what the kind's theorem assumes, with a shield for the bound; None
     # if it assumes nothing.
     assumption_held: NDArray[np.bool_] | None
-    interventions: Ints
-    cost: NDArray[np.float64]
+    interventions: Ints  # Decisions of the period that were changed.
+    cost: NDArray[np.float64]  # Cost of these changes.
     # Decisions that are the label, without and with the shield; None without labels.
     correct_unshielded: Ints | None = None
     correct: Ints | None = None
@@ -54,22 +69,28 @@ class Simulation:
 
     @property
     def runs(self) -> int:
-        """How many runs there are."""
+        """Number of runs."""
         return len(self.counts)
 
     @property
     def periods(self) -> int:
-        """How many periods each has."""
+        """Number of periods of each run."""
         return int(self.counts.shape[1])
 
     @cached_property
     def bias_unshielded(self) -> NDArray[np.float64]:
-        """Bias without a shield at the end of each period."""
+        """Bias without a shield at the end of each period, of all so far (finite: of the period).
+
+        In floating point, shape (runs, periods).
+        """
         return self._bias(self.counts_unshielded)
 
     @cached_property
     def bias(self) -> NDArray[np.float64]:
-        """Bias with the shield at the end of each period, of all so far (finite: of the period)."""
+        """Bias with the shield at the end of each period, of all so far (finite: of the period).
+
+        In floating point, shape (runs, periods).
+        """
         return self._bias(self.counts)
 
     @cached_property
@@ -89,12 +110,15 @@ class Simulation:
 
     @property
     def infeasible(self) -> NDArray[np.bool_]:
-        """Whether no shield for the bound existed."""
+        """Whether no shield for the specification's bound existed in the period."""
         return ~self.active if self.closest is None else ~self.active | self.closest
 
     @property
     def guaranteed(self) -> NDArray[np.bool_]:
-        """Whether fairness is guaranteed: the assumption held in all periods so far."""
+        """Whether the bound is guaranteed: the assumption held in all periods so far.
+
+        Without an assumption it is guaranteed wherever a shield existed.
+        """
         if self.assumption_held is None:
             return np.asarray(self.active)
         return np.logical_and.accumulate(self.assumption_held, axis=1)
@@ -107,22 +131,28 @@ class Simulation:
         return np.asarray((self.correct_unshielded - self.correct) / self.horizon)
 
     def _totals(self, counts: Ints) -> tuple[Ints, Ints]:
-        """Return numerators and denominators of what is judged, shape (runs, periods, groups)."""
-        judged = counts if self.shield == "finite" else counts.cumsum(axis=1)
-        added = np.array(self.fairness.kinds, dtype=np.int64)
-        return judged @ added[:, 0], judged @ added[:, 1]
+        """Return the numerators and denominators that are compared, (runs, periods, groups) each.
+
+        They are of the period alone if the horizon is finite, else of all periods so far.
+        """
+        compared = counts if self.shield == "finite" else counts.cumsum(axis=1)
+        kinds = np.array(self.fairness.kinds, dtype=np.int64)
+        return compared @ kinds[:, 0], compared @ kinds[:, 1]
 
     def _above(self, counts: Ints) -> NDArray[np.bool_]:
-        tops, bottoms = self._totals(counts)
-        groups = tops.shape[2]
-        holds = self._bound.holds(tops.reshape(-1, groups), bottoms.reshape(-1, groups))
-        return ~holds.reshape(tops.shape[:2])
+        numerators, denominators = self._totals(counts)
+        groups = numerators.shape[2]
+        within = self._requirement.holds(
+            numerators.reshape(-1, groups), denominators.reshape(-1, groups)
+        )
+        return ~within.reshape(numerators.shape[:2])
 
     def _bias(self, counts: Ints) -> NDArray[np.float64]:
-        return self._bound.rounded_biases(*self._totals(counts))
+        numerators, denominators = self._totals(counts)
+        return self._requirement.rounded_biases(numerators, denominators)
 
     @property
-    def _bound(self) -> BiasAtMost:
+    def _requirement(self) -> BiasAtMost:
         return BiasAtMost(self.bound, self.fairness.measure, self.empty_group)
 
 
@@ -137,11 +167,12 @@ def simulate(
     jobs: int = 1,
     solution: Solution | None = None,
 ) -> Simulation:
-    """Simulate runs with and without a shield, on the same people (section 5 of the paper).
+    """Return simulated runs with and without a shield, on the same people (section 5 of the paper).
 
-    `inputs`: what the shield expects. `events`: whom it meets, rows drawn with replacement, or a
-    distribution. `jobs`: processes for the periods of a dynamic shield. `solution`: of the first
-    period, if known. Same seed, same runs, whatever `jobs` is.
+    `inputs` is what the shield expects. `events` are the people who come: rows of shape (n,) that
+    are drawn from with replacement, or a distribution. `jobs` processes solve the periods of a
+    dynamic shield. `solution` is of the first period, if it is known. The same seed gives the same
+    runs, with any number of `jobs`.
     """
     for name, number in (("runs", runs), ("periods", periods)):
         if number < 1:
@@ -152,18 +183,25 @@ def simulate(
     if isinstance(events, Events):
         _check(inputs, events, dimensions=1)
     length = specification.horizon.length * periods
-    shield = _Shielded(specification, inputs)
+    runner = _Runner(specification, inputs)
     solution = solution or running.first_solution(specification, inputs)
     at_once = max(1, _MOST_EVENTS // length)
     starts = range(0, runs, at_once)
     seeds = np.random.SeedSequence(random_state).spawn(len(starts))
-    parts = []
+    shielded = list[PeriodOutcome]()
+    unshielded = list[PeriodOutcome]()
     for start, seed in zip(starts, seeds, strict=True):
         shape = (min(at_once, runs - start), length)
-        drawn = _draw(events, shape, np.random.default_rng(seed))
-        parts.append(shield.outcomes(drawn, jobs, solution))
-    shielded, plain = (combined(outcomes, np.concatenate) for outcomes in zip(*parts, strict=True))
-    return _simulation(specification, shielded, plain, labelled=events.labels is not None)
+        sample = _draw(events, shape, np.random.default_rng(seed))
+        with_shield, without_shield = runner.outcomes(sample, jobs, solution)
+        shielded.append(with_shield)
+        unshielded.append(without_shield)
+    return _simulation(
+        specification,
+        combined(shielded, np.concatenate),
+        combined(unshielded, np.concatenate),
+        labelled=events.labels is not None,
+    )
 
 
 def replay_events(
@@ -174,21 +212,25 @@ def replay_events(
     jobs: int = 1,
     solution: Solution | None = None,
 ) -> Simulation:
-    """Let a shield decide on given people, of shape (runs, events), in whole periods."""
+    """Return the runs of a shield that decides on given people, in whole periods.
+
+    `events` have shape (runs, events); the number of events must be a multiple of the horizon.
+    """
     _check_labels(specification, events)
     _check(inputs, events, dimensions=2)
-    length, total = specification.horizon.length, events.groups.shape[1]
+    length = specification.horizon.length
+    total = events.groups.shape[1]
     if total % length or not total:
         what = f"{total} events are no whole number of periods of {length}"
         raise ParameterError(what, where="events", remedy="give sequences of whole periods")
     _check_periods(specification, total // length)
     solution = solution or running.first_solution(specification, inputs)
-    outcomes = _Shielded(specification, inputs).outcomes(events, jobs, solution)
-    return _simulation(specification, *outcomes, labelled=events.labels is not None)
+    shielded, unshielded = _Runner(specification, inputs).outcomes(events, jobs, solution)
+    return _simulation(specification, shielded, unshielded, labelled=events.labels is not None)
 
 
-class _Shielded(NamedTuple):
-    """What a shield is of, and what it expects; it decides for many runs at once."""
+class _Runner(NamedTuple):
+    """The specification of a shield and what it expects, to decide in many runs at once."""
 
     specification: ShieldSpecification
     inputs: InputDistribution
@@ -196,11 +238,13 @@ class _Shielded(NamedTuple):
     def outcomes(
         self, events: Events, jobs: int, solution: Solution
     ) -> tuple[PeriodOutcome, PeriodOutcome]:
-        """Run all periods with the shield and without it; arrays begin with (runs, periods)."""
-        fairness, horizon = self.specification.fairness_property, self.specification.horizon
+        """Return the outcomes with the shield and without it; arrays begin with (runs, periods)."""
+        fairness = self.specification.fairness_property
+        horizon = self.specification.horizon
         runs, total = events.groups.shape
         past = np.zeros((runs, len(self.inputs.groups), len(fairness.kinds)), dtype=np.int64)
-        shielded, plain = list[PeriodOutcome](), list[PeriodOutcome]()
+        shielded = list[PeriodOutcome]()
+        unshielded = list[PeriodOutcome]()
         for start in range(0, total, horizon.length):
             part = events.take(np.s_[:, start : start + horizon.length]).widened()
             if horizon.shield == "dynamic" and start:
@@ -208,35 +252,48 @@ class _Shielded(NamedTuple):
             else:
                 outcome = self._with_solution(part, solution)
             shielded.append(outcome)
-            plain.append(run_period(fairness, self.inputs, part, None))
+            unshielded.append(run_period(fairness, self.inputs, part, None))
             past = past + outcome.counts
-        side_by_side = partial(np.stack, axis=1)
-        return combined(shielded, side_by_side), combined(plain, side_by_side)
+        stack_periods = partial(np.stack, axis=1)
+        return combined(shielded, stack_periods), combined(unshielded, stack_periods)
 
     def _after_histories(self, events: Events, past: Ints, jobs: int) -> PeriodOutcome:
-        """Run a period of a dynamic shield; runs with the same history share its solution."""
+        """Return the outcome of a period of a dynamic shield; `past` is (runs, groups, kinds).
+
+        Runs with the same history share its solution.
+        """
         histories, which = np.unique(past.reshape(len(past), -1), axis=0, return_inverse=True)
         members = [np.flatnonzero(which.ravel() == index) for index in range(len(histories))]
-        tasks = [(events.take(rows), past[rows[0]], len(histories)) for rows in members]
-        if jobs == 1 or len(tasks) == 1:
-            parts = [self._after_history(*task) for task in tasks]
+        if jobs == 1 or len(members) == 1:
+            parts = [
+                self._after_history(events.take(rows), past[rows[0]], len(histories))
+                for rows in members
+            ]
         else:
             from joblib import Parallel, delayed
 
-            parts = Parallel(n_jobs=jobs)(delayed(self._after_history)(*task) for task in tasks)
+            parts = Parallel(n_jobs=jobs)(
+                delayed(self._after_history)(events.take(rows), past[rows[0]], len(histories))
+                for rows in members
+            )
+        # The parts are in the order of the histories; put the runs back into their own order.
         return combined(parts, np.concatenate).take(np.argsort(np.concatenate(members)))
 
-    def _after_history(self, events: Events, past: Ints, many: int) -> PeriodOutcome:
-        fairness, bound = self.specification.fairness_property, self.specification.bound
-        tops, bottoms = (tuple(column.tolist()) for column in (past @ np.array(fairness.kinds)).T)
-        problem = running.period_problem(*self, tops, bottoms)
-        solution, promised = running.period_solution(self.specification, problem, alike=many)
-        if promised == bound:
+    def _after_history(self, events: Events, past: Ints, histories: int) -> PeriodOutcome:
+        """Return the outcome of runs with one history, (groups, kinds), which is one of many."""
+        fairness = self.specification.fairness_property
+        numerators, denominators = (past @ np.array(fairness.kinds)).T.tolist()
+        problem = running.period_problem(
+            self.specification, self.inputs, tuple(numerators), tuple(denominators)
+        )
+        solution, promised = running.period_solution(self.specification, problem, alike=histories)
+        if promised == self.specification.bound:
             return self._with_solution(events, solution)
         policy = None if promised is None else solution.policy
         return run_period(fairness, self.inputs, events, policy, closest=policy is not None)
 
     def _with_solution(self, events: Events, solution: Solution) -> PeriodOutcome:
+        """Return the outcome of a period decided by a solution; without one nothing is changed."""
         policy = solution.policy if solution.feasible else None
         assumption = running.assumption_of(self.specification.horizon.shield, solution.problem)
         fairness = self.specification.fairness_property
@@ -246,26 +303,27 @@ class _Shielded(NamedTuple):
 def _simulation(
     specification: ShieldSpecification,
     shielded: PeriodOutcome,
-    plain: PeriodOutcome,
+    unshielded: PeriodOutcome,
     *,
     labelled: bool,
 ) -> Simulation:
+    """Return a simulation of the outcomes, whose arrays begin with (runs, periods)."""
     horizon = specification.horizon
     # Without a shield for the bound, after an unfair history, it was not promised either.
-    promised = shielded.held & shielded.active & ~shielded.closest
+    promised = shielded.assumption_held & shielded.active & ~shielded.closest
     return Simulation(
         fairness=specification.fairness_property,
         bound=specification.bound,
         empty_group=specification.fairness.empty_group,
         shield=horizon.shield,
         horizon=horizon.length,
-        counts_unshielded=plain.counts,
+        counts_unshielded=unshielded.counts,
         counts=shielded.counts,
         active=shielded.active,
         assumption_held=None if horizon.shield == "finite" else promised,
         interventions=shielded.interventions,
         cost=shielded.cost,
-        correct_unshielded=plain.correct if labelled else None,
+        correct_unshielded=unshielded.correct if labelled else None,
         correct=shielded.correct if labelled else None,
         closest=shielded.closest if horizon.closest else None,
     )
@@ -274,6 +332,7 @@ def _simulation(
 def _draw(
     events: Events | InputDistribution, shape: tuple[int, int], generator: np.random.Generator
 ) -> Events:
+    """Return events of a shape: rows drawn with replacement, or drawn from a distribution."""
     if isinstance(events, Events):
         return events.take(generator.integers(0, len(events.groups), shape))
     cells = generator.choice(events.probabilities.size, shape, p=events.probabilities.ravel())
@@ -281,7 +340,12 @@ def _draw(
     labels = None
     if events.labels is not None:
         labels = (generator.random(shape) < events.labels[groups, recommendations]).astype(np.int64)
-    return Events(groups, recommendations, np.array(events.costs)[costs], labels)
+    return Events(
+        groups=groups,
+        recommendations=recommendations,
+        costs=np.array(events.costs)[costs],
+        labels=labels,
+    )
 
 
 def _check_periods(specification: ShieldSpecification, periods: int) -> None:

@@ -136,7 +136,7 @@ class InputsPart(Part):
 
 
 def bounded_bias(welfare: tuple[Fraction, Fraction], measure: Measure) -> Fraction:
-    """Return the largest bias of groups whose rates all lie within two bounds."""
+    """Return the largest bias of groups whose rates all lie between a lowest and a highest one."""
     low, high = welfare
     return high - low if measure == "difference" else 1 - low / high
 
@@ -152,42 +152,48 @@ _PATHS |= {key: path for path, key in _NAMES.items()}
 def changed(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document of a specification with other values, by a key's name or path.
 
-    None takes a key away.
+    The value None removes a key.
     """
-    made = {
+    copy = {
         key: dict(value) if isinstance(value, dict) else value for key, value in document.items()
     }
-    for path, value in _without_what_goes(made, changes).items():
+    for path, value in _with_removals(copy, changes).items():
         part, _, key = path.rpartition(".")
-        table = made.setdefault(part, {}) if part else made
+        table = copy.setdefault(part, {}) if part else copy
         if value is None:
             table.pop(key, None)
         else:
             table[key] = value
-    return made
+    return copy
 
 
-def _without_what_goes(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changes by path, with what only the former choice could have taken away."""
-    new, gone = dict[str, Any](), list[str]()
+def _with_removals(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the changes by path, and None for the keys that only the former choice may have."""
+    new = dict[str, Any]()
+    removed = list[str]()
     for key, value in changes.items():
         if key not in _PATHS:
-            near = difflib.get_close_matches(key, _PATHS, n=1)
-            remedy = f"did you mean {near[0]!r}?" if near else "give a key of the specification"
-            what = f"there is no key {key!r}"
-            raise ParameterError(what, where="changes", remedy=remedy, key=key)
+            similar = difflib.get_close_matches(key, _PATHS, n=1)
+            remedy = (
+                f"did you mean {similar[0]!r}?" if similar else "give a key of the specification"
+            )
+            raise ParameterError(
+                f"there is no key {key!r}", where="changes", remedy=remedy, key=key
+            )
         new[_PATHS[key]] = value
     kind = new.get("horizon.shield")
     if kind is not None and kind != document.get("horizon", {}).get("shield", "finite"):
-        gone += [f"horizon.{key}" for key, only in _OF_ONE_KIND.items() if kind != only]
-        gone.append("horizon.after")
+        removed += [f"horizon.{key}" for key, owner in _OF_ONE_KIND.items() if kind != owner]
+        removed.append("horizon.after")
     if new.get("fairness.property") not in (None, "custom"):
-        gone += ["fairness.numerator", "fairness.denominator", "fairness.measure"]
-    named = [key for key in _SOURCES if new.get(f"inputs.{key}") is not None]
-    if named:
-        others = [key for key in _SOURCES if key not in named]
-        gone += [f"inputs.{key}" for key in (*others, *(_OF_A_LOG if "log" in others else ()))]
-    return {**dict.fromkeys(gone), **new}
+        removed += ["fairness.numerator", "fairness.denominator", "fairness.measure"]
+    sources = [key for key in _SOURCES if new.get(f"inputs.{key}") is not None]
+    if sources:
+        others = [key for key in _SOURCES if key not in sources]
+        removed += [f"inputs.{key}" for key in others]
+        if "log" in others:
+            removed += [f"inputs.{key}" for key in _OF_A_LOG]
+    return {**dict.fromkeys(removed), **new}
 
 
 class ShieldSpecification(ExactDocument):
@@ -232,6 +238,7 @@ class ShieldSpecification(ExactDocument):
         return self
 
     def _check_table(self) -> None:
+        """Raise the mistake of a table of inputs at the row that has it."""
         try:
             inputs = self.input_distribution()
         except SpecificationError as error:
@@ -246,7 +253,7 @@ class ShieldSpecification(ExactDocument):
 
     @property
     def fairness_property(self) -> FairnessProperty:
-        """What is counted, and how rates are compared."""
+        """The fairness property: what is counted, and how rates are compared."""
         return self.fairness.made()
 
     @property
@@ -256,30 +263,64 @@ class ShieldSpecification(ExactDocument):
 
     @property
     def requirement(self) -> BiasAtMost:
-        """What is kept of the bias, and how it is computed."""
-        return BiasAtMost(self.bound, self.fairness_property.measure, self.fairness.empty_group)
+        """The requirement that the bias is at most the bound."""
+        return BiasAtMost(
+            bound=self.bound,
+            measure=self.fairness_property.measure,
+            empty_group=self.fairness.empty_group,
+        )
 
     @classmethod
     def read(cls, path: Path | str) -> Self:
-        """Read a specification from a TOML file, to whose folder the path of a log is relative."""
-        made = super().read(path)
-        made._folder = Path(path).parent
-        return made
+        """Return the specification of a TOML file; the path of a log is relative to its folder.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Returns
+        -------
+        ShieldSpecification
+
+        Raises
+        ------
+        SpecificationError
+            If the file cannot be read, or a key or value is wrong; names the key and the line.
+        """
+        specification = super().read(path)
+        specification._folder = Path(path).parent
+        return specification
 
     def input_distribution(self, folder: Path | None = None) -> InputDistribution:
         """Return the probabilities: of the table, of the log, or everything equally often.
 
-        The path of a log is relative to the `folder`, or to the specification's. An error says that
-        the log is missing or does not fit the groups, or that labels are.
+        Parameters
+        ----------
+        folder : pathlib.Path, optional
+            The path of a log is relative to it; if not given, to the folder of the specification's
+            file, or else to the working directory.
+
+        Returns
+        -------
+        InputDistribution
+
+        Raises
+        ------
+        SpecificationError
+            If the table is wrong, or the property counts by labels and the log has none.
+        DataError
+            If the log cannot be read, or does not fit the groups.
         """
-        names, asked = self.groups.names, self.inputs
+        names = self.groups.names
+        inputs = self.inputs
         labelled = self.fairness_property.labelled
-        if asked.table is not None:
-            return InputDistribution.from_table(names, asked.table)
-        if asked.log is None:
-            costs = (1.0,) if asked.costs is None else asked.costs
+        if inputs.table is not None:
+            return InputDistribution.from_table(names, inputs.table)
+        if inputs.log is None:
+            costs = (1.0,) if inputs.costs is None else inputs.costs
             return InputDistribution.uniform(names, costs=costs, labelled=labelled)
-        log = self.read_log((folder or self._folder or Path()) / asked.log)
+        log = self.read_log((folder or self._folder or Path()) / inputs.log)
         if labelled and log.labels is None:
             what = f"{self.fairness.property} depends on labels, but the log has none"
             remedy = "name the column in inputs.columns.label"
@@ -290,12 +331,27 @@ class ShieldSpecification(ExactDocument):
             costs=log.costs,
             labels=log.labels,
             known_groups=names,
-            smoothing=1.0 if asked.smoothing is None else asked.smoothing,
-            most_costs=8 if asked.most_costs is None else asked.most_costs,
+            smoothing=1.0 if inputs.smoothing is None else inputs.smoothing,
+            most_costs=8 if inputs.most_costs is None else inputs.most_costs,
         )
 
     def read_log(self, path: Path | str) -> InputLog:
-        """Read a log of these groups, with the columns that the specification names."""
+        """Return a log of these groups, with the columns that the specification names.
+
+        Parameters
+        ----------
+        path : path-like
+            A CSV file with a header.
+
+        Returns
+        -------
+        InputLog
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read, a column is missing, or a value is wrong.
+        """
         columns = self.inputs.columns
         names = {} if columns is None else columns.model_dump(exclude_none=True)
         return read_log(path, self.groups.names, columns=names, unknown=self.groups.unknown)
@@ -303,10 +359,26 @@ class ShieldSpecification(ExactDocument):
     def with_changes(self, **changes: Any) -> ShieldSpecification:
         """Return a copy with other values.
 
-        A value is named by its key (``bound=0.2``) or its path (``**{"horizon.length": 50}``). None
-        takes a key away, and a new kind takes away what only another kind has. An error says that
-        there is no such key, or that a value is no good.
+        Parameters
+        ----------
+        **changes
+            New values by key (``bound=0.2``) or path (``**{"horizon.length": 50}``). None removes a
+            key. A new kind of shield, property or source of inputs removes the keys that only
+            another one may have.
 
+        Returns
+        -------
+        ShieldSpecification
+
+        Raises
+        ------
+        ParameterError
+            If there is no such key.
+        SpecificationError
+            If a value is wrong.
+
+        Examples
+        --------
         >>> specification = ShieldSpecification.from_dict({
         ...     "fairness": {"property": "demographic_parity", "bound": 0.1},
         ...     "groups": {"names": ["female", "male"]}, "horizon": {"length": 100}})
@@ -314,12 +386,23 @@ class ShieldSpecification(ExactDocument):
         Fraction(1, 3)
         """
         document = self.model_dump(exclude_unset=True)
-        made = type(self).from_dict(changed(document, changes), where="changes")
-        made._folder = self._folder
-        return made
+        specification = type(self).from_dict(changed(document, changes), where="changes")
+        specification._folder = self._folder
+        return specification
 
     def digest(self, inputs: InputDistribution) -> str:
-        """Return a sha256 of the specification with the probabilities that were resolved."""
+        """Return a sha256 of the specification together with the probabilities of its inputs.
+
+        Parameters
+        ----------
+        inputs : InputDistribution
+            What :meth:`input_distribution` returned.
+
+        Returns
+        -------
+        str
+            64 hexadecimal digits. A saved shield and a journal are compared by it.
+        """
         document = {**self.to_dict(), "inputs": inputs.to_dict()}
         text = json.dumps(document, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()

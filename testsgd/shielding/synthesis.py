@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ _WHOLE_UP_TO = 2**30
 # States whose requirement is decided at once, and bytes for each of them.
 _AT_ONCE = 1 << 13
 _SCRATCH = 400
-# Fewer states are done with numpy before machine code is loaded.
+# Problems of fewer states are solved with numpy as long as no machine code is loaded.
 _WORTH_LOADING = 1_000_000
 _MACHINE_CODE = "testsgd.shielding.solving.compiled_backward"
 # Costs of a whole horizon must stay far below what stands for an infinite one.
@@ -54,7 +54,10 @@ _LARGEST_COST = 1e-10 * solving.NEVER
 
 @dataclass(frozen=True)
 class ShieldProblem:
-    """What is to be kept, from what inputs, for how long."""
+    """The problem that a shield solves: a requirement, the inputs and the horizon.
+
+    :func:`finite_problem` makes one from a bound on the bias, and :func:`solve` solves it.
+    """
 
     fairness: FairnessProperty
     requirement: Requirement  # What must hold of the counters after the last event.
@@ -68,14 +71,21 @@ class ShieldProblem:
 
     @cached_property
     def lattice(self) -> solving.CounterLattice:
-        """The states."""
+        """The states: the values that the counters can have at each time."""
         counters = self.groups * len(self.fairness.kinds)
         return solving.CounterLattice(counters - self.fairness.always_counts, self.horizon)
 
     @cached_property
     def transitions(self) -> solving.Transitions:
-        """How they follow each other."""
-        kinds, labelled = len(self.fairness.kinds), self.fairness.labelled
+        """How inputs, decisions and labels move the counters from a state to the next.
+
+        Raises
+        ------
+        SpecificationError
+            If the property counts by labels, and the inputs have no probabilities of them.
+        """
+        kinds = len(self.fairness.kinds)
+        labelled = self.fairness.labelled
         moves = np.full((self.groups, 2, 2), self.lattice.dimensions, dtype=np.int64)
         for group, decision, label in np.ndindex(moves.shape):
             kind = self.fairness.kind_of(decision, label)
@@ -97,23 +107,45 @@ class ShieldProblem:
         )
 
     def counters(self, states: Ints) -> tuple[Ints, Ints]:
-        """Return numerators and denominators, (n, groups) each, of states at the end, (n, D)."""
+        """Return the numerators and the denominators of states after the last event.
+
+        Parameters
+        ----------
+        states : array of int, shape (n, D)
+            The counters of the lattice. If every event counts the last one is left out, because it
+            follows from the others.
+
+        Returns
+        -------
+        numerators, denominators : array of int, shape (n, groups)
+        """
         if self.fairness.always_counts:
             rest = self.horizon - states.sum(axis=1, keepdims=True)
             states = np.concatenate([states, rest], axis=1)
         counts = states.reshape(len(states), self.groups, -1)
         # Products of whole matrices of integers are slow.
         numerators, denominators = np.zeros((2, len(states), self.groups), dtype=np.int64)
-        for kind, (top, bottom) in enumerate(self.fairness.kinds):
-            if top:
-                numerators += top * counts[:, :, kind]
-            if bottom:
-                denominators += bottom * counts[:, :, kind]
+        for kind, (to_numerator, to_denominator) in enumerate(self.fairness.kinds):
+            if to_numerator:
+                numerators += to_numerator * counts[:, :, kind]
+            if to_denominator:
+                denominators += to_denominator * counts[:, :, kind]
         return numerators, denominators
 
     def final_values(self, states: Ints) -> NDArray[np.float64]:
-        """0 where the requirement holds after the last event, and NEVER elsewhere; shape (n,)."""
-        return np.where(self.requirement.holds(*self.counters(states)), 0.0, solving.NEVER)
+        """Return the costs of final states: 0 if the requirement holds, NEVER otherwise.
+
+        Parameters
+        ----------
+        states : array of int, shape (n, D)
+            Counters after the last event.
+
+        Returns
+        -------
+        array of float, shape (n,)
+        """
+        numerators, denominators = self.counters(states)
+        return np.where(self.requirement.holds(numerators, denominators), 0.0, solving.NEVER)
 
 
 def finite_problem(
@@ -123,7 +155,38 @@ def finite_problem(
     inputs: InputDistribution,
     horizon: int,
 ) -> ShieldProblem:
-    """Ask that the bias is at most a bound at the end (FinHzn, definition 1 of the paper)."""
+    """Return the problem to keep the bias at most a bound after the last event.
+
+    Parameters
+    ----------
+    fairness : FairnessProperty
+        What is counted, and how the rates of groups are compared.
+    bound : fractions.Fraction
+        The largest bias that is allowed.
+    empty_group : {"vacuous", "zero"}
+        Whether a group without a rate is left out, or has the rate 0.
+    inputs : InputDistribution
+        What is expected of the people who come.
+    horizon : int
+        The number of events.
+
+    Returns
+    -------
+    ShieldProblem
+
+    Notes
+    -----
+    FinHzn, definition 1 of the paper on fairness shields.
+
+    Examples
+    --------
+    >>> from testsgd.fairness import NAMED_PROPERTIES
+    >>> parity = NAMED_PROPERTIES["demographic_parity"]
+    >>> inputs = InputDistribution.uniform(["female", "male"])
+    >>> problem = finite_problem(parity, Fraction(1, 10), "vacuous", inputs, horizon=20)
+    >>> problem.groups, problem.lattice.total
+    (2, 8855)
+    """
     requirement = BiasAtMost(bound, fairness.measure, empty_group)
     return ShieldProblem(fairness, requirement, inputs, horizon)
 
@@ -134,9 +197,10 @@ def static_welfare_problem(
     inputs: InputDistribution,
     horizon: int,
 ) -> ShieldProblem:
-    """Ask that every rate lies within bounds, if enough came (Static-BW, definition 5).
+    """Return the problem to keep every rate within bounds (Static-BW, definition 5).
 
-    Enough are one over the distance of the bounds, rounded up, of every group (Assumption 1).
+    This is asked only of runs in which every group's denominator is at least one over the distance
+    of the bounds, rounded up (Assumption 1).
     """
     low, high = welfare
     enough = Balanced(math.ceil(1 / (high - low)))
@@ -146,22 +210,38 @@ def static_welfare_problem(
 def dynamic_problem(
     problem: ShieldProblem, past_numerators: Sequence[int], past_denominators: Sequence[int]
 ) -> ShieldProblem:
-    """Ask of a :func:`finite_problem` that its bound is kept after a history, if enough came.
+    """Return the problem to keep the bound of a :func:`finite_problem` after a history.
 
-    Definition 6 of the paper, with its Assumption 2. Without a history it is the same problem.
+    The counters of the history, one number a group, are added to those of the period. The bound is
+    due only where :class:`SmallSteps` holds. Definition 6 of the paper, with its Assumption 2.
+    Without a history it is the same problem.
     """
-    past = tuple(map(int, past_numerators)), tuple(map(int, past_denominators))
+    numerators = tuple(map(int, past_numerators))
+    denominators = tuple(map(int, past_denominators))
     bound = problem.requirement
-    if not any(past[1]):
+    if not any(denominators):
         return problem
     assert isinstance(bound, BiasAtMost)
-    assumption = SmallSteps(bound.bound, *past, bound.empty_group)
-    return replace(problem, requirement=Provided(assumption, After(*past, bound)))
+    assumption = SmallSteps(
+        bound=bound.bound,
+        past_numerators=numerators,
+        past_denominators=denominators,
+        empty_group=bound.empty_group,
+    )
+    requirement = After(
+        past_numerators=numerators, past_denominators=denominators, requirement=bound
+    )
+    return replace(problem, requirement=Provided(assumption, requirement))
 
 
 def smallest_feasible_bound(problem: ShieldProblem) -> Fraction:
-    """Find the least bound that a shield could keep, of what comes and any history."""
-    requirement, past = problem.requirement, None
+    """Return the smallest bound on the bias that a shield can keep for all sequences of inputs.
+
+    The worst case over all sequences is computed in floating point. The exact value is the only
+    possible bias near it, or is found among those near it by trying them.
+    """
+    requirement = problem.requirement
+    past: After | None = None
     if isinstance(requirement, After):
         past = requirement
         requirement = requirement.requirement
@@ -169,72 +249,102 @@ def smallest_feasible_bound(problem: ShieldProblem) -> Fraction:
         raise TypeError("only a bound on the bias has a smallest bound")
     lattice = problem.lattice
     final = np.empty(lattice.size(lattice.horizon))
-    largest, rate = 1, 1.0
-    for where, tops, bottoms in _ends(problem, past):
-        largest = max(largest, int(bottoms.max()), int(tops.max()))
-        rate = max(rate, float((tops / np.maximum(bottoms, 1)).max()))
-        final[where] = requirement.rounded_biases(tops, bottoms)
+    largest_counter = 1
+    largest_rate = 1.0
+    for where, numerators, denominators in _final_counters(problem, past):
+        largest_counter = max(largest_counter, int(denominators.max()), int(numerators.max()))
+        rates = numerators / np.maximum(denominators, 1)
+        largest_rate = max(largest_rate, float(rates.max()))
+        final[where] = requirement.rounded_biases(numerators, denominators)
     value = solving.worst_case(lattice, problem.transitions, final)
-    # A bias is a fraction whose denominator is at most this, and no two such are so close.
-    denominator, rounded = largest * largest, _ROUNDED * rate
-    if denominator * denominator * rounded < 0.5:
+    # A bias is a fraction whose denominator is at most the square of the largest counter. Two
+    # fractions a/b and c/d that differ are at least 1/(b d) apart.
+    denominator = largest_counter * largest_counter
+    rounding_error = _ROUNDED * largest_rate
+    if denominator * denominator * rounding_error < 0.5:
         return Fraction(value).limit_denominator(denominator)
-    return _exactly(problem, requirement, past, value, rounded)
+    return _exact_bound(problem, requirement, past, value, rounding_error)
 
 
-def _ends(problem: ShieldProblem, past: After | None) -> Iterator[tuple[slice, Ints, Ints]]:
-    """Go through the counters after the last event, a history's included."""
+def _final_counters(
+    problem: ShieldProblem, past: After | None
+) -> Iterator[tuple[slice, Ints, Ints]]:
+    """Yield the counters after the last event, a history's included, block by block.
+
+    Of each block the slice of its n states, and numerators and denominators, (n, groups) each.
+    """
     lattice = problem.lattice
     for where, states in lattice.blocks(lattice.horizon, _BIASES_AT_ONCE):
-        counters = problem.counters(states)
-        yield where, *(past.together(*counters) if past else counters)
+        numerators, denominators = problem.counters(states)
+        if past is not None:
+            numerators, denominators = past.together(numerators, denominators)
+        yield where, numerators, denominators
 
 
-def _exactly(
+def _exact_bound(
     problem: ShieldProblem,
     requirement: BiasAtMost,
     past: After | None,
     value: float,
-    rounded: float,
+    rounding_error: float,
 ) -> Fraction:
-    """Find the smallest bound, known but for rounding, among the exact biases near it."""
+    """Return the smallest feasible bound among the exact biases near its rounded `value`."""
     near: set[Fraction] = set()
-    for _, tops, bottoms in _ends(problem, past):
-        close = np.abs(requirement.rounded_biases(tops, bottoms) - value) <= 2 * rounded
-        near.update(map(requirement.bias, tops[close].tolist(), bottoms[close].tolist()))
+    for _, numerators, denominators in _final_counters(problem, past):
+        biases = requirement.rounded_biases(numerators, denominators)
+        close = np.abs(biases - value) <= 2 * rounding_error
+        near.update(map(requirement.bias, numerators[close].tolist(), denominators[close].tolist()))
 
-    def feasible(bound: Fraction) -> bool:
-        tried = replace(requirement, bound=bound)
+    def is_feasible(bound: Fraction) -> bool:
+        candidate = replace(requirement, bound=bound)
         final = np.empty(problem.lattice.size(problem.lattice.horizon))
-        for where, tops, bottoms in _ends(problem, past):
-            final[where] = ~tried.holds(tops, bottoms)
+        for where, numerators, denominators in _final_counters(problem, past):
+            final[where] = ~candidate.holds(numerators, denominators)
         return solving.worst_case(problem.lattice, problem.transitions, final) == 0
 
-    biases = sorted(near)
-    return biases[bisect_left(biases, True, key=feasible)]
+    bounds = sorted(near)
+    return bounds[bisect_left(bounds, True, key=is_feasible)]
 
 
 def closest_problem(problem: ShieldProblem) -> tuple[ShieldProblem, Fraction]:
-    """Ask for the smallest bound on the bias that can be kept, whoever comes; return it as well.
+    """Return the problem to keep the smallest bound on the bias that can be kept, and that bound.
 
     The new problem has a solution, and rests on no assumption.
     """
-    kept = problem.requirement
-    if isinstance(kept, Provided):
-        kept = kept.requirement
-    smallest = smallest_feasible_bound(replace(problem, requirement=kept))
-    if isinstance(kept, After):
-        assert isinstance(kept.requirement, BiasAtMost)
-        kept = replace(kept, requirement=replace(kept.requirement, bound=smallest))
+    requirement = problem.requirement
+    if isinstance(requirement, Provided):
+        requirement = requirement.requirement
+    smallest = smallest_feasible_bound(replace(problem, requirement=requirement))
+    if isinstance(requirement, After):
+        assert isinstance(requirement.requirement, BiasAtMost)
+        bound = replace(requirement.requirement, bound=smallest)
+        requirement = replace(requirement, requirement=bound)
     else:
-        assert isinstance(kept, BiasAtMost)
-        kept = replace(kept, bound=smallest)
-    return replace(problem, requirement=kept), smallest
+        assert isinstance(requirement, BiasAtMost)
+        requirement = replace(requirement, bound=smallest)
+    return replace(problem, requirement=requirement), smallest
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The cheapest decisions, if there are any that keep the requirement."""
+    """The cheapest decisions that keep a requirement, or that there are none.
+
+    :func:`solve` returns one. `expected_cost` is the least expected cost of all changes by the
+    inputs of the problem; it is infinite if the requirement cannot be kept for all sequences.
+
+    Examples
+    --------
+    >>> from testsgd.fairness import NAMED_PROPERTIES
+    >>> parity = NAMED_PROPERTIES["demographic_parity"]
+    >>> inputs = InputDistribution.uniform(["a", "b"])
+    >>> problem = finite_problem(parity, Fraction(1, 4), "vacuous", inputs, horizon=8)
+    >>> solution = solve(problem, compiled=False)
+    >>> round(solution.expected_cost, 2)
+    1.28
+    >>> start = (0,) * 4  # How often each kind of event has happened, group by group.
+    >>> solution.policy.changes(0, start, 0, 1)  # At how many costs the first accept is changed.
+    0
+    """
 
     problem: ShieldProblem
     policy: solving.Policy | solving.WindowedPolicy  # What to decide in every state.
@@ -243,7 +353,7 @@ class Solution:
 
     @property
     def feasible(self) -> bool:
-        """Whether the requirement can be kept whoever comes."""
+        """Whether the requirement can be kept for all sequences of inputs."""
         return math.isfinite(self.expected_cost)
 
 
@@ -255,11 +365,15 @@ def solve(
     compiled: bool | None = None,
     alike: int = 1,
 ) -> Solution:
-    """Find the decisions of least expected cost that keep a requirement for all inputs.
+    """Return the decisions of least expected cost that keep a requirement for all inputs.
+
+    Goes back from the last event to the first (backward induction). The value of a state is the
+    least expected cost from there on, or infinite if the requirement cannot be kept from there.
 
     Parameters
     ----------
     problem : ShieldProblem
+        What is kept, with what inputs and for how long.
     storage : {"auto", "whole", "windows"}
         Whether to store the decisions of all states, or to keep the values of some layers and find
         decisions again when they are needed. "auto": the first up to a gibibyte.
@@ -274,7 +388,18 @@ def solve(
     Returns
     -------
     Solution
-        Its seconds are without the loading of machine code.
+        Its seconds are without the loading of machine code. If the requirement cannot be kept, it
+        is not `feasible`; no error is raised.
+
+    Raises
+    ------
+    SpecificationError
+        If the horizon is below 1, the costs are too large to be added up, there are too many groups
+        and costs together, or the inputs lack probabilities of labels that the property needs.
+
+    Notes
+    -----
+    Equations 3 and 4 of the paper on fairness shields, over counters (its Theorem 1).
 
     Examples
     --------
@@ -287,20 +412,24 @@ def solve(
     >>> round(solve(problem, compiled=False).expected_cost, 4)
     4.999
     """
-    lattice, transitions = problem.lattice, _checked(problem)
+    lattice = problem.lattice
+    transitions = _checked_transitions(problem)
     if compiled is None:
         worth_it = alike * lattice.total > _WORTH_LOADING and find_spec("numba") is not None
         compiled = worth_it or _MACHINE_CODE in sys.modules
     if compiled:
-        # Load it, or make it, by going one step back from nothing.
+        # Load the machine code, or compile it, by one step on the smallest lattice.
         small = solving.CounterLattice(lattice.dimensions, 1)
         list(solving.induct(small, transitions, np.zeros(small.size(1)), compiled=True))
     start = time.perf_counter()
     policy: solving.Policy | solving.WindowedPolicy = solving.Policy(lattice, transitions)
     if not _stores_all(problem, storage):
-        width, final = solving.window_width(lattice), problem.final_values
         policy = solving.WindowedPolicy(
-            lattice, transitions, width=width, final=final, compiled=compiled
+            lattice,
+            transitions,
+            width=solving.window_width(lattice),
+            final=problem.final_values,
+            compiled=compiled,
         )
     last = np.empty(lattice.size(lattice.horizon))
     for where, states in lattice.blocks(lattice.horizon, _AT_ONCE):
@@ -318,41 +447,55 @@ def solve(
     return Solution(problem, policy, expected_cost, seconds=time.perf_counter() - start)
 
 
-def _checked(problem: ShieldProblem) -> solving.Transitions:
-    costs, groups = problem.inputs.costs, problem.groups
+def _checked_transitions(problem: ShieldProblem) -> solving.Transitions:
+    """Return the transitions of a problem; a SpecificationError if it cannot be solved."""
+    costs = problem.inputs.costs
+    groups = problem.groups
     if problem.horizon < 1:
-        remedy, what = "give a number of events, at least 1", f"the horizon is {problem.horizon}"
-        raise SpecificationError(what, where="horizon.length", remedy=remedy)
+        raise SpecificationError(
+            f"the horizon is {problem.horizon}",
+            where="horizon.length",
+            remedy="give a number of events, at least 1",
+        )
     if problem.horizon * costs[-1] > _LARGEST_COST:
-        what = f"the cost {costs[-1]:g} is too large to be added up"
-        least = f"all events together must cost less than {_LARGEST_COST:g}"
-        remedy = f"use another unit: {least}"
-        raise SpecificationError(what, where="inputs.costs", remedy=remedy, cost=costs[-1])
+        raise SpecificationError(
+            f"the cost {costs[-1]:g} is too large to be added up",
+            where="inputs.costs",
+            remedy=f"use another unit: all events together must cost less than {_LARGEST_COST:g}",
+            cost=costs[-1],
+        )
     try:
         problem.transitions.code_type  # noqa: B018  # it raises if 64 bits do not hold a code
     except ValueError:
-        what = f"{groups} groups and {len(costs)} costs are too many together"
-        details: dict[str, Any] = {"groups": groups, "costs": len(costs)}
-        remedy = "use fewer costs"
-        raise SpecificationError(what, where="inputs.costs", remedy=remedy, **details) from None
+        raise SpecificationError(
+            f"{groups} groups and {len(costs)} costs are too many together",
+            where="inputs.costs",
+            remedy="use fewer costs",
+            groups=groups,
+            costs=len(costs),
+        ) from None
     return problem.transitions
 
 
 def _stores_all(problem: ShieldProblem, storage: Storage) -> bool:
+    """Whether the decisions of all states are stored, rather than values of some layers."""
     if storage == "auto":
         return predicted_bytes(problem, storage="whole") <= _WHOLE_UP_TO
     return storage == "whole"
 
 
 def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int:
-    """Predict how many bytes :func:`solve` takes at most, above what is loaded before."""
-    lattice, transitions = problem.lattice, _checked(problem)
-    last = lattice.size(lattice.horizon)
-    code = transitions.code_type.itemsize
-    rows = lattice.row_count * (lattice.dimensions - 1) * (2 + 4 + 3 * 8)
-    working = (16 + code) * last + rows + _SCRATCH * min(last, _AT_ONCE)
+    """Return how many bytes :func:`solve` takes at most, above what is loaded before."""
+    lattice = problem.lattice
+    transitions = _checked_transitions(problem)
+    last_size = lattice.size(lattice.horizon)
+    code_bytes = transitions.code_type.itemsize
+    row_bytes = lattice.row_count * (lattice.dimensions - 1) * (2 + 4 + 3 * 8)
+    working_bytes = (16 + code_bytes) * last_size + row_bytes + _SCRATCH * min(last_size, _AT_ONCE)
     if _stores_all(problem, storage):
-        return working + (lattice.total // 2 if transitions.halved else lattice.total * code)
+        if transitions.halved:
+            return working_bytes + lattice.total // 2
+        return working_bytes + lattice.total * code_bytes
     width = solving.window_width(lattice)
-    kept = sum(lattice.size(step) for step in range(width, lattice.horizon, width))
-    return working + 8 * kept
+    kept_states = sum(lattice.size(step) for step in range(width, lattice.horizon, width))
+    return working_bytes + 8 * kept_states

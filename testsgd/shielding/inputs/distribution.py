@@ -1,6 +1,7 @@
 """How likely a shield expects each group, recommendation and cost to be.
 
-Its bound holds whatever is expected; that only says which safe decisions are the cheapest.
+The bound of a shield holds for all inputs. The probabilities decide only which of the safe
+decisions are the cheapest.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ def checked_costs(costs: Sequence[Any]) -> tuple[float, ...]:
 
 def _shares(values: ArrayLike, name: str, shape: tuple[int, ...]) -> log.Floats:
     """Return probabilities as an array that cannot be written to, or refuse them."""
-    where, wanted = f"inputs.{name}", f"give an array of the shape {shape}"
+    where = f"inputs.{name}"
+    wanted = f"give an array of the shape {shape}"
     try:
         shares = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -93,9 +95,10 @@ def _label_probabilities(groups: tuple[str, ...], rows: Sequence[TableRow]) -> l
         return None
     known: dict[tuple[str, int], float] = {}
     for index, row in enumerate(rows):
-        cell, label = (row.group, row.recommendation), row.label_probability
-        if label is not None and known.setdefault(cell, label) != label:
-            what = f"is {label:g} here, and {known[cell]:g} in another row"
+        cell = (row.group, row.recommendation)
+        probability = row.label_probability
+        if probability is not None and known.setdefault(cell, probability) != probability:
+            what = f"is {probability:g} here, and {known[cell]:g} in another row"
             raise _bad_label(index, row, what, "give one for all costs")
     for index, row in enumerate(rows):
         if row.probability > 0 and (row.group, row.recommendation) not in known:
@@ -111,13 +114,16 @@ def _bad_label(index: int, row: TableRow, what: str, remedy: str) -> Specificati
 
 @dataclass(frozen=True, eq=False)
 class InputDistribution:
-    """Probabilities of what comes before the shield, each time anew and independently.
+    """Probabilities of the group, recommendation and cost of each event, and of its label.
+
+    Events are independent of each other and have the same distribution. :func:`solve` minimises the
+    expected cost under it; what a shield guarantees does not depend on it.
 
     Raises
     ------
     SpecificationError
-        If these are no probabilities, do not add up to 1 (to 1e-9), groups or costs stand twice,
-        or a cost is negative.
+        If these are no probabilities or have another shape, do not add up to 1 (to 1e-9), there are
+        fewer than two groups, groups or costs stand twice, or a cost is negative.
 
     Notes
     -----
@@ -140,7 +146,8 @@ class InputDistribution:
     labels: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        groups, costs = checked_groups(self.groups), checked_costs(self.costs)
+        groups = checked_groups(self.groups)
+        costs = checked_costs(self.costs)
         shares = _shares(self.probabilities, "probabilities", (len(groups), 2, len(costs)))
         total = math.fsum(shares.ravel())
         if abs(total - 1) > _TOLERANCE:
@@ -158,23 +165,63 @@ class InputDistribution:
     def uniform(
         cls, groups: Sequence[str], *, costs: Sequence[float] = (1.0,), labelled: bool = False
     ) -> InputDistribution:
-        """Expect every group, recommendation, cost and label equally often (appendix C.5)."""
-        groups, costs = checked_groups(groups), checked_costs(sorted(costs))
+        """Return the distribution in which everything is equally likely (appendix C.5).
+
+        Parameters
+        ----------
+        groups : sequence of str
+            At least two.
+        costs : sequence of float
+            What changing a recommendation can cost; they are sorted.
+        labelled : bool
+            Whether there are labels; label 1 then has the probability 1/2.
+
+        Returns
+        -------
+        InputDistribution
+
+        Raises
+        ------
+        SpecificationError
+            If there are fewer than two groups, groups or costs stand twice, or a cost is negative.
+        """
+        groups = checked_groups(groups)
+        costs = checked_costs(sorted(costs))
         shape = (len(groups), 2, len(costs))
-        labels = np.full(shape[:2], 0.5) if labelled else None
-        return cls(groups, costs, np.full(shape, 1 / math.prod(shape)), labels)
+        return cls(
+            groups=groups,
+            costs=costs,
+            probabilities=np.full(shape, 1 / math.prod(shape)),
+            labels=np.full(shape[:2], 0.5) if labelled else None,
+        )
 
     @classmethod
     def from_table(
         cls, groups: Sequence[str], rows: Sequence[Mapping[str, Any] | TableRow]
     ) -> InputDistribution:
-        """Take the probabilities from a table; what has no row has probability 0.
+        """Return the distribution of a table; what has no row has probability 0.
 
-        A row has the keys ``group``, ``recommendation`` and ``probability``, perhaps ``cost`` (1)
-        and ``label_probability``, which is the same for all costs of a group and recommendation. A
-        SpecificationError says if a row is wrong or stands twice, or if some rows only have a
-        label's probability.
+        Parameters
+        ----------
+        groups : sequence of str
+            All groups, at least two.
+        rows : sequence of mapping
+            Each has the keys ``group``, ``recommendation`` and ``probability``, and may have
+            ``cost`` (1 if left out) and ``label_probability``, which is the same for all costs of a
+            group and recommendation.
 
+        Returns
+        -------
+        InputDistribution
+
+        Raises
+        ------
+        SpecificationError
+            If a row is wrong or stands twice, the probabilities do not add up to 1, or only some
+            rows have a label's probability.
+
+        Examples
+        --------
         >>> inputs = InputDistribution.from_table(["a", "b"], [
         ...     {"group": "a", "recommendation": 1, "probability": 0.5},
         ...     {"group": "b", "recommendation": 0, "probability": 0.5, "cost": 2}])
@@ -185,25 +232,37 @@ class InputDistribution:
         if not rows:
             remedy = "add rows, or leave it out to expect everything equally often"
             raise SpecificationError("the table has no rows", where="inputs.table", remedy=remedy)
-        read, filled = list[TableRow](), dict[tuple[int, int, float], float]()
+        checked = list[TableRow]()
+        cells = dict[tuple[int, int, float], float]()
         for index, given in enumerate(rows):
             where = f"inputs.table.{index}"
             row = validated(TableRow, given, where=where)
             if row.group not in groups:
-                what, known = f"the group {row.group!r} is unknown", ", ".join(groups)
-                raise SpecificationError(what, where=where, remedy=f"the groups are {known}")
-            cell = groups.index(row.group), row.recommendation, row.cost
-            if cell in filled:
+                raise SpecificationError(
+                    f"the group {row.group!r} is unknown",
+                    where=where,
+                    remedy=f"the groups are {', '.join(groups)}",
+                )
+            cell = (groups.index(row.group), row.recommendation, row.cost)
+            if cell in cells:
                 same = f"{row.group!r}, {row.recommendation} and cost {row.cost:g}"
-                what, remedy = f"a row of {same} stands there already", "put both in one row"
-                raise SpecificationError(what, where=where, remedy=remedy)
-            filled[cell] = row.probability
-            read.append(row)
-        costs = checked_costs(sorted({row.cost for row in read}))
+                raise SpecificationError(
+                    f"a row of {same} stands there already",
+                    where=where,
+                    remedy="put both in one row",
+                )
+            cells[cell] = row.probability
+            checked.append(row)
+        costs = checked_costs(sorted({row.cost for row in checked}))
         probabilities = np.zeros((len(groups), 2, len(costs)))
-        for (group, recommendation, cost), probability in filled.items():
+        for (group, recommendation, cost), probability in cells.items():
             probabilities[group, recommendation, costs.index(cost)] = probability
-        return cls(groups, costs, probabilities, _label_probabilities(groups, read))
+        return cls(
+            groups=groups,
+            costs=costs,
+            probabilities=probabilities,
+            labels=_label_probabilities(groups, checked),
+        )
 
     @classmethod
     def from_log(
@@ -217,22 +276,55 @@ class InputDistribution:
         smoothing: float = 1.0,
         most_costs: int = 8,
     ) -> InputDistribution:
-        """Estimate the probabilities from what was seen: arrays of shape (n,).
+        """Return the distribution that is estimated from a log, a row a person.
 
-        `costs`: 1 if not given. `labels`: 0 or 1, NaN where one never became known. `known_groups`:
-        all groups; left out, those of the log, sorted. `smoothing`: so many people are added to
-        each group and recommendation, with costs as overall and either label equally often; 0
-        believes that what was not seen cannot come. `most_costs`: more costs than these are put
-        together, each counted as the next of so many quantiles that is not smaller, as
-        :meth:`cost_places` takes it later. A DataError or a ParameterError says what is wrong.
+        With n rows, G groups and the smoothing s, the probability of a group, recommendation and
+        cost is ``(count + s * share of the cost) / (n + 2 * G * s)``.
 
+        Parameters
+        ----------
+        groups : sequence, shape (n,)
+            The group of each row.
+        recommendations : array of {0, 1}, shape (n,)
+            0 rejects, 1 accepts.
+        costs : array of float, shape (n,), optional
+            What changing each recommendation costs; 1 if not given.
+        labels : array of float, shape (n,), optional
+            The true labels, 0 or 1; NaN where one never became known.
+        known_groups : sequence of str, optional
+            All groups; if not given, those of the log, sorted.
+        smoothing : float
+            The number of people added to each group and recommendation, with costs as overall and
+            either label equally often. With 0, what was not seen has probability 0.
+        most_costs : int
+            If the log has more different costs, this many quantiles of them are used instead. Each
+            cost counts as the next quantile that is not smaller, as in :meth:`cost_places`.
+
+        Returns
+        -------
+        InputDistribution
+
+        Raises
+        ------
+        DataError
+            If the log is empty, has fewer than two groups, or a value is wrong or missing.
+        SpecificationError
+            If `known_groups` are fewer than two, or one stands twice.
+        ParameterError
+            If `smoothing` is negative or not finite, or `most_costs` is below 1.
+
+        Examples
+        --------
         >>> inputs = InputDistribution.from_log(["a", "a", "b"], [1, 0, 1])
         >>> inputs.probabilities[:, :, 0].round(3).tolist()
         [[0.286, 0.286], [0.143, 0.286]]
         """
         if not 0 <= smoothing < math.inf:
-            what, remedy = f"the smoothing is {smoothing!r}", "give a number of at least 0"
-            raise ParameterError(what, where="smoothing", remedy=remedy)
+            raise ParameterError(
+                f"the smoothing is {smoothing!r}",
+                where="smoothing",
+                remedy="give a number of at least 0",
+            )
         if most_costs < 1:
             what = f"there is room for {most_costs} costs"
             raise ParameterError(what, where="most_costs", remedy="give at least 1")
@@ -244,35 +336,95 @@ class InputDistribution:
         levels, cost_codes = log.cost_levels(costs, people, most_costs)
         counts = np.zeros((len(names), 2, len(levels)))
         np.add.at(counts, (codes, decided, cost_codes), 1)
-        # As many more people as the smoothing says in each group and recommendation, with costs as
-        # they are overall.
-        overall = counts.sum(axis=(0, 1)) / people
-        probabilities = (counts + smoothing * overall) / (people + 2 * len(names) * smoothing)
-        shares = None
+        # The smoothing adds people to each group and recommendation, with costs as they are
+        # overall.
+        cost_shares = counts.sum(axis=(0, 1)) / people
+        probabilities = (counts + smoothing * cost_shares) / (people + 2 * len(names) * smoothing)
+        label_probabilities = None
         if labels is not None:
-            shares = log.label_shares(labels, codes, decided, len(names), smoothing)
-        return cls(names, levels, probabilities, shares)
+            label_probabilities = log.label_shares(labels, codes, decided, len(names), smoothing)
+        return cls(
+            groups=names, costs=levels, probabilities=probabilities, labels=label_probabilities
+        )
 
     def cost_places(self, costs: ArrayLike) -> NDArray[np.int64]:
-        """Return the place of the smallest known cost that is not below each cost, or the last."""
+        """Return the place of the smallest known cost that is not below each cost, or the last.
+
+        Parameters
+        ----------
+        costs : array of float, any shape
+            Finite and at least 0.
+
+        Returns
+        -------
+        array of int, of the same shape
+            Places in the costs of the distribution.
+
+        Raises
+        ------
+        ParameterError
+            If a cost is negative or not finite.
+
+        Examples
+        --------
+        >>> inputs = InputDistribution.uniform(["a", "b"], costs=(1.0, 2.0))
+        >>> inputs.cost_places([0.5, 2, 9]).tolist()
+        [0, 1, 1]
+        """
         numbers = np.asarray(costs, dtype=np.float64)
-        good = (numbers >= 0) & (numbers < math.inf)
-        if not good.all():
-            what, remedy = f"a cost is {float(numbers[~good][0])!r}", "give numbers of at least 0"
-            raise ParameterError(what, where="costs", remedy=remedy)
+        valid = (numbers >= 0) & (numbers < math.inf)
+        if not valid.all():
+            raise ParameterError(
+                f"a cost is {float(numbers[~valid][0])!r}",
+                where="costs",
+                remedy="give numbers of at least 0",
+            )
         return np.minimum(np.searchsorted(self.costs, numbers), len(self.costs) - 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the distribution in types that JSON knows, to the last digit."""
-        labels = None if self.labels is None else self.labels.tolist()
-        parts = {"groups": list(self.groups), "costs": list(self.costs)}
-        return parts | {"probabilities": self.probabilities.tolist(), "labels": labels}
+        """Return the distribution in types that JSON knows, to the last digit.
+
+        Returns
+        -------
+        dict
+            With the keys ``groups``, ``costs``, ``probabilities`` and ``labels``, which
+            :meth:`from_dict` reads.
+        """
+        return {
+            "groups": list(self.groups),
+            "costs": list(self.costs),
+            "probabilities": self.probabilities.tolist(),
+            "labels": None if self.labels is None else self.labels.tolist(),
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> InputDistribution:
-        """Take what :meth:`to_dict` gave."""
+        """Return the distribution that :meth:`to_dict` wrote.
+
+        Parameters
+        ----------
+        values : mapping
+            With the keys ``groups``, ``costs``, ``probabilities`` and ``labels``.
+
+        Returns
+        -------
+        InputDistribution
+
+        Raises
+        ------
+        SpecificationError
+            If a key is missing or a value is wrong.
+        """
         for key in ("groups", "costs", "probabilities", "labels"):
             if key not in values:
-                what, remedy = f"the key {key!r} is missing", "give what `to_dict` gave"
-                raise SpecificationError(what, where="inputs", remedy=remedy)
-        return cls(values["groups"], values["costs"], values["probabilities"], values["labels"])
+                raise SpecificationError(
+                    f"the key {key!r} is missing",
+                    where="inputs",
+                    remedy="give what `to_dict` gave",
+                )
+        return cls(
+            groups=values["groups"],
+            costs=values["costs"],
+            probabilities=values["probabilities"],
+            labels=values["labels"],
+        )

@@ -20,8 +20,8 @@ from testsgd.fairness.property import checked_groups
 
 _KEYS = ("group", "recommendation", "cost", "label")
 _NEEDED = _KEYS[:2]
-# What pandas and people write for 0 and 1, the numbers that may be there (None: all from 0 on), and
-# what to ask for; a label may be unknown.
+# By column: the words that pandas and people write for numbers, the numbers that are allowed (None:
+# all that are at least 0), and what an error asks for. A label may be unknown.
 _READINGS: dict[str, tuple[dict[str, float], tuple[float, ...] | None, str]] = {
     "recommendation": (
         {"accept": 1.0, "reject": 0.0, "true": 1.0, "false": 0.0},
@@ -43,7 +43,7 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class InputLog:
-    """What was seen, a row a decision."""
+    """The columns of a log, a row a decision."""
 
     where: str  # The file.
     groups: tuple[str, ...]
@@ -61,13 +61,15 @@ def read_log(
     columns: Mapping[str, str] | None = None,
     unknown: Unknown = "refuse",
 ) -> InputLog:
-    """Read a log from a CSV file with a header.
+    """Return the log of a CSV file with a header.
 
-    Rows of other than the known `groups` are refused, or left out if they `pass`. `columns` renames
-    ``group``, ``recommendation``, ``cost`` and ``label``; the last two are needed if named here.
+    Rows of a group that is not in `groups` are an error, or are left out if `unknown` is "pass".
+    `columns` has the file's names for ``group``, ``recommendation``, ``cost`` and ``label``; the
+    last two are needed if they are named there. A DataError says what is wrong with the file.
     """
     path = Path(path)
-    where, names = str(path), {key: key for key in _KEYS} | dict(columns or {})
+    where = str(path)
+    names = {key: key for key in _KEYS} | dict(columns or {})
     cells = read_cells(path, CellParsing())
     cells = pd.DataFrame({name: cells[name].str.strip() for name in cells.columns})
     for key in (*_NEEDED, *(columns or {})):
@@ -92,14 +94,15 @@ def read_log(
 
 
 def _known(
-    seen: pd.Series[Any], groups: Sequence[str] | None, unknown: Unknown, where: str
+    column: pd.Series[Any], groups: Sequence[str] | None, unknown: Unknown, where: str
 ) -> NDArray[np.bool_]:
-    """Return which rows are of a group that is known; an error if there must be no others."""
-    named = (seen != "").to_numpy()
-    known = named if groups is None else seen.isin(list(groups)).to_numpy()
+    """Return a mask of the rows of a known group, (n,); an error if there must be no others."""
+    named = (column != "").to_numpy()
+    known = named if groups is None else column.isin(list(groups)).to_numpy()
     bad = np.flatnonzero(~(named if unknown == "pass" else known))
     if len(bad):
-        row, text = row_name(seen, int(bad[0])), seen.iloc[int(bad[0])]
+        row = row_name(column, int(bad[0]))
+        text = column.iloc[int(bad[0])]
         what = f"the group {text!r} (row {row}) is unknown" if text else f"row {row} has no group"
         remedy = f"the groups are {', '.join(groups)}" if groups and text else "name it"
         raise DataError(what, where=where, remedy=remedy, group=text, row=row)
@@ -107,21 +110,28 @@ def _known(
 
 
 def _numbers(texts: pd.Series[Any], key: str, where: str) -> Floats:
-    """Read cells as numbers; an empty cell is NaN if the key's words have it."""
+    """Return cells as numbers, shape (n,); an empty cell is NaN if the key's words have it."""
     words, _, wanted = _READINGS[key]
     lower = texts.str.lower()
     numbers: Floats = np.asarray(parsed_numbers(texts), dtype=np.float64)
     for word, value in words.items():
         numbers = np.where(lower == word, value, numbers)
-    bad = np.flatnonzero(~(_good(numbers, key) | np.asarray(lower == "") & ("" in words)))
+    bad = np.flatnonzero(~(_is_allowed(numbers, key) | np.asarray(lower == "") & ("" in words)))
     if len(bad):
-        row, text = row_name(texts, int(bad[0])), texts.iloc[int(bad[0])]
-        what, remedy = f"{texts.name!r} is {text!r} in row {row}", f"give {wanted}"
-        raise DataError(what, where=where, remedy=remedy, value=text, row=row)
+        row = row_name(texts, int(bad[0]))
+        text = texts.iloc[int(bad[0])]
+        raise DataError(
+            f"{texts.name!r} is {text!r} in row {row}",
+            where=where,
+            remedy=f"give {wanted}",
+            value=text,
+            row=row,
+        )
     return numbers.astype(np.float64)
 
 
-def _good(numbers: Floats, key: str) -> NDArray[np.bool_]:
+def _is_allowed(numbers: Floats, key: str) -> NDArray[np.bool_]:
+    """Return a mask of the numbers that a column may have, shape (n,)."""
     _, allowed, _ = _READINGS[key]
     if allowed is None:
         return (numbers >= 0) & np.isfinite(numbers)
@@ -131,28 +141,31 @@ def _good(numbers: Floats, key: str) -> NDArray[np.bool_]:
 def group_codes(
     groups: Sequence[Any] | NDArray[Any], known: Sequence[str] | None
 ) -> tuple[tuple[str, ...], Codes]:
-    """Return the names of all groups, and the index of each row's."""
+    """Return the names of all groups, and the place of each row's group in them, shape (n,)."""
     # NaN is the only value that is not itself.
-    seen = [
+    row_groups = [
         "" if group is None or group != group else category_text(group).strip() for group in groups
     ]
-    if "" in seen:
+    if "" in row_groups:
         remedy = "name the group, or leave out the row"
-        raise _refused(seen.index(""), "the group is missing", remedy)
-    if known is None and len(set(seen)) < 2:
-        what, remedy = f"the log has only the group {seen[0]!r}", "name all groups, at least two"
-        raise DataError(what, where="log", remedy=remedy)
-    names = checked_groups(sorted(set(seen)) if known is None else known)
-    index = {name: at for at, name in enumerate(names)}
-    for row, name in enumerate(seen):
-        if name not in index:
+        raise _refused(row_groups.index(""), "the group is missing", remedy)
+    if known is None and len(set(row_groups)) < 2:
+        raise DataError(
+            f"the log has only the group {row_groups[0]!r}",
+            where="log",
+            remedy="name all groups, at least two",
+        )
+    names = checked_groups(sorted(set(row_groups)) if known is None else known)
+    places = {name: place for place, name in enumerate(names)}
+    for row, name in enumerate(row_groups):
+        if name not in places:
             remedy = f"the groups are {', '.join(names)}"
             raise _refused(row, f"the group {name!r} is unknown", remedy, group=name)
-    return names, np.array([index[name] for name in seen], dtype=np.int64)
+    return names, np.array([places[name] for name in row_groups], dtype=np.int64)
 
 
 def numbers_of(values: ArrayLike, people: int, key: str) -> Floats:
-    """Return a recommendation, cost or label a row; only a label may be NaN, not known."""
+    """Return recommendations, costs or labels as numbers, (n,); only a label may be NaN."""
     try:
         numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -161,7 +174,7 @@ def numbers_of(values: ArrayLike, people: int, key: str) -> Floats:
     if numbers.shape != (people,):
         what = f"there are {numbers.size} {key}s for {people} groups"
         raise DataError(what, where="log", remedy="give one a row")
-    bad = np.flatnonzero(~(_good(numbers, key) | np.isnan(numbers) & (key == "label")))
+    bad = np.flatnonzero(~(_is_allowed(numbers, key) | np.isnan(numbers) & (key == "label")))
     if len(bad):
         what = f"the {key} is {numbers[bad[0]]:g}"
         raise _refused(int(bad[0]), what, f"give {_READINGS[key][2]}")
@@ -169,13 +182,14 @@ def numbers_of(values: ArrayLike, people: int, key: str) -> Floats:
 
 
 def cost_levels(costs: ArrayLike | None, people: int, most: int) -> tuple[tuple[float, ...], Codes]:
-    """Return the costs to tell apart, at most so many, and the index of each row's."""
+    """Return at most `most` different costs, ascending, and each row's place in them, (n,)."""
     if costs is None:
         return (1.0,), np.zeros(people, dtype=np.int64)
     numbers = numbers_of(costs, people, "cost") + 0.0  # -0.0 is 0.0
     distinct = np.unique(numbers)
     if len(distinct) > most:
-        # Observed values, the largest among them: each row's cost is counted as one not smaller.
+        # Quantiles that were observed, the largest cost among them: each row's cost counts as the
+        # next quantile that is not smaller.
         steps = np.arange(1, most + 1) / most
         distinct = np.unique(np.quantile(numbers, steps, method="inverted_cdf"))
     return tuple(distinct.tolist()), np.searchsorted(distinct, numbers).astype(np.int64)
@@ -184,7 +198,10 @@ def cost_levels(costs: ArrayLike | None, people: int, most: int) -> tuple[tuple[
 def label_shares(
     labels: ArrayLike, codes: Codes, decided: Codes, groups: int, smoothing: float
 ) -> Floats:
-    """Estimate the probability of label 1 by group and recommendation, shape (groups, 2)."""
+    """Return the estimated probability of label 1, shape (groups, 2).
+
+    By group and recommendation ``(ones + smoothing / 2) / (known labels + smoothing)``.
+    """
     truth = numbers_of(labels, len(codes), "label")
     known = ~np.isnan(truth)
     if not known.any():
@@ -193,7 +210,7 @@ def label_shares(
     counts = np.zeros((groups, 2, 2))
     np.add.at(counts, (codes[known], decided[known], truth[known].astype(int)), 1)
     people = counts.sum(axis=2)
-    # Where nobody was seen and nothing is added, either label is as likely.
+    # Without any label and without smoothing, both labels are equally likely.
     added = np.where(people + smoothing > 0, smoothing, 1.0)
     return np.asarray((counts[:, :, 1] + added / 2) / (people + added))
 

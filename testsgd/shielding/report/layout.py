@@ -28,7 +28,7 @@ from testsgd.shielding.report.wording import bytes_text, cost_text, loss_text
 
 # Longer tables are folded away on a page.
 _OPEN_ROWS = 12
-_STANDINGS: dict[str, Standing] = {"synthesised": "good", "guarantee_kept": "good", "observed": ""}
+_RATINGS: dict[str, Standing] = {"synthesised": "good", "guarantee_kept": "good", "observed": ""}
 _SIDES = ("Without the shield", "With the shield")
 _DECISIONS = {1: "accept", 0: "reject"}
 _STORAGE = {
@@ -38,25 +38,26 @@ _STORAGE = {
 
 
 def shield_layout(summary: ShieldSummary) -> blocks.Document:
-    """Lay a synthesis out as a report; nothing is computed again."""
-    requirement, made = summary.requirement, summary.synthesis
-    size = "" if made.stored_bytes is None else bytes_text(made.stored_bytes)
+    """Return the report of a synthesis; nothing is computed again."""
+    requirement = summary.requirement
+    synthesis = summary.synthesis
+    size = "" if synthesis.stored_bytes is None else bytes_text(synthesis.stored_bytes)
     stored = f"the file has {size}" if size else "for the synthesis"
-    used = f"{seconds(made.seconds)}, {bytes_text(made.predicted_bytes)}"
+    used = f"{seconds(synthesis.seconds)}, {bytes_text(synthesis.predicted_bytes)}"
     about = f"{wording.property_name(requirement)}, {wording.looked_at(requirement)}"
     changes = f"of all changes in {plural(requirement.horizon, 'decision')}"
     figures = (
         KeyFigure("Bound", bound_text(requirement), (about,), "good"),
-        KeyFigure("Expected cost", cost_text(made.expected_cost), (changes,)),
+        KeyFigure("Expected cost", cost_text(synthesis.expected_cost), (changes,)),
         KeyFigure("Time and memory", used, (stored,)),
     )
     pairs = (
         ("Written", moment(summary.created)),
-        ("Expected cost", cost_text(made.expected_cost)),
+        ("Expected cost", cost_text(synthesis.expected_cost)),
         ("Inputs", wording.SOURCES[summary.inputs.source]),
-        ("Memory, as predicted", bytes_text(made.predicted_bytes)),
-        ("Time", seconds(made.seconds)),
-        ("Stored", _STORAGE[made.storage]),
+        ("Memory, as predicted", bytes_text(synthesis.predicted_bytes)),
+        ("Time", seconds(synthesis.seconds)),
+        ("Stored", _STORAGE[synthesis.storage]),
         ("Size of the file", size),
         ("Specification (sha256)", summary.digest),
         *version_facts(summary),
@@ -66,19 +67,22 @@ def shield_layout(summary: ShieldSummary) -> blocks.Document:
 
 
 def simulation_layout(summary: SimulationSummary) -> blocks.Document:
-    """Lay a simulation out as a report; nothing is computed again."""
-    asked = summary.settings
+    """Return the report of a simulation; nothing is computed again."""
+    settings = summary.settings
     drawn = "from the distribution that the shield expects"
     if summary.logged is not None:
         drawn = f"from the {plural(summary.logged, 'row')} of a log, with replacement"
     pairs = (
         ("Written", moment(summary.created)),
-        ("Runs", count(asked.runs)),
+        ("Runs", count(settings.runs)),
         ("Periods of a run", count(len(summary.periods))),
         ("People are drawn", drawn),
         ("The shield expects", wording.SOURCES[summary.inputs.source]),
-        ("Seed", str(asked.random_state)),
-        ("Gate: runs above at most", "" if asked.fail_above is None else share(asked.fail_above)),
+        ("Seed", str(settings.random_state)),
+        (
+            "Gate: runs above at most",
+            "" if settings.fail_above is None else share(settings.fail_above),
+        ),
         ("Time", seconds(summary.seconds)),
         *version_facts(summary),
     )
@@ -87,9 +91,14 @@ def simulation_layout(summary: SimulationSummary) -> blocks.Document:
         Section("cost", "Changes and what they cost", (_costs(summary),)),
         Section("periods", "Period by period", _periods(summary)),
     )
-    figures, title = _simulated(summary), "Shield, distribution and settings"
-    facts = Facts("Simulation", pairs)
-    return _document("Simulation of a shield", summary, figures, sections, title, facts)
+    return _document(
+        "Simulation of a shield",
+        summary,
+        _key_figures(summary),
+        sections,
+        "Shield, distribution and settings",
+        Facts("Simulation", pairs),
+    )
 
 
 def _document(
@@ -100,14 +109,15 @@ def _document(
     about: str,
     facts: Facts,
 ) -> blocks.Document:
-    """Put together what both reports have, and what only this one has."""
-    requirement, verdict = summary.requirement, summary.verdict
-    standing = _STANDINGS.get(verdict.status, "bad")
-    particulars = _bound_facts(requirement), facts, _inputs(summary.inputs)
+    """Return a report of the parts that both have, and of those of its own."""
+    requirement = summary.requirement
+    verdict = summary.verdict
+    rating = _RATINGS.get(verdict.status, "bad")
+    particulars = (_bound_facts(requirement), facts, _inputs(summary.inputs))
     return blocks.Document(
         what=what,
         subject=requirement.name,
-        status=blocks.Status(wording.STATUS_NAMES[verdict.status], standing),
+        status=blocks.Status(wording.STATUS_NAMES[verdict.status], rating),
         headline=verdict.headline,
         sentences=tuple(verdict.sentences),
         figures=(blocks.KeyFigures(figures),),
@@ -122,31 +132,37 @@ def _document(
     )
 
 
-def _simulated(summary: SimulationSummary) -> tuple[KeyFigure, ...]:
-    runs, correct = summary.settings.runs, summary.utility
+def _key_figures(summary: SimulationSummary) -> tuple[KeyFigure, ...]:
+    """Return the shares of runs above the bound and of changed decisions."""
+    runs = summary.settings.runs
+    utility = summary.utility
     when = " at the end of some period" if len(summary.periods) > 1 else ""
     figures = []
-    good: Standing = ""
+    # Without the shield no run above the bound is nothing special.
+    rating_if_none: Standing = ""
     for name, side in zip(_SIDES, (summary.unshielded, summary.shielded), strict=True):
         about = f"above the bound{when}: {count(side.above)} of {plural(runs, 'run')}"
-        standing: Standing = "bad" if side.above else good
-        figures.append(KeyFigure(name, percent(side.above / runs), (about,), standing))
-        good = "good"
+        rating: Standing = "bad" if side.above else rating_if_none
+        figures.append(KeyFigure(name, percent(side.above / runs), (about,), rating))
+        rating_if_none = "good"
     changed = f"at a cost of {cost_text(summary.cost.mean)} a run"
-    if correct is not None:
-        without, shielded = correct.accuracy_unshielded, correct.accuracy_shielded
-        changed += f"; accuracy {percent(without)} without it, {percent(shielded)} with it"
+    if utility is not None:
+        without = percent(utility.accuracy_unshielded)
+        shielded = percent(utility.accuracy_shielded)
+        changed += f"; accuracy {without} without it, {shielded} with it"
     return (*figures, KeyFigure("Decisions changed", percent(summary.changed), (changed,)))
 
 
 def _biases(summary: SimulationSummary) -> tuple[blocks.Block, ...]:
-    """Draw how the bias at the end of the runs is distributed, and list it.
+    """Return a figure of the distribution of the bias at the end of the runs, and a table.
 
     With a shield nearly all runs may have one bias, so each histogram has its own height.
     """
-    runs, sides = summary.settings.runs, (summary.unshielded, summary.shielded)
+    runs = summary.settings.runs
+    sides = (summary.unshielded, summary.shielded)
     across = max(1e-3, *(each.high for each in summary.bins))
-    name, bound = f"bound {bound_text(summary.requirement)}", summary.requirement.bound
+    name = f"bound {bound_text(summary.requirement)}"
+    bound = summary.requirement.bound
     last = " after the last period" if len(summary.periods) > 1 else ""
     planes = list[charts.Plane]()
     for key, title, side in zip(("unshielded", "shielded"), _SIDES, sides, strict=True):
@@ -187,10 +203,14 @@ def _biases(summary: SimulationSummary) -> tuple[blocks.Block, ...]:
 
 
 def sides_table(summary: SimulationSummary) -> Table:
-    """Compare the runs without the shield and with it."""
-    runs, correct, once = summary.settings.runs, summary.utility, len(summary.periods) == 1
-    known = (correct.accuracy_unshielded, correct.accuracy_shielded) if correct else (None, None)
-    rows = tuple(zip(_SIDES, (summary.unshielded, summary.shielded), known, strict=True))
+    """Return a table that compares the runs without the shield and with it."""
+    runs = summary.settings.runs
+    utility = summary.utility
+    once = len(summary.periods) == 1
+    rows = (
+        (_SIDES[0], summary.unshielded, utility.accuracy_unshielded if utility else None),
+        (_SIDES[1], summary.shielded, utility.accuracy_shielded if utility else None),
+    )
     return listing(
         "The runs without the shield and with it",
         rows,
@@ -209,14 +229,14 @@ def sides_table(summary: SimulationSummary) -> Table:
             Listed("Median bias", lambda row: bias_text(row[1].median), short="median bias"),
             Listed("Bias of 95% up to", lambda row: bias_text(row[1].high)),
             Listed("Largest bias", lambda row: bias_text(row[1].largest)),
-            Listed("Correct decisions", lambda row: percent(row[2]), shown=correct is not None),
+            Listed("Correct decisions", lambda row: percent(row[2]), shown=utility is not None),
         ),
         row=lambda row: {"emphasis": row[1] is summary.shielded},
     )
 
 
 def _costs(summary: SimulationSummary) -> Table:
-    """List what the shield changed, what that cost and how many decisions became wrong by it."""
+    """Return a table of the changed decisions, their cost and the loss of accuracy."""
     spreads: list[tuple[str, documents.RunRange, Callable[[float], str]]] = [
         ("Changed decisions", summary.interventions, cost_text),
         ("Cost of the changes", summary.cost, cost_text),
@@ -236,17 +256,25 @@ def _costs(summary: SimulationSummary) -> Table:
 
 
 def _periods(summary: SimulationSummary) -> tuple[blocks.Block, ...]:
-    """Draw and list the ends of the periods; nothing of a single one."""
-    runs, rows = summary.settings.runs, []
+    """Return a figure and a table of the ends of the periods; nothing for a single one."""
+    runs = summary.settings.runs
+    rows = []
     if len(summary.periods) < 2:
         return ()
     for period in summary.periods:
-        line = 1 - period.above_unshielded / runs, 1 - period.above_shielded / runs
-        without, shielded = map(percent, line)
+        without = 1 - period.above_unshielded / runs
+        shielded = 1 - period.above_shielded / runs
         name = f"Period {period.period}"
-        title = f"{name}: within the bound {without} without the shield, {shielded} with it"
-        marks = charts.Mark(line[0], shape="rest"), charts.Mark(line[1])
-        rows.append(charts.StripRow(name, shielded, title=title, marks=marks, line=line))
+        rows.append(
+            charts.StripRow(
+                name,
+                percent(shielded),
+                title=f"{name}: within the bound {percent(without)} without the shield, "
+                f"{percent(shielded)} with it",
+                marks=(charts.Mark(without, shape="rest"), charts.Mark(shielded)),
+                line=(without, shielded),
+            )
+        )
     figure = blocks.Figure(
         "Runs within the bound, period by period",
         (charts.Strips((("", tuple(rows)),), linear_scale(0.0, 1.0, count=4), zero=False),),
@@ -257,7 +285,7 @@ def _periods(summary: SimulationSummary) -> tuple[blocks.Block, ...]:
 
 
 def period_table(summary: SimulationSummary) -> Table:
-    """List the ends of the periods; whether an assumption held only where one is needed."""
+    """Return a table of the ends of the periods; with an assumption, how often it held."""
     runs = summary.settings.runs
     assumed = any(period.assumed is not None for period in summary.periods)
 
@@ -299,7 +327,7 @@ def period_table(summary: SimulationSummary) -> Table:
 
 
 def _inputs(inputs: documents.InputsSummary) -> Table:
-    """List the distribution that the shield expects."""
+    """Return a table of the distribution that the shield expects."""
     label = "The distribution that the shield expects"
     labelled = any(row.label_probability is not None for row in inputs.rows)
     return listing(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -36,7 +37,7 @@ Runs = tuple[Floats, Flags]  # The bias of each run, and whether it is above the
 # Of the intervals for shares of runs.
 ERROR = 0.05
 
-# About so many intervals, and at most so many above the bound.
+# About this number of intervals, and at most that number above the bound.
 _WANTED = 40
 _MOST = 60
 _RECOMMENDATIONS: tuple[Literal[1], Literal[0]] = (1, 0)
@@ -44,11 +45,12 @@ _PACKAGES = ("numpy", "numba")
 
 
 def _side(bias: Floats, above: Flags) -> documents.SideSummary:
-    """Summarise biases, and whether they are above the bound, both of shape (runs, periods)."""
-    number, last = int(np.count_nonzero(above.any(axis=1))), bias[:, -1]
-    low, high = clopper_pearson(number, len(above), ERROR)
+    """Return the summary of runs: bias, and whether it is above the bound, (runs, periods)."""
+    runs_above = int(np.count_nonzero(above.any(axis=1)))
+    last = bias[:, -1]
+    low, high = clopper_pearson(runs_above, len(above), ERROR)
     return documents.SideSummary(
-        above=number,
+        above=runs_above,
         above_low=float(low),
         above_high=float(high),
         median=float(np.median(last)),
@@ -58,13 +60,13 @@ def _side(bias: Floats, above: Flags) -> documents.SideSummary:
 
 
 def _spread(values: NDArray[Any]) -> documents.RunRange:
-    """Summarise a number of each run."""
+    """Return mean and range of one number of each run, shape (runs,)."""
     low, high = np.quantile(values, [0.05, 0.95])
     return documents.RunRange(mean=float(np.mean(values)), low=float(low), high=float(high))
 
 
 def _utility(simulation: Simulation) -> documents.UtilitySummary | None:
-    """Summarise how many decisions are correct; None if no labels are known."""
+    """Return the shares of correct decisions; None if no labels are known."""
     if simulation.correct is None or simulation.correct_unshielded is None:
         return None
     decisions = simulation.periods * simulation.horizon
@@ -78,43 +80,52 @@ def _utility(simulation: Simulation) -> documents.UtilitySummary | None:
 
 
 def _period(simulation: Simulation, index: int) -> documents.PeriodSummary:
-    """Summarise the end of a period."""
-    at = np.s_[:, index]
-    above, assumed = simulation.above[at], simulation.guaranteed[at]
-    needed = simulation.assumption_held is not None
+    """Return the summary of the end of a period, over all runs."""
+    above = simulation.above[:, index]
+    guaranteed = simulation.guaranteed[:, index]
+    has_assumption = simulation.assumption_held is not None
     return documents.PeriodSummary(
         period=index + 1,
-        above_unshielded=int(simulation.above_unshielded[at].sum()),
+        above_unshielded=int(simulation.above_unshielded[:, index].sum()),
         above_shielded=int(above.sum()),
-        median_unshielded=float(np.median(simulation.bias_unshielded[at])),
-        median_shielded=float(np.median(simulation.bias[at])),
-        assumed=int(assumed.sum()) if needed else None,
-        assumed_fair=int((assumed & ~above).sum()) if needed else None,
-        infeasible=int(simulation.infeasible[at].sum()),
-        interventions=float(simulation.interventions[at].mean()),
-        cost=float(simulation.cost[at].mean()),
+        median_unshielded=float(np.median(simulation.bias_unshielded[:, index])),
+        median_shielded=float(np.median(simulation.bias[:, index])),
+        assumed=int(guaranteed.sum()) if has_assumption else None,
+        assumed_fair=int((guaranteed & ~above).sum()) if has_assumption else None,
+        infeasible=int(simulation.infeasible[:, index].sum()),
+        interventions=float(simulation.interventions[:, index].mean()),
+        cost=float(simulation.cost[:, index].mean()),
     )
 
 
 def bias_bins(without: Runs, shielded: Runs, *, bound: float) -> list[BiasBin]:
-    """Count runs by their bias, in intervals without gaps that never straddle the bound.
+    """Return the numbers of runs by their bias, in intervals that never straddle the bound.
 
-    With a bound of 0 the first one is the number 0. `without`, `shielded`: the rounded bias of each
-    run, and whether it is above the bound, exactly.
+    There are no gaps between the intervals. With a bound of 0 the first one is the number 0.
+    `without` and `shielded` are the rounded bias of each run, and whether it is exactly above the
+    bound, shape (runs,) each.
     """
     largest = max(float(without[0].max()), float(shielded[0].max()), bound)
-    below, beyond = _edges(bound, largest)
+    edges_within, edges_above = _edges(bound, largest)
     bins: list[BiasBin] = []
-    for edges, above in ((below, False), (beyond, True)):
-        counts = (_count(runs, edges, above=above) for runs in (without, shielded))
-        for low, high, first, second in zip(edges[:-1], edges[1:], *counts, strict=True):
-            ends = {"low": low, "high": high}
-            bins.append(BiasBin(**ends, above=above, unshielded=first, shielded=second))
+    for edges, above in ((edges_within, False), (edges_above, True)):
+        counts_without = _count(without, edges, above=above)
+        counts_shielded = _count(shielded, edges, above=above)
+        for index, (low, high) in enumerate(pairwise(edges)):
+            bins.append(
+                BiasBin(
+                    low=low,
+                    high=high,
+                    above=above,
+                    unshielded=counts_without[index],
+                    shielded=counts_shielded[index],
+                )
+            )
     return bins
 
 
 def _edges(bound: float, largest: float) -> tuple[list[float], list[float]]:
-    """Cut what is at most the bound into equal intervals, and what is above into as wide ones."""
+    """Return the edges of equal intervals up to the bound, and of equal ones above it."""
     if bound <= 0:
         width = max(largest, 1e-3) / _WANTED
         below = [0.0, 0.0]
@@ -123,11 +134,12 @@ def _edges(bound: float, largest: float) -> tuple[list[float], list[float]]:
         # Above a bound that is a small part of the whole, intervals are wider than below.
         width = max(bound / parts, (largest - bound) / _MOST)
         below = [bound * index / parts for index in range(parts + 1)]
-    more = max(0, math.ceil((largest - bound) / width - 1e-9))
-    return below, [bound + width * index for index in range(more + 1)]
+    parts_above = max(0, math.ceil((largest - bound) / width - 1e-9))
+    return below, [bound + width * index for index in range(parts_above + 1)]
 
 
 def _count(runs: Runs, edges: list[float], *, above: bool) -> list[int]:
+    """Return the number of runs in each interval, of those above the bound or of the others."""
     bias, is_above = runs
     if len(edges) < 2:
         return []
@@ -146,8 +158,8 @@ def summarise_synthesis(
     predicted_bytes: int,
     stored_bytes: int | None = None,
 ) -> ShieldSummary:
-    """Write what was synthesised as one document, with the memory predicted and the file's size."""
-    told: dict[str, Any] = {
+    """Return the document of a synthesis, with the memory predicted and the size of the file."""
+    fields: dict[str, Any] = {
         "created": present_moment(),
         "versions": package_versions(_PACKAGES),
         "digest": digest,
@@ -161,8 +173,8 @@ def summarise_synthesis(
             storage="windows" if isinstance(solution.policy, WindowedPolicy) else "whole",
         ),
     }
-    verdict = synthesis_verdict(ShieldSummary.model_construct(**told))
-    return ShieldSummary(**told, verdict=verdict)
+    verdict = synthesis_verdict(ShieldSummary.model_construct(**fields))
+    return ShieldSummary(**fields, verdict=verdict)
 
 
 def summarise_simulation(
@@ -175,16 +187,17 @@ def summarise_simulation(
     seconds: float,
     expected_cost: float | None,
 ) -> SimulationSummary:
-    """Write what a simulation showed as one document.
+    """Return the document of a simulation.
 
-    `logged`: rows of the log that people were drawn from. `expected_cost`: of a first period.
+    `logged` is the number of rows of the log that people were drawn from, None if they were drawn
+    from a distribution. `expected_cost` is of the first period.
     """
-    before = simulation.bias_unshielded, simulation.above_unshielded
-    after = simulation.bias, simulation.above
-    without, shielded = ((bias[:, -1], above[:, -1]) for bias, above in (before, after))
-    guaranteed, interventions = simulation.guaranteed, simulation.interventions.sum(axis=1)
+    last_without = (simulation.bias_unshielded[:, -1], simulation.above_unshielded[:, -1])
+    last_shielded = (simulation.bias[:, -1], simulation.above[:, -1])
+    guaranteed = simulation.guaranteed
+    interventions = simulation.interventions.sum(axis=1)
     decisions = simulation.runs * simulation.periods * simulation.horizon
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "created": present_moment(),
         "versions": package_versions(_PACKAGES),
         "settings": parameters,
@@ -193,34 +206,38 @@ def summarise_simulation(
         "inputs": _inputs(specification, inputs),
         "seconds": seconds,
         "expected_cost": None if expected_cost == math.inf else expected_cost,
-        "unshielded": _side(*before),
-        "shielded": _side(*after),
-        "bins": bias_bins(without, shielded, bound=float(simulation.bound)),
+        "unshielded": _side(simulation.bias_unshielded, simulation.above_unshielded),
+        "shielded": _side(simulation.bias, simulation.above),
+        "bins": bias_bins(last_without, last_shielded, bound=float(simulation.bound)),
         "interventions": _spread(interventions),
         "changed": float(interventions.sum() / decisions),
         "cost": _spread(simulation.cost.sum(axis=1)),
         "utility": _utility(simulation),
         "periods": [_period(simulation, index) for index in range(simulation.periods)],
         "guaranteed": int(guaranteed.sum()),
-        "broken": int((guaranteed & after[1]).sum()),
+        "broken": int((guaranteed & simulation.above).sum()),
     }
-    verdict = simulation_verdict(SimulationSummary.model_construct(**told))
-    return SimulationSummary(**told, verdict=verdict)
+    verdict = simulation_verdict(SimulationSummary.model_construct(**fields))
+    return SimulationSummary(**fields, verdict=verdict)
 
 
 def _requirement(specification: ShieldSpecification) -> documents.RequirementSummary:
-    horizon, groups = specification.horizon, specification.groups
-    fairness, empty_group = specification.fairness_property, specification.fairness.empty_group
-    instead = (horizon.when_infeasible or "pass") if horizon.shield == "dynamic" else None
+    horizon = specification.horizon
+    groups = specification.groups
+    when_infeasible = (horizon.when_infeasible or "pass") if horizon.shield == "dynamic" else None
     return documents.RequirementSummary.of(
         horizon,
         groups,
         name=specification.name,
-        **counted_property(fairness, specification.bound, empty_group),
+        **counted_property(
+            specification.fairness_property,
+            specification.bound,
+            specification.fairness.empty_group,
+        ),
         groups=groups.names,
         horizon=horizon.length,
         after=horizon.after if horizon.shield == "finite" else "next",
-        when_infeasible=instead,
+        when_infeasible=when_infeasible,
     )
 
 

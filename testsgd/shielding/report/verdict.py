@@ -10,60 +10,66 @@ from testsgd.shielding.report.wording import ASSUMPTIONS, cost_text
 
 
 def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
-    """Describe what the shield keeps, and what it costs; the summary has no verdict so far."""
-    requirement, made = summary.requirement, summary.synthesis
+    """Return what the shield keeps and what it costs; the summary has no verdict yet."""
+    requirement = summary.requirement
+    synthesis = summary.synthesis
     kept = wording.requirement_text(requirement)
-    condition, assumption = "whoever comes", []
+    condition = "whoever comes"
+    assumption = list[str]()
     if requirement.shield != "finite":
         condition = "as long as its assumption holds"
         assumption = [f"The assumption is that {ASSUMPTIONS[requirement.shield]}."]
     file = ""
-    if made.stored_bytes is not None:
-        file = f", and its file has {wording.bytes_text(made.stored_bytes)}"
+    if synthesis.stored_bytes is not None:
+        file = f", and its file has {wording.bytes_text(synthesis.stored_bytes)}"
     return ShieldVerdict(
         status="synthesised",
         exit_code=0,
         headline=f"The shield keeps {kept} {wording.looked_at(requirement)}, {condition}.",
         sentences=[
             f"By the distribution that it expects, its changes cost "
-            f"{cost_text(made.expected_cost)} in {plural(requirement.horizon, 'decision')}.",
+            f"{cost_text(synthesis.expected_cost)} in {plural(requirement.horizon, 'decision')}.",
             *assumption,
-            f"The synthesis took {seconds(made.seconds)}; it was predicted to need "
-            f"{wording.bytes_text(made.predicted_bytes)} of memory{file}.",
+            f"The synthesis took {seconds(synthesis.seconds)}; it was predicted to need "
+            f"{wording.bytes_text(synthesis.predicted_bytes)} of memory{file}.",
         ],
     )
 
 
 def simulation_verdict(summary: SimulationSummary) -> ShieldVerdict:
-    """Describe what the shield did; the exit code is 1 if a guarantee or the gate failed."""
-    runs, allowed = summary.settings.runs, summary.settings.fail_above
-    bound, above = bound_text(summary.requirement), summary.shielded.above
+    """Return what the shield did; the exit code is 1 if a guarantee or the gate failed."""
+    runs = summary.settings.runs
+    allowed = summary.settings.fail_above
+    bound = bound_text(summary.requirement)
+    above = summary.shielded.above
     status: Status = "guarantee_kept" if summary.guaranteed else "observed"
     if summary.broken:
         status = "guarantee_broken"
     elif allowed is not None and above > allowed * runs:
         status = "gate_failed"
     when = "at the end" if len(summary.periods) == 1 else "at the end of some period"
-    before, after = percent(summary.unshielded.above / runs), percent(above / runs)
-    told = []
+    without = percent(summary.unshielded.above / runs)
+    shielded = percent(above / runs)
+    gate = list[str]()
     if allowed is not None:
-        told.append(
-            f"The gate {'holds' if above <= allowed * runs else 'failed'}: {after} of the runs are "
-            f"above the bound with the shield, and {share(allowed)} may be."
+        gate.append(
+            f"The gate {'holds' if above <= allowed * runs else 'failed'}: {shielded} of the runs "
+            f"are above the bound with the shield, and {share(allowed)} may be."
         )
     return ShieldVerdict(
         status=status,
         exit_code=1 if status in ("guarantee_broken", "gate_failed") else 0,
-        headline=f"With the shield {after if above else 'none'} of {plural(runs, 'run')} exceeded "
-        f"a bias of {bound} {when}; without it {before} did.",
-        sentences=[*told, *_guarantee(summary), *_changes(summary)],
+        headline=f"With the shield {shielded if above else 'none'} of {plural(runs, 'run')} "
+        f"exceeded a bias of {bound} {when}; without it {without} did.",
+        sentences=[*gate, *_guarantee(summary), *_changes(summary)],
     )
 
 
 def _guarantee(summary: SimulationSummary) -> list[str]:
-    """Tell whether what is guaranteed held, where it was guaranteed, and where not."""
-    requirement, periods = summary.requirement, summary.periods
-    many, assumption = summary.settings.runs * len(periods), ASSUMPTIONS.get(requirement.shield)
+    """Return sentences on whether the bound held where it is guaranteed, and where it is not."""
+    requirement = summary.requirement
+    assumption = ASSUMPTIONS.get(requirement.shield)
+    periods = summary.settings.runs * len(summary.periods)
     if summary.broken:
         ends = plural(summary.broken, "end")
         text = f"The bound was broken at {ends} of a period where it is guaranteed. This must not "
@@ -71,24 +77,25 @@ def _guarantee(summary: SimulationSummary) -> list[str]:
     elif requirement.shield == "finite":
         text = "The bound is guaranteed for every sequence of people, and held in all of them."
     elif summary.guaranteed:
-        ends = f"{count(summary.guaranteed)} of {plural(many, 'end')} of periods"
+        ends = f"{count(summary.guaranteed)} of {plural(periods, 'end')} of periods"
         text = f"The assumption ({assumption}) had always held at {ends}, and at all of these the "
         text += "bound held, as it must."
     else:
         text = f"The assumption ({assumption}) held in no run, so nothing is guaranteed of what "
         text += "was seen."
-    told = [text]
-    if (some := sum(period.infeasible for period in periods)) and requirement.when_infeasible:
+    sentences = [text]
+    infeasible = sum(period.infeasible for period in summary.periods)
+    if infeasible and requirement.when_infeasible:
         instead = wording.WHEN_INFEASIBLE[requirement.when_infeasible]
-        told.append(
-            f"For {count(some)} of {plural(many, 'period')} no shield existed after "
+        sentences.append(
+            f"For {count(infeasible)} of {plural(periods, 'period')} no shield existed after "
             f"what had happened; in these {instead}."
         )
-    return told
+    return sentences
 
 
 def _changes(summary: SimulationSummary) -> list[str]:
-    """Tell what the shield changed, and how many decisions are correct where that is known."""
+    """Return sentences on what the shield changed, and on correct decisions if these are known."""
     changed = (
         f"It changed {cost_text(summary.interventions.mean)} decisions a run, "
         f"{percent(summary.changed)} of all, at a cost of {cost_text(summary.cost.mean)}"
@@ -98,10 +105,12 @@ def _changes(summary: SimulationSummary) -> list[str]:
         when = f" in {first} period" if len(summary.periods) > 1 else ""
         expected = cost_text(summary.expected_cost)
         changed += f"; {expected} is expected{when} by its distribution"
-    told, utility = [f"{changed}."], summary.utility
+    sentences = [f"{changed}."]
+    utility = summary.utility
     if utility is not None:
         lost = f"{abs(100 * utility.loss.mean):.1f}"
         how = f"{lost} points {'fewer' if utility.loss.mean >= 0 else 'more'} than without it"
         how = "the same to a tenth of a point" if lost == "0.0" else how
-        told.append(f"Of the decisions {percent(utility.accuracy_shielded)} were correct, {how}.")
-    return told
+        accuracy = percent(utility.accuracy_shielded)
+        sentences.append(f"Of the decisions {accuracy} were correct, {how}.")
+    return sentences

@@ -45,32 +45,32 @@ _RATES = {
 
 
 def property_name(requirement: RequirementSummary) -> str:
-    """Name the fairness property in words."""
+    """Return the name of the fairness property in words."""
     return requirement.property.replace("_", " ")
 
 
 def cost_text(cost: float) -> str:
-    """Write a cost, with four digits that count."""
+    """Return a cost as text, with four significant digits."""
     return f"{cost:.4g}"
 
 
 def loss_text(loss: float) -> str:
-    """Write a loss of accuracy in points; a gain has a minus."""
+    """Return a loss of accuracy in percentage points as text; a gain has a minus."""
     digits = f"{100 * abs(loss):.1f}"
     return f"{MINUS}{digits}" if loss < 0 and digits != "0.0" else digits
 
 
 def bytes_text(size: int) -> str:
-    """Write an amount of memory."""
-    for unit, of in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if size >= of:
-            amount = size / of
+    """Return an amount of memory as text."""
+    for unit, unit_size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= unit_size:
+            amount = size / unit_size
             return f"{amount:,.0f} {unit}" if amount >= 1000 else f"{amount:.3g} {unit}"
     return f"{size} bytes"
 
 
 def looked_at(requirement: RequirementSummary) -> str:
-    """Describe when the bias is looked at."""
+    """Return when the bias is compared with the bound, such as "after 100 decisions"."""
     decisions = plural(requirement.horizon, "decision")
     if requirement.shield == "finite":
         return f"after {decisions}" if requirement.after == "stop" else f"in each {decisions}"
@@ -79,14 +79,15 @@ def looked_at(requirement: RequirementSummary) -> str:
 
 def requirement_text(requirement: RequirementSummary) -> str:
     """Return what is kept, such as "demographic parity of female and male within 0.1"."""
-    many, custom = len(requirement.groups), requirement.property == "custom"
-    groups = series(requirement.groups) if many <= 4 else plural(many, "group")
-    subject = "the custom property" if custom else property_name(requirement)
+    number = len(requirement.groups)
+    groups = series(requirement.groups) if number <= 4 else plural(number, "group")
+    is_custom = requirement.property == "custom"
+    subject = "the custom property" if is_custom else property_name(requirement)
     return f"{subject} of {groups} within {bound_text(requirement)}"
 
 
 def bias_definition(requirement: RequirementSummary) -> str:
-    """Describe what the bias is, when it is looked at, and what is within the bound."""
+    """Return the definition of the bias, when it is compared, and what is within the bound."""
     bias = "the largest difference between the rates of any two groups"
     if requirement.measure == "ratio":
         bias = "1 minus the smallest rate of a group over the largest"
@@ -101,7 +102,7 @@ def bias_definition(requirement: RequirementSummary) -> str:
 
 
 def shield_notes(summary: ShieldSummary | SimulationSummary) -> tuple[Note, ...]:
-    """Explain the numbers of a synthesis or a simulation."""
+    """Return the notes that explain the numbers of a synthesis or a simulation."""
     requirement = summary.requirement
     expects = "the distribution that was given"
     if summary.inputs.source == "uniform":
@@ -124,7 +125,7 @@ def shield_notes(summary: ShieldSummary | SimulationSummary) -> tuple[Note, ...]
 
 
 def _runs(summary: SimulationSummary) -> tuple[Note, ...]:
-    """Explain what a simulation does, and the decisions that are correct if labels are known."""
+    """Return the notes on simulated runs and, if labels are known, on correct decisions."""
     drawn = "the distribution that the shield expects"
     if summary.logged is not None:
         drawn = "the rows of the log, each equally likely every time"
@@ -145,6 +146,7 @@ def _runs(summary: SimulationSummary) -> tuple[Note, ...]:
 
 
 def _guarantee(requirement: RequirementSummary) -> Note:
+    """Return the note on what is guaranteed, and under which assumption."""
     rest = ", and the shield may let recommendations pass."
     if requirement.shield == "static-fair":
         rest = "; each period taken alone keeps the bound always."

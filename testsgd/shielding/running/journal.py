@@ -1,7 +1,7 @@
 """A file that has every decision of a shield, so that a restart goes on where it stopped.
 
 Lines of JSON are only added, each in one piece before its decision is handed out: a process that is
-killed has lost nothing that anybody saw, and a line that was cut short is dropped.
+killed has lost no decision that was handed out, and a line that was cut short is dropped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _text = json.encoder.encode_basestring_ascii
 def decision_line(
     group: str, recommendation: int, cost: float | None, decision: int, event: str | None
 ) -> bytes:
-    """Write a decision as a line of a journal."""
+    """Return a decision as a line of a journal."""
     # Put together by hand, because the encoder of JSON takes longer than the decision.
     price = "null" if cost is None else repr(cost)
     last = "" if event is None else f',"id":{_text(event)}'
@@ -42,30 +42,33 @@ def decision_line(
 
 
 def label_line(label: int, event: str | None) -> bytes:
-    """Write a revealed label as a line of a journal."""
+    """Return a true label as a line of a journal."""
     last = "" if event is None else f',"id":{_text(event)}'
     return f'{{"label":{label}{last}}}\n'.encode("ascii")
 
 
 def period_line(period: int, active: bool, bound: Fraction | None = None) -> bytes:
-    """Write the start of a period, with its bound if that is not the specification's."""
+    """Return the start of a period as a line, with its bound if that is not the specification's."""
     last = "" if bound is None else f',"bound":"{bound}"'
-    said = "true" if active else "false"
-    return f'{{"period":{period},"active":{said}{last}}}\n'.encode("ascii")
+    active_text = "true" if active else "false"
+    return f'{{"period":{period},"active":{active_text}{last}}}\n'.encode("ascii")
 
 
 class Journal:
     """An open journal, which no other process can open meanwhile; made if it is not there.
 
-    One of another shield, told by its `digest`, is refused. With `fsync` each line is waited for
-    until it is on the disc; without it a machine that loses power can lose the last lines.
+    A journal of another shield, which has another `digest`, is refused. With `fsync` each line is
+    on the disc before the call returns; without it a machine that loses power can lose the last
+    lines.
     """
 
     __slots__ = ("_broken", "_file", "_fsync", "_size", "path")
 
     def __init__(self, path: Path, *, digest: str, fsync: bool = False) -> None:
-        self.path, self._fsync = Path(path), fsync
-        self._broken, self._file = False, -1
+        self.path = Path(path)
+        self._fsync = fsync
+        self._broken = False
+        self._file = -1
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
@@ -80,14 +83,15 @@ class Journal:
             raise
 
     def _begin(self, digest: str) -> None:
-        """Repair the end of the file, and see whether it is of this shield."""
+        """Check that the file is a journal of this shield, and repair its end."""
         if not lock(self._file):
             what = "another shield writes to this journal"
             raise self._error(what, "close that one, or give each its own")
         self._size = _whole_lines(self._file)
         header = {"format": FORMAT, "version": VERSION, "digest": digest}
         first_line = json.dumps(header).encode("ascii") + b"\n"
-        # What is no journal stays as it is: the end is repaired after the beginning was looked at.
+        # A file that is no journal stays as it is: the beginning is checked before the end is
+        # repaired.
         if self._size > 0:
             self._check_header(digest)
         else:
@@ -117,7 +121,7 @@ class Journal:
         self._size += len(line)
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Return what stands behind the first line, each with the number of its line."""
+        """Yield the records behind the first line, each with the number of its line."""
         with self.path.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
                 if number > 1:
@@ -137,17 +141,18 @@ class Journal:
             header = self._parsed(first, 1)
         except JournalError:
             header = {}
-        seen, version = header.get("digest"), header.get("version")
+        version = header.get("version")
+        written_digest = header.get("digest")
         if header.get("format") != FORMAT:
             raise self._error("this is no journal of a shield", "choose another file")
         if version != VERSION:
             what = f"the journal has version {version!r}, not {VERSION}"
             remedy = "use the testsgd that wrote it, or start a new journal"
             raise self._error(what, remedy, version=version)
-        if seen != digest:
+        if written_digest != digest:
             what = "the journal is of a shield with another specification"
             remedy = "use the shield it was begun with, or start a new journal"
-            raise self._error(what, remedy, digest=seen, expected=digest)
+            raise self._error(what, remedy, digest=written_digest, expected=digest)
 
     def _check_cut_header(self, first_line: bytes) -> None:
         """Refuse a file without a whole line, unless it is the beginning of this first line."""
@@ -166,7 +171,7 @@ class Journal:
         return record
 
     def damaged(self, number: int, what: str) -> JournalError:
-        """Build the error for a damaged line."""
+        """Return the error for a damaged line."""
         remedy = "take the journal from a backup, or start a new one"
         where = f"{self.path}, line {number}"
         return JournalError(f"the line {what}", where=where, remedy=remedy, line=number)
@@ -176,7 +181,7 @@ class Journal:
 
 
 def _whole_lines(file: int) -> int:
-    """Count the bytes up to and with the last line break."""
+    """Return the number of bytes up to and with the last line break."""
     end = os.lseek(file, 0, os.SEEK_END)
     while end > 0:
         start = max(0, end - _BLOCK)
@@ -198,15 +203,16 @@ def replay(
 ) -> None:
     """Bring the state of a new shield to where its journal ends.
 
-    What was decided is decided again and compared, by the functions of the shield, which does not
-    write yet. Of a shield that is synthesised anew each period only the last period is; what was
-    decided before it is taken as it stands.
+    The functions of the shield, which does not write yet, decide again, and their decisions are
+    compared with those of the journal. If each period has a policy of its own, this is done for the
+    last period only; the decisions of the earlier ones are counted without being decided again.
     """
-    last_period = 0
-    if policy.anew:
+    last_period = 0  # The number of the line that begins the last period.
+    if policy.is_solved_each_period:
         begun = (number for number, record in journal.records() if "period" in record)
         last_period = max(begun, default=0)
-    groups, costs = policy.inputs.groups, policy.inputs.costs
+    groups = policy.inputs.groups
+    default_cost = policy.inputs.costs[0]
     for number, record in journal.records():
         try:
             if "period" in record:
@@ -214,14 +220,15 @@ def replay(
             elif "decision" not in record:
                 observe(record["label"], event=record.get("id"))
             elif number < last_period and record["group"] in groups:
-                _trust(state, groups.index(record["group"]), costs[0], record)
+                _count_unchecked(state, groups.index(record["group"]), default_cost, record)
                 if state.step == policy.horizon:
                     close_period()
             else:
-                known = record["group"], record["recommendation"], record["cost"]
-                decision, made = record["decision"], decide(*known, event=record.get("id"))
-                if made != decision:
-                    what = f"it has the decision {decision}, and the shield decides {made}"
+                group, recommendation = record["group"], record["recommendation"]
+                cost, written = record["cost"], record["decision"]
+                decision = decide(group, recommendation, cost, event=record.get("id"))
+                if decision != written:
+                    what = f"it has the decision {written}, and the shield decides {decision}"
                     raise ValueError(what)
         except JournalError:
             raise
@@ -233,30 +240,35 @@ def replay(
             raise journal.damaged(number, f"does not fit the shield ({error})") from error
 
 
-def _trust(state: ShieldState, group: int, cost: float, record: dict[str, Any]) -> None:
-    """Count a decision as it stands; `cost` is what it costs if the record does not say so."""
-    recommendation, decision = record["recommendation"], record["decision"]
+def _count_unchecked(
+    state: ShieldState, group: int, default_cost: float, record: dict[str, Any]
+) -> None:
+    """Count a written decision without deciding again; `default_cost` is for one without a cost."""
+    recommendation = record["recommendation"]
+    decision = record["decision"]
     if recommendation not in (0, 1) or decision not in (0, 1):
         raise ValueError("a decision is 0 or 1")
-    price = float(cost if record["cost"] is None else record["cost"])
-    state.count(group, recommendation, decision, price, record.get("id"))
+    cost = float(default_cost if record["cost"] is None else record["cost"])
+    state.count(group, recommendation, decision, cost, record.get("id"))
 
 
 def _begin_period(
     state: ShieldState, policy: PeriodPolicy, record: dict[str, Any], *, is_last: bool
 ) -> None:
-    bound, other = policy.specification.bound if record["active"] else None, record.get("bound")
-    if bound is not None and other is not None:
+    """Start the period that a record begins; a ValueError if the shield promises another bound."""
+    bound = policy.specification.bound if record["active"] else None
+    written_bound = record.get("bound")
+    if bound is not None and written_bound is not None:
         if not policy.specification.horizon.closest:
             raise ValueError("another bound than the specification's is promised")
-        bound = Fraction(other)
-    due = state.step == policy.horizon and policy.anew
-    if not due or record["period"] != state.period + 1:
+        bound = Fraction(written_bound)
+    is_due = state.step == policy.horizon and policy.is_solved_each_period
+    if not is_due or record["period"] != state.period + 1:
         raise ValueError("a period begins where none can")
     if is_last:
         policy.begin(state)
     else:
-        policy.pretend(state, bound)
+        policy.begin_unsolved(state, bound)
     if policy.active != (bound is not None):
         raise ValueError("a shield for the period exists now, or then, but not both times")
     if policy.bound != bound:

@@ -1,4 +1,4 @@
-"""Periods: which problem is solved for each, what it promises, and what is said of one."""
+"""Periods: which problem is solved for each, what it promises, and what is reported of one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ from testsgd.shielding.specification import ShieldSpecification
 
 @dataclass(frozen=True)
 class PeriodReport:
-    """What happened in a finished period."""
+    """What happened in a finished period of a shield.
+
+    :attr:`Shield.period_reports` has one for each. The biases are exact fractions. The bound of a
+    periodic shield is on the history as a whole, so `fair_so_far` is what was to be kept.
+    """
 
     period: int  # From 0.
     events: int  # Decisions that were counted.
@@ -41,7 +45,13 @@ class PeriodReport:
     cost: float  # Of these changes.
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the parts as JSON has them; a bias as text, because it is exact."""
+        """Return the fields as JSON has them; a bias or a bound as text, because it is exact.
+
+        Returns
+        -------
+        dict
+            By the names of the fields.
+        """
         return asdict(self) | {
             "counts": [list(counts) for counts in self.counts],
             "bias": str(self.bias),
@@ -56,16 +66,23 @@ def period_problem(
     past_numerators: tuple[int, ...] = (),
     past_denominators: tuple[int, ...] = (),
 ) -> synthesis.ShieldProblem:
-    """Make the problem whose solution is the shield of a period (definitions 1, 3, 5 and 6).
+    """Return the problem whose solution is the shield of a period (definitions 1, 3, 5 and 6).
 
-    Only a dynamic shield looks at the history, one number of each kind a group.
+    `past_numerators` and `past_denominators`, one number a group, are the counters of the history;
+    only a dynamic shield uses them.
     """
-    fairness, horizon = specification.fairness_property, specification.horizon
+    fairness = specification.fairness_property
+    horizon = specification.horizon
     if horizon.shield == "static-bounded-welfare":
         assert horizon.welfare is not None, "the specification requires it"
         return synthesis.static_welfare_problem(fairness, horizon.welfare, inputs, horizon.length)
-    bound, empty_group = specification.bound, specification.fairness.empty_group
-    problem = synthesis.finite_problem(fairness, bound, empty_group, inputs, horizon.length)
+    problem = synthesis.finite_problem(
+        fairness,
+        specification.bound,
+        specification.fairness.empty_group,
+        inputs,
+        horizon.length,
+    )
     if horizon.shield == "dynamic":
         problem = synthesis.dynamic_problem(problem, past_numerators, past_denominators)
     return problem
@@ -78,7 +95,7 @@ def first_solution(
     storage: synthesis.Storage = "auto",
     jobs: int = 1,
 ) -> synthesis.Solution:
-    """Find the shield of the first period, or raise an InfeasibleShieldError if there is none."""
+    """Return the solution of the first period; an InfeasibleShieldError if there is none."""
     solution = synthesis.solve(period_problem(specification, inputs), storage=storage, jobs=jobs)
     if not solution.feasible:
         raise infeasible(solution.problem, specification)
@@ -93,9 +110,10 @@ def period_solution(
     jobs: int = 1,
     alike: int = 1,
 ) -> tuple[synthesis.Solution, Fraction | None]:
-    """Find the shield of a period and the bound that it promises, None if there is no shield.
+    """Return the solution of a period and the bound that it promises, None if there is no shield.
 
-    If the specification asks for it, that is then the smallest bound that can be kept.
+    If the bound of the specification cannot be kept and ``when_infeasible`` is "closest", the
+    solution is for the smallest bound that can be kept.
     """
     solution = synthesis.solve(problem, storage=storage, jobs=jobs, alike=alike)
     if solution.feasible:
@@ -103,7 +121,7 @@ def period_solution(
     if not specification.horizon.closest:
         return solution, None
     closest, bound = synthesis.closest_problem(problem)
-    del solution  # both together could be too much
+    del solution  # both together could need too much memory
     return synthesis.solve(closest, storage=storage, jobs=jobs, alike=alike), bound
 
 
@@ -116,7 +134,7 @@ def most_periods(specification: ShieldSpecification) -> int | None:
 
 
 def assumption_of(kind: str, problem: synthesis.ShieldProblem) -> Requirement | None:
-    """Find what must hold of a period's counters so that the promise holds; None if nothing must.
+    """Return what a period's counters must satisfy for the promise; None if nothing is assumed.
 
     Theorem 2 and Assumptions 1 and 2 of the paper. Theorem 2 is about two groups, each with half of
     the events; for more groups it is an equal share each.
@@ -129,7 +147,7 @@ def assumption_of(kind: str, problem: synthesis.ShieldProblem) -> Requirement | 
 
 
 class PeriodPolicy:
-    """What is decided in this period, and on what its promise rests.
+    """The decisions of the present period, with the bound and the assumption of their promise.
 
     `solution` is of the first period. `bound` is promised for this period; None: no shield exists,
     and recommendations pass. `assumption` is that on which the promise rests, if on anything.
@@ -144,7 +162,8 @@ class PeriodPolicy:
         storage: synthesis.Storage = "auto",
         jobs: int = 1,
     ) -> None:
-        self.specification, self.inputs = specification, inputs
+        self.specification = specification
+        self.inputs = inputs
         self.kind: str = specification.horizon.shield
         self.horizon: int = specification.horizon.length
         self.most_periods = most_periods(specification)
@@ -162,8 +181,8 @@ class PeriodPolicy:
         return self.bound is not None
 
     @property
-    def anew(self) -> bool:
-        """Whether each period has a policy of its own."""
+    def is_solved_each_period(self) -> bool:
+        """Whether each period has a policy of its own, which depends on the history."""
         return self.kind == "dynamic"
 
     @property
@@ -172,19 +191,21 @@ class PeriodPolicy:
         return self._solution.expected_cost if self._solution is not None and self.active else None
 
     def begin(self, past: ShieldState) -> None:
-        """Start the period after what has happened."""
-        if not self.anew:
+        """Find the policy of the next period, if it depends on the history."""
+        if not self.is_solved_each_period:
             return
         self._solution, self.bound = self._solve(self._next_problem(past))
 
-    def pretend(self, past: ShieldState, bound: Fraction | None) -> None:
-        """Start a period that is over already: only its report is wanted, so nothing is solved."""
+    def begin_unsolved(self, past: ShieldState, bound: Fraction | None) -> None:
+        """Start a period that is over already: only its report is needed, so nothing is solved."""
         self._next_problem(past)
         self.bound = bound
 
     def _next_problem(self, past: ShieldState) -> synthesis.ShieldProblem:
-        # The old policy goes before the new one is found: both together could be too much.
-        self._solution, self._is_first = None, False
+        # The old policy is freed before the new one is found: both together could need too much
+        # memory.
+        self._solution = None
+        self._is_first = False
         problem = period_problem(self.specification, self.inputs, *past.totals)
         self.assumption = assumption_of(self.kind, problem)
         return problem
@@ -197,7 +218,7 @@ class PeriodPolicy:
         return self._solution.policy.changes(step, counts, group, recommendation)
 
     def first_solution(self) -> synthesis.Solution:
-        """Return the solution of the first period, found again if it was given up."""
+        """Return the solution of the first period, found again if it was freed."""
         if self._is_first and self._solution is not None:
             return self._solution
         return self._solve(period_problem(self.specification, self.inputs))[0]
@@ -206,37 +227,49 @@ class PeriodPolicy:
 def infeasible(
     problem: synthesis.ShieldProblem, specification: ShieldSpecification
 ) -> InfeasibleShieldError:
-    """Build the error that no shield exists, with the smallest bound for which one would."""
-    name, length = specification.fairness_property.name, specification.horizon.length
+    """Return the error that no shield exists, with the smallest bound for which one would."""
+    name = specification.fairness_property.name
+    length = specification.horizon.length
     words = "the custom property" if name == "custom" else name.replace("_", " ")
-    details: dict[str, Any] = {"property": name, "length": length}
     if specification.horizon.shield == "static-bounded-welfare":
-        where, remedy = "horizon.welfare", "widen the bounds, or use another kind of shield"
-        what = f"no shield keeps every rate of {words} within the bounds over {length} decisions"
-    else:
-        smallest, bound = synthesis.smallest_feasible_bound(problem), specification.bound
-        about = "" if smallest.denominator == 1 else f" (about {float(smallest):.6g})"
-        where, kept = "fairness.bound", f"the bias of {words} at most {bound}"
-        what = f"no shield keeps {kept} over {length} decisions, whoever comes"
-        remedy = f"the smallest bound for which one exists is {smallest}{about}"
-        details |= {"bound": bound, "smallest_bound": smallest}
-    return InfeasibleShieldError(what, where=where, remedy=remedy, **details)
+        return InfeasibleShieldError(
+            f"no shield keeps every rate of {words} within the bounds over {length} decisions",
+            where="horizon.welfare",
+            remedy="widen the bounds, or use another kind of shield",
+            property=name,
+            length=length,
+        )
+    smallest = synthesis.smallest_feasible_bound(problem)
+    bound = specification.bound
+    about = "" if smallest.denominator == 1 else f" (about {float(smallest):.6g})"
+    return InfeasibleShieldError(
+        f"no shield keeps the bias of {words} at most {bound} over {length} decisions, "
+        "whoever comes",
+        where="fairness.bound",
+        remedy=f"the smallest bound for which one exists is {smallest}{about}",
+        property=name,
+        length=length,
+        bound=bound,
+        smallest_bound=smallest,
+    )
 
 
 class PeriodLog:
     """The finished periods of a run, in their order.
 
-    A report takes longer than ten decisions, so a period's end notes the counters only.
+    A report takes longer than ten decisions, so at the end of a period only the counters are kept,
+    and reports are written when they are read.
     """
 
     def __init__(self, specification: ShieldSpecification, layout: CounterLayout) -> None:
-        self._specification, self._layout = specification, layout
-        self._noted: list[Callable[[], PeriodReport]] = []
+        self._specification = specification
+        self._layout = layout
+        self._unwritten: list[Callable[[], PeriodReport]] = []
         self._reports: list[PeriodReport] = []
 
     def close(self, state: ShieldState, policy: PeriodPolicy) -> None:
-        """Note the period that ends in a state, and that a policy was in force for."""
-        self._noted.append(
+        """Add the period that ends in a state and was decided by a policy."""
+        self._unwritten.append(
             partial(
                 self._report,
                 state.counts,
@@ -252,8 +285,8 @@ class PeriodLog:
 
     def reports(self) -> tuple[PeriodReport, ...]:
         """Return the reports of all finished periods."""
-        self._reports += [report() for report in self._noted]
-        self._noted.clear()
+        self._reports += [report() for report in self._unwritten]
+        self._unwritten.clear()
         return tuple(self._reports)
 
     def _report(
@@ -262,24 +295,34 @@ class PeriodLog:
         past: Tally,
         bound: Fraction | None,
         assumption: Requirement | None,
-        **noted: Any,
+        *,
+        period: int,
+        events: int,
+        interventions: int,
+        cost: float,
     ) -> PeriodReport:
-        specification, totals = self._specification, self._layout.totals
-        requirement, now = specification.requirement, totals(counts)
-        so_far = requirement.bias(*totals(added(past, counts)))
+        """Return the report of a period; `past` has the counters of the periods before."""
+        specification = self._specification
+        requirement = specification.requirement
+        numerators, denominators = self._layout.totals(counts)
+        bias_so_far = requirement.bias(*self._layout.totals(added(past, counts)))
         # Without a shield for the bound, after an unfair history, it was not promised either.
-        held: bool | None = bound == specification.bound
+        assumption_held: bool | None = bound == specification.bound
         if specification.horizon.shield == "finite":
-            held = None
-        elif held and assumption is not None:
-            held = bool(assumption.holds(*(np.array([tally]) for tally in now))[0])
+            assumption_held = None
+        elif assumption_held and assumption is not None:
+            mask = assumption.holds(np.array([numerators]), np.array([denominators]))
+            assumption_held = bool(mask[0])
         return PeriodReport(
+            period=period,
+            events=events,
             counts=self._layout.by_group(counts),
-            bias=requirement.bias(*now),
-            bias_so_far=so_far,
-            fair_so_far=so_far <= specification.bound,
-            assumption_held=held,
+            bias=requirement.bias(numerators, denominators),
+            bias_so_far=bias_so_far,
+            fair_so_far=bias_so_far <= specification.bound,
+            assumption_held=assumption_held,
             active=bound is not None,
             bound=bound,
-            **noted,
+            interventions=interventions,
+            cost=cost,
         )

@@ -26,12 +26,18 @@ _COST = "give a finite number, 0 or more"
 
 
 class Shield:
-    """Stands between a decision maker and the world, so that a bound on the bias is kept.
+    """Decides on the recommendations of a decision maker, so that a bound on the bias is kept.
+
+    A shield counts its decisions by group. For every recommendation it looks up whether it must be
+    changed, in the solution that was found beforehand. :func:`testsgd.synthesize_shield` and
+    :func:`testsgd.load_shield` make one.
 
     Parameters
     ----------
     specification : ShieldSpecification
+        What is kept, for which groups and until when.
     inputs : InputDistribution
+        What the shield expects; it was synthesised for this.
     solution : Solution
         Of the (first) period.
     journal : pathlib.Path, optional
@@ -40,8 +46,9 @@ class Shield:
     fsync : bool
         Whether a line of the journal is on the disc before its decision is handed out.
     storage : {"auto", "whole", "windows"}
+        How the decisions of later periods are stored, if they are synthesised anew.
     jobs : int
-        How the shields of later periods are synthesised, if they are.
+        Threads for the synthesis of later periods.
 
     Raises
     ------
@@ -52,8 +59,11 @@ class Shield:
 
     Notes
     -----
-    One thread at a time: who has more puts a lock around the calls. Ids of events are kept in
-    memory for the whole run.
+    A shield is for one thread at a time: with several, put a lock around the calls. Ids of events
+    are kept in memory for the whole run.
+
+    The method is that of Cano, Henzinger, Könighofer, Kueffner and Mallik, Fairness Shields:
+    Safeguarding against Biased Decision Makers.
 
     Examples
     --------
@@ -76,7 +86,8 @@ class Shield:
         storage: Storage = "auto",
         jobs: int = 1,
     ) -> None:
-        self.specification, self.inputs = specification, inputs
+        self.specification = specification
+        self.inputs = inputs
         self._policy = PeriodPolicy(specification, inputs, solution, storage=storage, jobs=jobs)
         fairness = specification.fairness_property
         self._horizon = specification.horizon.length
@@ -90,9 +101,15 @@ class Shield:
         self._journal: Journal | None = None
         if journal is not None:
             opened = Journal(Path(journal), digest=specification.digest(inputs), fsync=fsync)
-            calls = self.decide, self.observe, self._close_period
             try:
-                replay(opened, self._state, self._policy, *calls)
+                replay(
+                    opened,
+                    self._state,
+                    self._policy,
+                    decide=self.decide,
+                    observe=self.observe,
+                    close_period=self._close_period,
+                )
             except BaseException:
                 opened.close()
                 raise
@@ -109,17 +126,55 @@ class Shield:
         journal: Path | None = None,
         fsync: bool = False,
     ) -> Shield:
-        """Find the cheapest shield of a specification; the path of a log counts from the `folder`.
+        """Return the cheapest shield of a specification, as :func:`testsgd.synthesize_shield` does.
 
-        The rest is as for :func:`testsgd.synthesize_shield`.
+        Parameters
+        ----------
+        specification : ShieldSpecification
+        folder : pathlib.Path, optional
+            The path of a log in the specification is relative to this folder; if not given, to the
+            folder of the specification's file.
+        storage, jobs, journal, fsync
+            As for :func:`testsgd.synthesize_shield`.
+
+        Returns
+        -------
+        Shield
+
+        Raises
+        ------
+        InfeasibleShieldError
+            If there is no such shield; names the smallest bound that can be kept.
+        SpecificationError, DataError
+            If the inputs are wrong.
+        JournalError
+            If the journal cannot be used, or does not fit.
         """
         inputs = specification.input_distribution(folder)
         solution = first_solution(specification, inputs, storage=storage, jobs=jobs)
-        made = specification, inputs, solution
-        return cls(*made, journal=journal, fsync=fsync, storage=storage, jobs=jobs)
+        return cls(
+            specification,
+            inputs,
+            solution,
+            journal=journal,
+            fsync=fsync,
+            storage=storage,
+            jobs=jobs,
+        )
 
     def save(self, path: Path) -> None:
-        """Write the shield to a file, whole or not at all, without what it has decided."""
+        """Write the shield to a file, whole or not at all, without what it has decided.
+
+        Parameters
+        ----------
+        path : pathlib.Path
+            The file, which :meth:`load` reads; one that exists is replaced.
+
+        Raises
+        ------
+        ConfigurationError
+            If the file cannot be written.
+        """
         from testsgd.shielding.running.shield_file import write_shield
 
         write_shield(Path(path), self.specification, self.inputs, self._policy.first_solution())
@@ -135,17 +190,44 @@ class Shield:
         fsync: bool = False,
         jobs: int = 1,
     ) -> Shield:
-        """Read a shield from a file, as :func:`testsgd.load_shield` does.
+        """Return a shield that is read from a file, as :func:`testsgd.load_shield` does.
 
-        The path of a log in the specification that it must be of counts from the `folder`.
+        Parameters
+        ----------
+        path : pathlib.Path
+            The file.
+        specification : ShieldSpecification, optional
+            What the shield must have been made for.
+        folder : pathlib.Path, optional
+            The path of a log in this specification is relative to this folder; if not given, to the
+            folder of the specification's file.
+        journal, fsync, jobs
+            As for :func:`testsgd.load_shield`.
+
+        Returns
+        -------
+        Shield
+
+        Raises
+        ------
+        ShieldFileError
+            If the file is no shield, of another version, or of another specification.
+        JournalError
+            If the journal is damaged, or is another shield's.
         """
         from testsgd.shielding.running.shield_file import check_specification, read_shield
 
         saved = read_shield(Path(path))
         if specification is not None:
             check_specification(Path(path), saved, specification, folder)
-        parts = saved.specification, saved.inputs, saved.solution
-        return cls(*parts, journal=journal, fsync=fsync, jobs=jobs)
+        return cls(
+            saved.specification,
+            saved.inputs,
+            saved.solution,
+            journal=journal,
+            fsync=fsync,
+            jobs=jobs,
+        )
 
     def decide(
         self,
@@ -155,15 +237,21 @@ class Shield:
         *,
         event: str | None = None,
     ) -> int:
-        """Decide on a recommendation.
+        """Return the decision on a recommendation, and count it.
+
+        The recommendation is changed if the policy changes it at this cost in the present state.
+        With a journal the decision is written before it is returned.
 
         Parameters
         ----------
         group : str
+            The person's group.
         recommendation : {0, 1}
             0 rejects, 1 accepts.
         cost : float, optional
-            What it costs to change the recommendation; may be left out if there is only one cost.
+            What it costs to change the recommendation, at least 0; may be left out if the inputs
+            have only one cost. The policy takes a cost as the next higher one that it knows, or as
+            the highest.
         event : str, optional
             The caller's name of this decision. Asked again, the shield gives the same decision and
             counts nothing, so after a failure it is safe to ask again.
@@ -171,18 +259,19 @@ class Shield:
         Returns
         -------
         int
-            0 or 1.
+            0 rejects, 1 accepts.
 
         Raises
         ------
         LabelError
             If the true label of the decision before is not known yet.
         UnknownGroupError
-            If the group is unknown and the specification refuses such.
+            If the group is unknown and the specification refuses unknown groups.
         HorizonEndedError
             If there are no more periods.
         ParameterError
-            If recommendation or cost are none, or the event was about somebody else.
+            If the recommendation is not 0 or 1, the cost is missing or not a finite number of at
+            least 0, or the event was decided before with another group or recommendation.
         JournalError
             If the journal cannot be written; nothing is decided then.
         """
@@ -201,15 +290,19 @@ class Shield:
             if before is not None:
                 return before
         if state.waiting is not None:
-            what, remedy = "the last decision waits for its label", "(0 if it never became known)"
-            raise LabelError(what, where="decide", remedy=f"give the label first {remedy}")
+            raise LabelError(
+                "the last decision waits for its label",
+                where="decide",
+                remedy="give the label first (0 if it never became known)",
+            )
         if index is None:
             return self._pass_unknown(group, recommendation, event)
         if cost is None:
             if self._last_cost:
                 what = f"the cost is missing, and it could be any of {len(self._costs)}"
                 raise ParameterError(what, where="cost", remedy=_COST)
-            price, level = self._costs[0], 0
+            price = self._costs[0]
+            level = 0
         else:
             try:
                 if not 0 <= cost < inf:  # false for NaN too
@@ -233,11 +326,22 @@ class Shield:
         return decision
 
     def observe(self, label: int, *, event: str | None = None) -> None:
-        """Take note of the true label of the last decision; 0 if it never became known.
+        """Count the true label of the last decision.
 
-        `event`: the id of the decision. With it the same label may be given again, which counts
-        nothing. A LabelError says that no decision waits for this label, or that labels play no
-        part.
+        Parameters
+        ----------
+        label : {0, 1}
+            The true label; 0 if it never became known.
+        event : str, optional
+            The id of the decision. With it the same label may be given again, which counts nothing.
+
+        Raises
+        ------
+        LabelError
+            If labels play no part in the property, the label is not 0 or 1, no decision waits for
+            it, or the event had another label.
+        JournalError
+            If the journal cannot be written; nothing is counted then.
         """
         if not self._labelled:
             what = f"labels play no part in {self.specification.fairness_property.name}"
@@ -255,7 +359,13 @@ class Shield:
             self._close_period()
 
     def prepare(self) -> None:
-        """Start the next period now if one is due, so that no decision waits for its synthesis."""
+        """Start the next period now if one is due, so that no decision waits for its synthesis.
+
+        Raises
+        ------
+        JournalError
+            If the journal cannot be written.
+        """
         state = self._state
         if state.step == self._horizon and state.waiting is None and not self.ended:
             self._next_period()
@@ -299,12 +409,14 @@ class Shield:
     @property
     def bias(self) -> Fraction:
         """Bias of the whole run; a decision that waits counts as if its label were 0."""
-        return self.specification.requirement.bias(*self._state.totals)
+        numerators, denominators = self._state.totals
+        return self.specification.requirement.bias(numerators, denominators)
 
     @property
     def period_bias(self) -> Fraction:
         """Bias of this period alone."""
-        return self.specification.requirement.bias(*self._state.layout.totals(self._state.counts))
+        numerators, denominators = self._state.layout.totals(self._state.counts)
+        return self.specification.requirement.bias(numerators, denominators)
 
     @property
     def interventions(self) -> int:
@@ -334,8 +446,10 @@ class Shield:
     @property
     def ended(self) -> bool:
         """Whether there is nothing more to decide."""
-        state, most = self._state, self._policy.most_periods
-        return state.step == self._horizon and most is not None and state.period + 1 >= most
+        state = self._state
+        most_periods = self._policy.most_periods
+        is_last = most_periods is not None and state.period + 1 >= most_periods
+        return state.step == self._horizon and is_last
 
     @property
     def expected_cost(self) -> float | None:
@@ -344,7 +458,7 @@ class Shield:
 
     @property
     def period_reports(self) -> tuple[PeriodReport, ...]:
-        """What is to be said of the finished periods."""
+        """Reports of the finished periods, in their order."""
         return self._log.reports()
 
     def to_dict(self) -> dict[str, Any]:
@@ -359,12 +473,18 @@ class Shield:
         }
 
     def _pass_unknown(self, group: str, recommendation: int, event: str | None) -> int:
+        """Return the recommendation for an unknown group, or raise an UnknownGroupError."""
         if not isinstance(group, str) or self.specification.groups.unknown == "refuse":
             known = self.inputs.groups
             names = ", ".join(map(repr, known))
             remedy = f'give one of {names}, or let others pass (groups.unknown = "pass")'
-            what, details = f"the group {group!r} is unknown", {"group": group, "groups": known}
-            raise UnknownGroupError(what, where="group", remedy=remedy, **details)
+            raise UnknownGroupError(
+                f"the group {group!r} is unknown",
+                where="group",
+                remedy=remedy,
+                group=group,
+                groups=known,
+            )
         self._check_goes_on()
         if self._journal is not None:
             self._journal.write(decision_line(group, recommendation, None, recommendation, event))
@@ -373,22 +493,29 @@ class Shield:
 
     def _check_goes_on(self) -> None:
         if self.ended:
-            made = (self._state.period + 1) * self._horizon
-            what = f"all {made} decisions that the shield was made for are made"
+            decisions = (self._state.period + 1) * self._horizon
+            what = f"all {decisions} decisions that the shield was made for are made"
             remedy = 'begin a new shield, or specify what comes then (horizon.after = "next")'
-            raise HorizonEndedError(what, where="decide", remedy=remedy, decisions=made)
+            raise HorizonEndedError(what, where="decide", remedy=remedy, decisions=decisions)
 
     def _next_period(self) -> None:
+        """Start the next period; write it to the journal if its policy depends on the history."""
         self._check_goes_on()
         self._policy.begin(self._state)
-        if self._journal is not None and self._policy.anew:
-            promised, period = self._policy.bound, self._state.period + 1
-            other = None if promised == self.specification.bound else promised
-            self._journal.write(period_line(period, promised is not None, other))
+        if self._journal is not None and self._policy.is_solved_each_period:
+            promised = self._policy.bound
+            is_specified = promised == self.specification.bound
+            self._journal.write(
+                period_line(
+                    self._state.period + 1,
+                    active=promised is not None,
+                    bound=None if is_specified else promised,
+                )
+            )
         self._state.next_period()
 
     def _close_period(self) -> None:
-        """Note the period's end, once the label of its last decision is known."""
+        """Add the period to the log, once the label of its last decision is known."""
         if self._state.waiting is None:
             self._log.close(self._state, self._policy)
 

@@ -24,7 +24,7 @@ from testsgd.shielding.synthesis import ShieldProblem, Solution
 
 FORMAT = "testsgd.shield"
 VERSION = 1
-_NONE = "the file is no shield"
+_NO_SHIELD = "the file is no shield"
 _HEADER = "header"
 _LAYER = "layer."
 # What numpy and zipfile raise at contents that are not what they should be.
@@ -33,7 +33,7 @@ _BROKEN = (ValueError, KeyError, TypeError, EOFError, zlib.error, zipfile.BadZip
 
 @dataclass(frozen=True)
 class SavedShield:
-    """What a file has; the `solution` is of the first period."""
+    """The contents of a shield's file; the `solution` is of the first period."""
 
     specification: ShieldSpecification
     inputs: InputDistribution
@@ -43,7 +43,7 @@ class SavedShield:
 def write_shield(
     path: Path, specification: ShieldSpecification, inputs: InputDistribution, solution: Solution
 ) -> None:
-    """Write a shield, whose first period has the solution, to a file, whole or not at all."""
+    """Write a shield to a file, whole or not at all; the solution is of the first period."""
     policy = solution.policy
     header = {
         "format": FORMAT,
@@ -75,11 +75,11 @@ def _add(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
 
 
 def read_shield(path: Path) -> SavedShield:
-    """Read a shield from a file; the error says why that cannot be."""
+    """Return the contents of a shield's file; a ShieldFileError says why it cannot be read."""
     try:
         with Path(path).open("rb") as stream:
             if not zipfile.is_zipfile(stream):
-                raise _unusable(path, _NONE)
+                raise _unusable(path, _NO_SHIELD)
             stream.seek(0)
             with np.load(stream, allow_pickle=False) as archive:
                 return _from_archive(path, archive)
@@ -96,11 +96,20 @@ def read_shield(path: Path) -> SavedShield:
 def check_specification(
     path: Path, saved: SavedShield, expected: ShieldSpecification, folder: Path | None = None
 ) -> None:
-    """Refuse a shield of another specification, and name the keys; or of a log that has changed."""
-    here, there = _flat(saved.specification.to_dict()), _flat(expected.to_dict())
-    keys = sorted(key for key in here.keys() | there.keys() if here.get(key) != there.get(key))
+    """Raise a ShieldFileError if a shield is of another specification, or of a changed log.
+
+    The error names the keys whose values differ.
+    """
+    saved_values = _flat(saved.specification.to_dict())
+    expected_values = _flat(expected.to_dict())
+    keys = sorted(
+        key
+        for key in saved_values.keys() | expected_values.keys()
+        if saved_values.get(key) != expected_values.get(key)
+    )
     if keys:
-        old, new = here.get(keys[0]), there.get(keys[0])
+        old = saved_values.get(keys[0])
+        new = expected_values.get(keys[0])
         what = f"the shield is of another specification: {keys[0]} is {old!r}, not {new!r}"
         if len(keys) > 1:
             what += f" ({', '.join(keys[1:])} differ too)"
@@ -113,57 +122,69 @@ def check_specification(
 
 
 def _from_archive(path: Path, archive: np.lib.npyio.NpzFile) -> SavedShield:
+    """Check the header of an open file, and read what the file has."""
     if _HEADER not in archive.files:
-        raise _unusable(path, _NONE)
+        raise _unusable(path, _NO_SHIELD)
     header = json.loads(archive[_HEADER].tobytes())
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise _unusable(path, _NONE)
-    if header.get("version") != VERSION:
-        found, program = header.get("version"), header.get("written_by", "an unknown program")
-        what = f"the file has version {found!r}, not {VERSION}; it is by {program}"
-        raise _unusable(path, what, version=found)
+        raise _unusable(path, _NO_SHIELD)
+    version = header.get("version")
+    if version != VERSION:
+        program = header.get("written_by", "an unknown program")
+        what = f"the file has version {version!r}, not {VERSION}; it is by {program}"
+        raise _unusable(path, what, version=version)
     specification = ShieldSpecification.from_dict(header["specification"], where=str(path))
     inputs = InputDistribution.from_dict(header["inputs"])
     if specification.digest(inputs) != header["digest"]:
         how = "its specification is not the one it was written with"
         raise _unusable(path, f"the file is damaged ({how})")
     problem = period_problem(specification, inputs)
-    cost = header["expected_cost"]
-    cost = math.inf if cost is None else float(cost)
-    policy, seconds = _policy(problem, archive, header), float(header["seconds"])
-    solution = Solution(problem=problem, policy=policy, expected_cost=cost, seconds=seconds)
+    written_cost = header["expected_cost"]
+    expected_cost = math.inf if written_cost is None else float(written_cost)
+    solution = Solution(
+        problem=problem,
+        policy=_policy(problem, archive, header),
+        expected_cost=expected_cost,
+        seconds=float(header["seconds"]),
+    )
     return SavedShield(specification, inputs, solution)
 
 
 def _policy(
     problem: ShieldProblem, archive: np.lib.npyio.NpzFile, header: dict[str, Any]
 ) -> Policy | WindowedPolicy:
-    lattice, transitions = problem.lattice, problem.transitions
+    """Return the policy of a file: packed codes of all layers, or values of every width-th one."""
+    lattice = problem.lattice
+    transitions = problem.transitions
     if header["stored"] == "whole":
         halved = transitions.halved
-        kind = np.dtype(np.uint8) if halved else transitions.code_type
+        code_type = np.dtype(np.uint8) if halved else transitions.code_type
         layers = [
-            _layer(archive, step, (size + 1) // 2 if halved else size, kind)
+            _layer(archive, step, (size + 1) // 2 if halved else size, code_type)
             for step, size in enumerate(map(lattice.size, range(problem.horizon)))
         ]
         return Policy(lattice, transitions, layers)
     width = int(header["width"])
-    steps, values = range(width, problem.horizon, width), np.dtype(np.float64)
-    kept = {step: _layer(archive, step, lattice.size(step), values) for step in steps}
+    value_type = np.dtype(np.float64)
+    kept = {
+        step: _layer(archive, step, lattice.size(step), value_type)
+        for step in range(width, problem.horizon, width)
+    }
     return WindowedPolicy(lattice, transitions, width=width, final=problem.final_values, kept=kept)
 
 
 def _layer(
-    archive: np.lib.npyio.NpzFile, step: int, size: int, kind: np.dtype[Any]
+    archive: np.lib.npyio.NpzFile, step: int, size: int, dtype: np.dtype[Any]
 ) -> NDArray[Any]:
+    """Return the array of a step, shape (size,); a ValueError if it has another shape or type."""
     array = archive[f"{_LAYER}{step}"]
-    if array.shape != (size,) or array.dtype != kind:
+    if array.shape != (size,) or array.dtype != dtype:
         raise ValueError(f"the decisions of step {step} have the wrong size")
     return np.asarray(array)
 
 
 def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
-    """Name every value by its whole path."""
+    """Return the values of nested dictionaries by their whole paths, such as ``horizon.length``."""
     if not isinstance(values, dict):
         return {prefix: values}
     flat: dict[str, Any] = {}

@@ -1,6 +1,6 @@
 """What a shield remembers: counters, the decision that waits for its label, ids of events.
 
-A state is what its decisions and labels make of it: a journal of them all gives it again.
+A state follows from its decisions and labels alone, so it can be computed again from a journal.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class CounterLayout:
 
     @classmethod
     def of(cls, fairness: FairnessProperty, *, groups: int) -> CounterLayout:
-        """Lay out the counters of a property."""
+        """Return the layout of the counters of a property."""
         width = len(fairness.kinds)
 
         def index(group: int, decision: int, label: int) -> int:
@@ -49,12 +49,11 @@ class CounterLayout:
         return (0,) * (self.groups * len(self.kinds))
 
     def totals(self, tally: Tally) -> tuple[Tally, Tally]:
-        """Return the numerators and the denominators of all groups."""
-        groups, kinds = self.by_group(tally), self.kinds
-        numerators, denominators = (
-            tuple(sum(map(mul, counts, added)) for counts in groups)
-            for added in zip(*kinds, strict=True)
-        )
+        """Return the numerators and the denominators of all groups, one number each."""
+        groups = self.by_group(tally)
+        to_numerator, to_denominator = zip(*self.kinds, strict=True)
+        numerators = tuple(sum(map(mul, counts, to_numerator)) for counts in groups)
+        denominators = tuple(sum(map(mul, counts, to_denominator)) for counts in groups)
         return numerators, denominators
 
     def by_group(self, tally: Tally) -> tuple[Tally, ...]:
@@ -64,7 +63,7 @@ class CounterLayout:
 
 
 def moved(tally: Tally, old: int, new: int) -> Tally:
-    """Take an event from one counter to another; either can be `NOWHERE`."""
+    """Return the tally with one event moved to another counter; either can be `NOWHERE`."""
     if old == new:
         return tally
     if old >= 0:
@@ -75,7 +74,7 @@ def moved(tally: Tally, old: int, new: int) -> Tally:
 
 
 def added(first: Tally, second: Tally) -> Tally:
-    """Add two tallies."""
+    """Return the sum of two tallies, counter by counter."""
     return tuple(map(sum, zip(first, second, strict=True)))
 
 
@@ -85,11 +84,12 @@ _LABEL, _GROUP = 2, 4
 
 @dataclass(slots=True, eq=False)
 class ShieldState:
-    """Counters and ids, as the events so far have made them.
+    """The counters and the ids of the events so far.
 
-    `step`, `counts`, `period_interventions` and `period_cost` are of this period, `past` is before.
-    With labels a decision waits for its own: `waiting` has its group and decision, which count as
-    if the label were 0. `seen` has the events with an id.
+    `step`, `counts`, `period_interventions` and `period_cost` are of this period, and `past` has
+    the counters of the periods before. If labels count, the last decision waits for its label:
+    `waiting` has its group and decision, which count as if the label were 0. `seen` has the events
+    with an id.
     """
 
     layout: CounterLayout
@@ -143,7 +143,7 @@ class ShieldState:
             self.seen[event] = (group + 1) << _GROUP | recommendation << 1 | decision
 
     def count_unknown(self, recommendation: int, event: str | None) -> None:
-        """Count somebody of an unknown group, whose recommendation passes."""
+        """Count a person of an unknown group, whose recommendation passes."""
         self.unknown += 1
         self.last_was_unknown = True
         self.last_event = event
@@ -170,13 +170,20 @@ class ShieldState:
             what = f"the event {event!r} was decided before, with another group or recommendation"
             remedy = "give every person an id of their own"
             raise ParameterError(what, where="event", remedy=remedy, event=event)
-        return known & 1
+        return known & 1  # The lowest bit is the decision.
 
     def is_new_label(self, label: int, event: str | None) -> bool:
-        """Return whether a label has to be counted; refuse one of no decision or a changed one."""
+        """Return whether a label has to be counted; a LabelError if it is of no decision.
+
+        A label that was given before counts once; one that differs from it is refused, too.
+        """
         if event is None and self.waiting is None and not self.last_was_unknown:
-            what, remedy = "no decision waits for a label", "give one label after each decision"
-            raise LabelError(what, where="label", remedy=remedy, label=label)
+            raise LabelError(
+                "no decision waits for a label",
+                where="label",
+                remedy="give one label after each decision",
+                label=label,
+            )
         if event is None:
             return self.waiting is not None
         known = self.seen.get(event)
@@ -188,13 +195,18 @@ class ShieldState:
             return False
         before = ((known >> _LABEL) & 3) - 1
         if before >= 0 and before != label:
-            what = f"the label of the event {event!r} was {before} before and is {label} now"
-            details = {"event": event, "label": label, "before": before}
-            raise LabelError(what, where="label", remedy="a label cannot be taken back", **details)
+            raise LabelError(
+                f"the label of the event {event!r} was {before} before and is {label} now",
+                where="label",
+                remedy="a label cannot be taken back",
+                event=event,
+                label=label,
+                before=before,
+            )
         return before < 0
 
     def next_period(self) -> None:
-        """Begin a period: what was counted is history."""
+        """Begin a period: add its counters to the history and set them to 0."""
         self.past = self.whole_run
         self.counts = self.layout.start
         self.step = self.period_interventions = 0
@@ -202,7 +214,7 @@ class ShieldState:
         self.period += 1
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counters as JSON has them, by name."""
+        """Return the counters in types that JSON knows, by name."""
         return {
             "step": self.step,
             "period": self.period,

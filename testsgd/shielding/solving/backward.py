@@ -29,11 +29,12 @@ from testsgd.shielding.solving.lattice import CounterLattice
 Floats = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger[Any]]
 
-# Stands for an infinite cost: products with 0 are 0, and it is far above all costs.
+# Used as an infinite cost: products with 0 are 0, and it is far above all costs.
 NEVER = 1e100
-# Costs nearer than this part of the largest one are the same: sums of them are rounded.
+# Two costs count as equal if they differ by less than this share of the largest cost: sums are
+# rounded.
 _TIE = 1e-11
-# Codes of so many bits are put into bytes by pairs.
+# Codes of at most this number of bits are stored in pairs, two in a byte.
 HALF = 4
 # Layers smaller than this are not shared among threads.
 _WORTH_SHARING = 1 << 18
@@ -57,7 +58,7 @@ class Transitions:
 
     @property
     def bits(self) -> int:
-        """Bits that tell at how many costs a recommendation is changed."""
+        """Number of bits for the number of costs at which a recommendation is changed."""
         return len(self.costs).bit_length()
 
     @property
@@ -88,26 +89,38 @@ def induct(
     compiled: bool | None = None,
     jobs: int = 1,
 ) -> Iterator[tuple[int, Floats, Codes]]:
-    """Go back from the last layer; yield step, values and codes of the steps horizon - 1 to 0.
+    """Yield step, values and codes of each layer by backward induction, from horizon - 1 to 0.
 
-    `final`, shape (lattice.size(horizon),), is 0 or NEVER, or other costs; it is overwritten. Both
-    arrays are used again after the next step but one, so they are copied by whoever keeps them.
-    Machine code runs on so many threads as there are jobs; left out, it is used if numba is
+    `final`, shape (lattice.size(horizon),), has the costs after the last event, such as 0 or NEVER;
+    it is overwritten. The values and codes of a step have shape (lattice.size(step),). Later steps
+    write into the same arrays, so a caller that keeps them must copy them. `jobs` is the number of
+    threads for machine code. If `compiled` is not given, machine code is used if numba is
     installed.
     """
     if compiled is None:
         compiled = find_spec("numba") is not None
     codes = np.zeros(lattice.size(lattice.horizon - 1), dtype=transitions.code_type)
-    after, before = final, np.empty(lattice.size(lattice.horizon - 1))
+    after = final
+    before = np.empty(lattice.size(lattice.horizon - 1))
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         for step in range(lattice.horizon - 1, -1, -1):
             size = lattice.size(step)
-            arguments = (lattice, transitions, step, after, before[:size], codes[:size])
+            values = before[:size]
+            layer_codes = codes[:size]
             if compiled:
-                _step_in_machine_code(*arguments, pool=pool, jobs=jobs)
+                _step_in_machine_code(
+                    lattice,
+                    transitions,
+                    step,
+                    after,
+                    values,
+                    layer_codes,
+                    pool=pool,
+                    jobs=jobs,
+                )
             else:
-                step_back(*arguments)
-            yield step, before[:size], codes[:size]
+                step_back(lattice, transitions, step, after, values, layer_codes)
+            yield step, values, layer_codes
             after, before = before, after
 
 
@@ -121,9 +134,11 @@ def step_back(
 ) -> None:
     """Fill the layer `step` from the next one, with numpy.
 
-    `after`: values of the layer ``step + 1``. `before`, `codes`, shape (lattice.size(step),), are
-    filled: values, and at how many of the costs, cheapest first, each recommendation is changed; of
-    group g and recommendation r from bit ``(2 g + r) * bits`` on.
+    `after`, shape (lattice.size(step + 1),), has the values of the layer ``step + 1``. `before` and
+    `codes`, shape (lattice.size(step),), are filled. The value of a state is the expectation over
+    group, recommendation r and cost c of ``min(V(r), V(1 - r) + c)``, where V(d) is the value after
+    the decision d. A code has the number of costs, cheapest first, at which each recommendation is
+    changed: of group g and recommendation r from bit ``(2 g + r) * bits`` on.
     """
     for total in range(step + 1):
         here = _class_slice(lattice, step, total)
@@ -133,6 +148,7 @@ def step_back(
 
 
 def _class_slice(lattice: CounterLattice, step: int, total: int) -> slice:
+    """Return where the states of all rows with the sum `total` are in the layer of a step."""
     bases = lattice.bases(step)
     return slice(int(bases[total]), int(bases[total + 1]))
 
@@ -140,57 +156,64 @@ def _class_slice(lattice: CounterLattice, step: int, total: int) -> slice:
 def _values_of_class(
     lattice: CounterLattice, transitions: Transitions, step: int, total: int, after: Floats
 ) -> tuple[Floats, Codes]:
-    """Values and codes of all rows with one sum, shape (rows, length) each."""
-    where = arrivals(lattice, step, total, after)
-    count = len(transitions.costs)
+    """Return the values and codes of all rows with one sum, shape (rows, length) each.
+
+    `worst` is the largest over the groups of the value of the better decision: if it is infinite,
+    the requirement cannot be kept from there.
+    """
+    values_after = arrivals(lattice, step, total, after)
     shape = (int(lattice.rows[total]), step - total + 1)
-    value, bad = np.zeros(shape), np.zeros(shape)
+    value = np.zeros(shape)
+    worst = np.zeros(shape)
     code = np.zeros(shape, dtype=transitions.code_type)
     for group, moves in enumerate(transitions.moves):
         for recommendation in (0, 1):
-            part = transitions.labels[group, recommendation]
+            label_probability = transitions.labels[group, recommendation]
             outcomes = []
             for decision in (0, 1):
-                outcome = where(int(moves[decision, 1]))
+                outcome = values_after(int(moves[decision, 1]))
                 if transitions.labelled:
-                    other = where(int(moves[decision, 0]))
-                    never = np.maximum(outcome, other) >= NEVER
-                    outcome = np.where(never, NEVER, part * outcome + (1.0 - part) * other)
+                    label_zero = values_after(int(moves[decision, 0]))
+                    never = np.maximum(outcome, label_zero) >= NEVER
+                    mean = label_probability * outcome + (1.0 - label_probability) * label_zero
+                    outcome = np.where(never, NEVER, mean)
                 outcomes.append(outcome)
-            bad = np.maximum(bad, np.minimum(*outcomes))
-            keep, change = outcomes[recommendation], outcomes[1 - recommendation]
+            reject, accept = outcomes
+            worst = np.maximum(worst, np.minimum(reject, accept))
+            keep = outcomes[recommendation]
+            change = outcomes[1 - recommendation]
             changes = np.zeros(shape, dtype=np.int64)
-            for index in range(count):
-                cost = transitions.costs[index]
+            for index, cost in enumerate(transitions.costs):
                 changed = keep > change + (cost + transitions.tie)
                 weight = transitions.probabilities[group, recommendation, index]
                 value += weight * np.where(changed, change + cost, keep)
                 changes += changed
             shift = (2 * group + recommendation) * transitions.bits
             code |= (changes.astype(code.dtype) << code.dtype.type(shift)).astype(code.dtype)
-    return np.where(bad >= NEVER, NEVER, value), code
+    return np.where(worst >= NEVER, NEVER, value), code
 
 
 def arrivals(
     lattice: CounterLattice, step: int, total: int, after: Floats
 ) -> Callable[[int], Floats]:
-    """Return a function from moves to the values where they lead, for all rows with one sum.
+    """Return a function from a move to the values after it, for all rows with one sum.
 
-    A move is the place of the counter that grows; the number of counters: none does.
+    A move is the place of the counter that grows by 1, or the number of counters if none does. The
+    values have shape (rows, length), with length ``step - total + 1``.
     """
     length = step - total + 1
     same = after[_class_slice(lattice, step + 1, total)].reshape(-1, length + 1)
     above = after[_class_slice(lattice, step + 1, total + 1)].reshape(-1, length)
     rows = lattice.next_rows[lattice.row_starts[total] : lattice.row_starts[total + 1]]
 
-    def where(move: int) -> Floats:
+    def values_after(move: int) -> Floats:
         if move == lattice.dimensions:
             return same[:, :-1]
         if move == lattice.dimensions - 1:
             return same[:, 1:]
         return np.asarray(above[rows[:, move]])
 
-    return where
+    return values_after
 
 
 def _step_in_machine_code(
@@ -204,27 +227,37 @@ def _step_in_machine_code(
     pool: ThreadPoolExecutor,
     jobs: int,
 ) -> None:
+    """Fill the layer `step` as :func:`step_back` does, with machine code on several threads."""
     from testsgd.shielding.solving.compiled_backward import step_rows
 
     bases = lattice.bases(step)
-    layers = after, before, codes
-    places = lattice.bases(step + 1), bases, lattice.row_starts, lattice.next_rows
-    people = transitions.moves, transitions.probabilities, transitions.labels, transitions.costs
-    rules = transitions.labelled, transitions.bits, NEVER, transitions.tie
+    # The arguments of `step_rows`, put together by what they describe.
+    layers = (after, before, codes)
+    places = (lattice.bases(step + 1), bases, lattice.row_starts, lattice.next_rows)
+    people = (
+        transitions.moves,
+        transitions.probabilities,
+        transitions.labels,
+        transitions.costs,
+    )
+    rules = (transitions.labelled, transitions.bits, NEVER, transitions.tie)
     work = partial(step_rows, step, layers, places, people, rules)
     rows = int(lattice.row_starts[step + 1])
     if jobs == 1 or len(before) < _WORTH_SHARING:
         work(0, rows)
         return
     ends = _shared_rows(lattice, step, bases, jobs)
-    for done in [pool.submit(work, first, last) for first, last in pairwise(ends)]:
-        done.result()
+    for future in [pool.submit(work, first, last) for first, last in pairwise(ends)]:
+        future.result()
 
 
 def _shared_rows(
     lattice: CounterLattice, step: int, bases: NDArray[np.int64], jobs: int
 ) -> list[int]:
-    """Cut the rows of a layer where equal parts of its states end."""
+    """Return the rows between which a layer is cut into `jobs` parts of about equally many states.
+
+    The list has jobs + 1 numbers, from 0 to the number of rows.
+    """
     ends = [0]
     for part in range(1, jobs):
         goal = bases[-1] * part // jobs
@@ -237,18 +270,24 @@ def _shared_rows(
 def worst_case(lattice: CounterLattice, transitions: Transitions, final: Floats) -> float:
     """Return the value of the game in which inputs and labels are chosen by an adversary.
 
-    That is the least bound that some shield keeps for all sequences: one of the final values.
-    `final`, shape (lattice.size(horizon),), is what the shield wants to be small at the end, such
-    as the bias; it is overwritten. Of the transitions only the moves count.
+    That is the smallest bound that some shield keeps for all sequences: one of the final values.
+    The value of a state is the maximum over groups of the minimum over decisions of the maximum
+    over labels of the value after it. `final`, shape (lattice.size(horizon),), is what the shield
+    minimises at the end, such as the bias; it is overwritten. Of the transitions only the moves
+    count.
     """
-    after, before = final, np.empty(lattice.size(lattice.horizon - 1))
+    after = final
+    before = np.empty(lattice.size(lattice.horizon - 1))
     for step in range(lattice.horizon - 1, -1, -1):
         for total in range(step + 1):
-            where = arrivals(lattice, step, total, after)
-            bests = []
+            values_after = arrivals(lattice, step, total, after)
+            group_values = []
             for moves in transitions.moves:
-                outcomes = [np.maximum(*map(where, map(int, decision))) for decision in moves]
-                bests.append(np.minimum(*outcomes))
-            before[_class_slice(lattice, step, total)] = reduce(np.maximum, bests).ravel()
+                reject, accept = (
+                    np.maximum(values_after(int(label_zero)), values_after(int(label_one)))
+                    for label_zero, label_one in moves
+                )
+                group_values.append(np.minimum(reject, accept))
+            before[_class_slice(lattice, step, total)] = reduce(np.maximum, group_values).ravel()
         after, before = before, after
     return float(after[0])

@@ -23,7 +23,7 @@ compiled = compiler(Path(__file__).parent)
 
 @compiled
 def _expect(one: Floats, zero: Floats, part: float, never: float, out: Floats) -> None:
-    """Take the mean over the label; `never` if either label leads there."""
+    """Fill `out` with the mean over the label, or `never` if either label leads to it; all (n,)."""
     for k in range(len(out)):
         mean = part * one[k] + (1.0 - part) * zero[k]
         out[k] = never if max(one[k], zero[k]) >= never else mean
@@ -40,7 +40,10 @@ def _add_input(
     value: Floats,
     codes: NDArray[np.unsignedinteger],
 ) -> None:
-    """Add what an input contributes, at all costs, and note at how many it is changed."""
+    """Add to n values the cost of an input at all costs, and to codes the number of changes.
+
+    `keep`, `change`, `value` and `codes` have shape (n,), `weight` and `costs` shape (costs,).
+    """
     for index in range(len(costs)):
         cost = costs[index]
         bar = cost + tie
@@ -65,7 +68,10 @@ def _add_both_at_one_cost(
     bad: Floats,
     codes: NDArray[np.unsignedinteger],
 ) -> None:
-    """Add both recommendations at once, where there is one cost and no label."""
+    """Add both recommendations of a group to n values, where there is one cost and no label.
+
+    The arrays have shape (n,). `bad` becomes the largest value of a better decision so far.
+    """
     bar = cost + tie
     one = 1 << shift
     two = 2 << shift
@@ -95,7 +101,11 @@ def _add_labelled_at_one_cost(
     bad: Floats,
     codes: NDArray[np.unsignedinteger],
 ) -> None:
-    """Add both recommendations at once, where there is one cost and labels count."""
+    """Add both recommendations of a group to n values, where there is one cost and labels count.
+
+    The arrays have shape (n,), but `parts`, shape (2,), the probability of label 1, and `weights`,
+    shape (2, 1), both by recommendation. `bad` becomes the largest value of a better decision.
+    """
     bar = cost + tie
     one = 1 << shift
     two = 2 << shift
@@ -126,7 +136,13 @@ def step_rows(
     first_row: int,
     last_row: int,
 ) -> None:
-    """Fill some rows of a layer from the next one; parameters as in `step_back`."""
+    """Fill the rows `first_row` to `last_row` - 1 of a layer from the next one, see `step_back`.
+
+    `layers` are `after`, `before` and `codes`. `places` are the starts of the sums' rows in the
+    next layer and in this one, the first row of each sum and the next rows of
+    :class:`CounterLattice`. `people` are moves, probabilities, labels and costs, and `rules` the
+    rest of :class:`Transitions`, with the value that counts as infinite.
+    """
     after, before, codes = layers
     bases_after, bases_before, row_starts, next_rows = places
     moves, probabilities, labels, costs = people
@@ -191,7 +207,7 @@ def step_rows(
                     probabilities[group, recommendation], costs, tie,
                     shift + recommendation * bits, value, code,
                 )  # fmt: skip
-            # A state from which somebody could come who must not: whatever the odds.
+            # The better decision is infinite for a person who may come, however unlikely.
             for k in range(length):
                 bad[k] = max(bad[k], min(one[k], zero[k]))
         for k in range(length):

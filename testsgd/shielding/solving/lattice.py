@@ -1,14 +1,13 @@
-"""Numbering the values that counters can have after so many events.
+"""Numbering the values that counters can have after a number of events.
 
 A state is a tuple of D whole numbers, how often each kind of event has happened in each group;
 after t events their sum is at most t. (If every event is of some kind the sum is t, and the last
-number, which follows from the others, is left out.) So the states of a time are a layer of a
-simplex, of ``C(t + D, D)`` states.
+number, which follows from the others, is left out.) So a time has ``C(t + D, D)`` states; they are
+its layer.
 
 A row has all states with the same first D - 1 numbers. Rows are ordered by the sum of their
-numbers, then as words of a dictionary. So a row has the same place at all times, only its length
-changes; and the state after an event is in the same place of another row, or one place further in
-this one.
+numbers, then lexicographically. So a row has the same place at all times, only its length changes;
+and the state after an event is in the same place of another row, or one place further in this one.
 """
 
 from __future__ import annotations
@@ -24,29 +23,29 @@ Ints = NDArray[np.int64]
 
 
 class CounterLattice:
-    """States of D counters, at least 2, at times 0 to `horizon`."""
+    """The states of D counters, with D at least 2, at times 0 to `horizon`."""
 
     def __init__(self, dimensions: int, horizon: int) -> None:
         self.dimensions = dimensions
         self.horizon = horizon
 
     def size(self, step: int) -> int:
-        """How many states there are after `step` events."""
+        """Return the number of states after `step` events, ``C(step + D, D)``."""
         return comb(step + self.dimensions, self.dimensions)
 
     @property
     def total(self) -> int:
-        """How many states there are before the last event, at all times."""
+        """Number of states of all times before the last event."""
         return comb(self.horizon + self.dimensions, self.dimensions + 1)
 
     @property
     def row_count(self) -> int:
-        """How many rows there are, exact also where they would not fit into memory."""
+        """Number of rows, exact also where they would not fit into memory."""
         return comb(self.horizon + self.dimensions - 1, self.dimensions - 1)
 
     @cached_property
     def rows(self) -> Ints:
-        """How many rows have each sum, 0 to the horizon; shape (horizon + 1,)."""
+        """Number of rows of each sum, 0 to the horizon; shape (horizon + 1,)."""
         width = self.dimensions - 1
         return np.array([comb(total + width - 1, width - 1) for total in range(self.horizon + 1)])
 
@@ -56,7 +55,7 @@ class CounterLattice:
         return np.concatenate([[0], np.cumsum(self.rows)]).astype(np.int64)
 
     def bases(self, step: int) -> Ints:
-        """Where the rows of each sum start at a time; shape (step + 2,), the size at the end."""
+        """Return where the rows of each sum start in a layer, and its size; shape (step + 2,)."""
         totals = np.arange(step + 1)
         return np.concatenate([[0], np.cumsum(self.rows[: step + 1] * (step - totals + 1))])
 
@@ -80,7 +79,7 @@ class CounterLattice:
         return rows
 
     def index(self, step: int, states: Ints) -> Ints:
-        """Return the numbers of states of a time, shape (n, D) to shape (n,)."""
+        """Return the places of states in the layer of a time, shape (n, D) to shape (n,)."""
         prefixes = states[:, : self.dimensions - 1].astype(np.int64)
         totals = prefixes.sum(axis=1)
         starts = self.bases(step)[totals]
@@ -88,7 +87,7 @@ class CounterLattice:
         return np.asarray(starts + rank(prefixes) * (step - totals + 1) + last)
 
     def blocks(self, step: int, most: int = 1 << 20) -> Iterator[tuple[slice, Ints]]:
-        """Go through a layer in slices of about so many states, with the states, shape (n, D)."""
+        """Yield slices of a layer, of about `most` states each, with their states, shape (n, D)."""
         done = 0
         for total in range(step + 1):
             length = step - total + 1
@@ -105,7 +104,7 @@ class CounterLattice:
 
 
 def rank(prefixes: Ints) -> Ints:
-    """Place of each row among all rows of its sum; shape (n, columns) to shape (n,)."""
+    """Return the place of each row among all rows of its sum; shape (n, columns) to shape (n,)."""
     columns = prefixes.shape[1]
     left = prefixes.sum(axis=1)
     index = np.zeros(len(prefixes), dtype=np.int64)
@@ -118,7 +117,7 @@ def rank(prefixes: Ints) -> Ints:
 
 
 def _tuples(columns: int, total: Ints) -> Ints:
-    """How many tuples of so many numbers have a sum."""
+    """Return how many tuples of `columns` numbers have each sum, ``C(sum + columns - 1, sum)``."""
     count = np.ones_like(total)
     for column in range(1, columns):
         count = count * (total + column) // column
@@ -126,12 +125,15 @@ def _tuples(columns: int, total: Ints) -> Ints:
 
 
 def _with_first(shorter: list[NDArray[np.int16]], total: int, columns: int) -> NDArray[np.int16]:
-    """Put every first number before the shorter rows that make up the rest of the sum."""
-    made = np.empty((sum(len(rows) for rows in shorter), columns), dtype=np.int16)
+    """Return the rows of one sum, shape (rows, columns): a first number, and a shorter row.
+
+    `shorter` has the rows of columns - 1 numbers for each sum, 0 to `total`.
+    """
+    prefixes = np.empty((sum(len(rows) for rows in shorter), columns), dtype=np.int16)
     start = 0
     for first in range(total + 1):
         rest = shorter[total - first]
-        made[start : start + len(rest), 0] = first
-        made[start : start + len(rest), 1:] = rest
+        prefixes[start : start + len(rest), 0] = first
+        prefixes[start : start + len(rest), 1:] = rest
         start += len(rest)
-    return made
+    return prefixes

@@ -1,8 +1,8 @@
 """The decisions of all states: stored whole and packed, or found again window by window.
 
-Of a long horizon only every so many layers' values are kept. When a run comes to such a layer, the
-decisions up to the next one are found again, for the states that can be reached: a small problem
-that starts at the run's state and ends with the kept values, so they are the same.
+Of a long horizon the values of every `width`-th layer are kept. When a run comes to such a layer,
+the decisions up to the next one are found again, for the states that can be reached: a small
+problem that starts at the run's state and ends with the kept values, so they are the same.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from numpy.typing import NDArray
 from testsgd.shielding.solving.backward import HALF, Codes, Floats, Transitions, induct
 from testsgd.shielding.solving.lattice import CounterLattice, Ints
 
-# States of one window: some hundredths of a second.
+# Most states of one window: some hundredths of a second.
 _MOST = 5_000_000
 _NARROWEST = 8
 Final = Callable[[Ints], Floats]
 
 
 class Policy:
-    """At how many of the costs a recommendation is changed, in every state.
+    """The decisions of all states: at how many of the costs each recommendation is changed.
 
-    `layers`: the packed codes of each step, see `step_back`; put in one by one if left out.
+    `layers` has the packed codes of each step, see :func:`step_back`; if left out, :meth:`put` adds
+    them one by one.
     """
 
     def __init__(
@@ -36,9 +37,11 @@ class Policy:
         transitions: Transitions,
         layers: list[NDArray[Any]] | None = None,
     ) -> None:
-        self.lattice, self.horizon = lattice, lattice.horizon
+        self.lattice = lattice
+        self.horizon = lattice.horizon
         self.layers: list[NDArray[Any]] = layers or [np.zeros(0, np.uint8)] * lattice.horizon
-        self._bits, self._halved = transitions.bits, transitions.halved
+        self._bits = transitions.bits
+        self._halved = transitions.halved
         self._mask = (1 << transitions.bits) - 1
 
     @property
@@ -76,7 +79,10 @@ class Policy:
         return (code >> shift) & self._mask
 
     def changes_many(self, step: int, counts: Ints, groups: Ints, recommendations: Ints) -> Ints:
-        """Answer :meth:`changes` for many states of one time, shape (n, counters)."""
+        """Return the same as :meth:`changes` for n states of one time, shape (n,).
+
+        `counts` has shape (n, counters), `groups` and `recommendations` have shape (n,).
+        """
         index = self.lattice.index(step, counts)
         layer = self.layers[step]
         if self._halved:
@@ -91,7 +97,7 @@ class Policy:
 
     @cached_property
     def _tuples(self) -> list[list[int]]:
-        """By columns, at least one, and sum: how many tuples there are."""
+        """Number of tuples by columns (at least one) and sum, as ``_tuples[columns][sum]``."""
         totals = range(self.horizon + 1)
         return [
             [comb(total + columns - 1, total) for total in totals] if columns else []
@@ -105,7 +111,7 @@ class Policy:
 
 
 def window_width(lattice: CounterLattice) -> int:
-    """How many events a window has, so that it is found again quickly."""
+    """Return the number of events of a window, which is found again quickly."""
     width = _NARROWEST
     while width < lattice.horizon and CounterLattice(lattice.dimensions, width + 1).total <= _MOST:
         width += 1
@@ -128,12 +134,17 @@ class WindowedPolicy:
         kept: dict[int, Floats] | None = None,
         compiled: bool | None = None,
     ) -> None:
-        self.lattice, self.horizon, self.width = lattice, lattice.horizon, width
+        self.lattice = lattice
+        self.horizon = lattice.horizon
+        self.width = width
         self.kept: dict[int, Floats] = kept or {}
-        self._transitions, self._final, self._compiled = transitions, final, compiled
-        # The decisions that are known now, from a state on.
-        self._local: Policy | None = None
-        self._step, self._root = 0, tuple[int, ...]()
+        self._transitions = transitions
+        self._final = final
+        self._compiled = compiled
+        # The decisions of the present window, which begins at a step in a state, its root.
+        self._window: Policy | None = None
+        self._step = 0
+        self._root: tuple[int, ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -145,28 +156,31 @@ class WindowedPolicy:
         return step > 0 and step % self.width == 0
 
     def changes(self, step: int, counts: tuple[int, ...], group: int, recommendation: int) -> int:
-        """Answer as :meth:`Policy.changes`."""
+        """Return the same as :meth:`Policy.changes`."""
         state = counts[: self.lattice.dimensions]
-        if not self._holds(step, state):
-            self._find(step, state)
-        assert self._local is not None
-        local = tuple(now - then for now, then in zip(state, self._root, strict=True))
-        return self._local.changes(step - self._step, local, group, recommendation)
+        if not self._is_in_window(step, state):
+            self._solve_window(step, state)
+        assert self._window is not None
+        since_root = tuple(count - start for count, start in zip(state, self._root, strict=True))
+        return self._window.changes(step - self._step, since_root, group, recommendation)
 
     def changes_many(self, step: int, counts: Ints, groups: Ints, recommendations: Ints) -> Ints:
-        """Answer :meth:`changes` for many states, one after the other."""
-        asked = zip(counts.tolist(), groups.tolist(), recommendations.tolist(), strict=True)
-        changes = [self.changes(step, tuple(state), *who) for state, *who in asked]
+        """Return the same as :meth:`changes` for n states, one after the other, shape (n,)."""
+        rows = zip(counts.tolist(), groups.tolist(), recommendations.tolist(), strict=True)
+        changes = [
+            self.changes(step, tuple(state), group, recommendation)
+            for state, group, recommendation in rows
+        ]
         return np.array(changes, dtype=np.int64)
 
-    def _holds(self, step: int, state: tuple[int, ...]) -> bool:
-        """Whether a state is among those whose decisions are known now."""
-        if self._local is None or not self._step <= step < self._step + self._local.horizon:
+    def _is_in_window(self, step: int, state: tuple[int, ...]) -> bool:
+        """Whether a state can be reached from the root within the present window."""
+        if self._window is None or not self._step <= step < self._step + self._window.horizon:
             return False
-        apart = [now - then for now, then in zip(state, self._root, strict=True)]
-        return min(apart) >= 0 and sum(apart) <= step - self._step
+        since_root = [count - start for count, start in zip(state, self._root, strict=True)]
+        return min(since_root) >= 0 and sum(since_root) <= step - self._step
 
-    def _find(self, step: int, state: tuple[int, ...]) -> None:
+    def _solve_window(self, step: int, state: tuple[int, ...]) -> None:
         """Find the decisions from a state up to the next layer that is kept."""
         end = min((step // self.width + 1) * self.width, self.lattice.horizon)
         local = CounterLattice(self.lattice.dimensions, end - step)
@@ -178,6 +192,10 @@ class WindowedPolicy:
             else:
                 final[where] = self.kept[end][self.lattice.index(end, reached)]
         policy = Policy(local, self._transitions)
-        for at, _, codes in induct(local, self._transitions, final, compiled=self._compiled):
-            policy.put(at, codes)
-        self._step, self._root, self._local = step, state, policy
+        for local_step, _, codes in induct(
+            local, self._transitions, final, compiled=self._compiled
+        ):
+            policy.put(local_step, codes)
+        self._step = step
+        self._root = state
+        self._window = policy
