@@ -105,7 +105,9 @@ class Timeline:
     """
 
     def __init__(self, part: TimePart, clock: Callable[[], float]) -> None:
-        self.lateness, self._skew, self._clock = part.late, part.skew, clock
+        self.lateness = part.late
+        self._skew = part.skew
+        self._clock = clock
         self._declared = part.unit is not None
         self.time: float | None = None
         self.unit: Unit | None = None
@@ -273,7 +275,9 @@ class Timeline:
         if self._given is not None and moment < self._given:
             return False
         before = self.time
-        self.settings = self.settings.and_again(before=before, to=moment, dropped=len(times) - 1)
+        self.settings = self.settings.set_once_more(
+            before=before, to=moment, dropped=len(times) - 1
+        )
         self.time, self.unit = moment, event.unit
         self._first, self._live = None, False
         self._recent, self._against = RecentTimes(), 0

@@ -1,4 +1,4 @@
-"""Joins events to trials by their id, and says when a trial is decided and when it is complete.
+"""Joins events to trials by their id, and decides and completes trials.
 
 Nothing else makes trials depend on each other (the paper, section 3.1).
 """
