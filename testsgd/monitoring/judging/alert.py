@@ -11,8 +11,6 @@ from typing import Any, Literal
 from testsgd.monitoring.trials import iso_text
 
 Given = tuple[tuple[str, str], ...]
-# Fields of an alert that JSON has under the same name and as the same value.
-_SAME_IN_JSON = ("property", "rule", "window", "trials", "time", "highest", "lowest")
 
 
 @dataclass(frozen=True)
@@ -142,14 +140,21 @@ class Alert:
     def from_dict(cls, values: dict[str, Any]) -> Alert:
         """Return the alert that :meth:`to_dict` wrote, in this or in a former version."""
         interval = values["interval"]
-        kept = {name: values[name] for name in _SAME_IN_JSON}
         return cls(
-            **kept,
             kind=values["alert"],
+            property=values["property"],
+            rule=values["rule"],
             conditions=tuple(values["conditions"].items()),
+            window=values["window"],
+            trials=values["trials"],
+            time=values["time"],
             bias=Fraction(values["bias_exact"]),
             interval=None if interval is None else (interval[0], interval[1]),
             bound=Fraction(values["bound_exact"]),
+            highest=values["highest"],
+            lowest=values["lowest"],
             groups=tuple(map(AlertedGroup.from_dict, values.get("groups", ()))),
-            **{name: values.get(name, "") for name in ("monitor", "fingerprint", "id")},
+            monitor=values.get("monitor", ""),
+            fingerprint=values.get("fingerprint", ""),
+            id=values.get("id", ""),
         )

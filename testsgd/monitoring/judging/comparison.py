@@ -51,7 +51,7 @@ class Comparison:
     """Counts the trials of one comparison, judges its bias, and keeps its alerts and windows.
 
     `counts` are of the stream so far, or of the sliding window. Without `evidence` estimates
-    decide. `source`: the monitor's name and fingerprint, which every alert has.
+    decide. `monitor`, `fingerprint`: the monitor's name and its digest, which every alert has.
     """
 
     def __init__(
@@ -61,15 +61,20 @@ class Comparison:
         names: tuple[str, ...],
         prior: Prior,
         evidence: PairEvidence | None,
-        source: dict[str, str],
+        monitor: str,
+        fingerprint: str,
     ) -> None:
         self.monitored = monitored
         self.conditions = conditions
-        self._source = source
+        self._monitor = monitor
+        self._fingerprint = fingerprint
         self.prior = prior
         self.evidence = evidence
         self.counts = GroupCounts(names)
-        self.counted = self.alerts = self.windows_judged = self.windows_above = 0
+        self.counted = 0
+        self.alerts = 0
+        self.windows_judged = 0
+        self.windows_above = 0
         self.in_alert = False
         self._newest = 0  # the latest window that was judged
         self.first_alert: Alert | None = None
@@ -203,7 +208,8 @@ class Comparison:
             highest="" if pair is None else counts.names[pair.highest],
             lowest="" if pair is None else counts.names[pair.lowest],
             groups=self.groups(counts),
-            **self._source,
+            monitor=self._monitor,
+            fingerprint=self._fingerprint,
         ).with_id(self.alerts)
         if kind == "raised":
             self.alerts += 1
@@ -252,7 +258,14 @@ class Comparison:
         for trials, time, estimates, bias in points:
             self.trajectory.append(TrajectoryPoint(trials, time, tuple(estimates), bias))
         for window in state["windows"]:
-            exact = {name: Fraction(window[name]) for name in ("bias", "estimate")}
-            self.windows.append(WindowStatus(**window | exact))
+            self.windows.append(
+                WindowStatus(
+                    window=window["window"],
+                    trials=window["trials"],
+                    bias=Fraction(window["bias"]),
+                    estimate=Fraction(window["estimate"]),
+                    above=window["above"],
+                )
+            )
         if self.evidence is not None and state["evidence"] is not None:
             self.evidence.restore(state["evidence"])

@@ -32,7 +32,8 @@ class PropertyJudge:
         self._error = error
         self._tuned_for = specification.evidence.tuned_for
         self._names = specification.groups.names or ()
-        self._source = {"monitor": specification.name, "fingerprint": specification.digest()}
+        self._monitor = specification.name
+        self._fingerprint = specification.digest()
         self._prior = Prior(specification.estimate.prior, specification.estimate.strength)
         self._given = tuple(map(specification.given_fields.index, monitored.condition_on))
         fairness = monitored.fairness
@@ -136,7 +137,15 @@ class PropertyJudge:
                 tuned_for=self._tuned_for,
             )
         pairs = tuple(zip(monitored.condition_on, given, strict=True))
-        comparison = Comparison(monitored, pairs, self._names, self._prior, evidence, self._source)
+        comparison = Comparison(
+            monitored=monitored,
+            conditions=pairs,
+            names=self._names,
+            prior=self._prior,
+            evidence=evidence,
+            monitor=self._monitor,
+            fingerprint=self._fingerprint,
+        )
         self.comparisons[given] = comparison
         return comparison
 

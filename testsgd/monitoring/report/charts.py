@@ -44,7 +44,7 @@ def course_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -
         about = (
             "Above: the rates of the groups; blue the highest now, orange the lowest. Below: the "
             "bias by these rates. Dashed: the bound. Triangles: alerts. Orange at the upper edge: "
-            "in alert. At the right end: where the bias lies by evidence.",
+            "in alert. At the right end: where the bias lies by evidence."
         )
     last = plural(_last(comparison), "trial")
     where = wording.comparison_title(comparison)

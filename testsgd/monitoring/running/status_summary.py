@@ -17,15 +17,6 @@ from testsgd.scoring import confidence_sequence, pair_interval
 Standing = Literal["beyond", "within", "undecided"]
 Interval = tuple[float, float]
 _NOTHING_KNOWN = (0.0, 1.0)
-# Fields of a comparison that its status has under the same name and as the same value.
-_SAME_IN_STATUS = (
-    "conditions",
-    "alerts",
-    "in_alert",
-    "first_alert",
-    "windows_judged",
-    "windows_above",
-)
 
 
 @dataclass(frozen=True)
@@ -217,23 +208,37 @@ def _status(
 ) -> ComparisonStatus:
     """Return the status of a comparison, with the intervals of its rates and its bias."""
     counts = comparison.counts
-    same = {name: getattr(comparison, name) for name in _SAME_IN_STATUS}
-    groups = zip(comparison.groups(counts), intervals, strict=True)
+    groups = [
+        GroupStatus(
+            name=group.name,
+            numerator=group.numerator,
+            denominator=group.denominator,
+            estimate=group.estimate,
+            interval=ends,
+        )
+        for group, ends in zip(comparison.groups(counts), intervals, strict=True)
+    ]
     return ComparisonStatus(
-        **same,
         property=comparison.monitored,
-        groups=tuple(GroupStatus(**vars(group), interval=ends) for group, ends in groups),
+        conditions=comparison.conditions,
+        groups=tuple(groups),
         trials=comparison.counted,
         bias=comparison.bias(counts),
         estimate=comparison.estimate(counts),
         interval=interval,
         standing=_standing(comparison, interval),
         trajectory=tuple(comparison.trajectory),
+        alerts=comparison.alerts,
+        in_alert=comparison.in_alert,
+        first_alert=comparison.first_alert,
         windows=tuple(comparison.windows),
+        windows_judged=comparison.windows_judged,
+        windows_above=comparison.windows_above,
     )
 
 
 def _standing(comparison: judging.Comparison, interval: Interval | None) -> Standing:
+    """Return whether a comparison is beyond its bound, within it, or neither is known."""
     monitored = comparison.monitored
     if comparison.in_alert:
         return "beyond"

@@ -143,7 +143,8 @@ class Timeline:
             believed, and so are the events that wait and lead up to it. "ahead", "late", "unit":
             it is a dead letter, unless most recent events are late or in its unit.
         """
-        time, now = event.time, self._clock()
+        time = event.time
+        now = self._clock()
         assert time is not None
         self._now = now
         if time > now + self._skew:

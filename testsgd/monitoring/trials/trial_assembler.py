@@ -196,7 +196,7 @@ class TrialAssembler:
         """The moment before which no event will come: the time, less how late one may be."""
         return None if self.time is None else self.time - self._lateness
 
-    def take(self, event: Event, now: float | None = None) -> list[Step]:
+    def take(self, event: Event, reached: float | None = None) -> list[Step]:
         """Take an event; return the steps of trials, those whose deadline has passed first.
 
         An event that adds nothing to any trial is ignored. For any other one the table `_OUTCOMES`
@@ -206,7 +206,7 @@ class TrialAssembler:
         Parameters
         ----------
         event : Event
-        now : float, optional
+        reached : float, optional
             How far the stream has come, in seconds; the event's time if left out.
 
         Returns
@@ -221,16 +221,16 @@ class TrialAssembler:
             is a label for which no trial without an id waits, or begins a trial without an id and
             leaves out more than the label.
         """
-        now = event.time if now is None else now
+        reached = event.time if reached is None else reached
         if self._is_ignored(event):
-            return self._count(event, "ignored", now)
+            return self._count(event, "ignored", reached)
         record, new = self._find_record(event)
         phase = "new" if new else self._phase(record, event)
         self._check(event, record, phase)
         outcome = _OUTCOMES[phase][self._content(event, record, phase)]
         if outcome == "added":
-            return self._add(record, event, now, new=new)
-        return self._count(event, outcome, now)
+            return self._add(record, event, reached, new=new)
+        return self._count(event, outcome, reached)
 
     def check_time(self, time: float) -> None:
         """Refuse a moment that is before the last event."""
@@ -319,18 +319,21 @@ class TrialAssembler:
             self._check_whole(event)
 
     def _check_group(self, group: str) -> None:
+        """Refuse a new group that is not named, unless such groups pass or are still few enough."""
         if self._names is None:
-            many = len(self._groups) >= MOST_GROUPS
+            refused = len(self._groups) >= MOST_GROUPS
             what = f"the group {group!r} is one more than the {MOST_GROUPS} that have come"
             remedy = "check which field is the group, or name the groups in [groups]"
         else:
-            many, what = not self._passes, f"the group {group!r} is unknown"
+            refused = not self._passes
+            what = f"the group {group!r} is unknown"
             known = ", ".join(sorted(self._names))
             remedy = f'the groups are {known}; set unknown = "pass" in [groups] to leave others out'
-        if many:
+        if refused:
             raise EventError(what, where="group", remedy=remedy, group=group)
 
     def _check_whole(self, event: Event) -> None:
+        """Refuse an event without an id that leaves out more than the label."""
         fields = ("group", "decision", *self._given)
         for field, value in zip(fields, event[1:3] + event.conditions, strict=True):
             if value is None:
@@ -342,13 +345,13 @@ class TrialAssembler:
         due = record.due
         return due is not None and time is not None and time > due + ONE_MOMENT
 
-    def _count(self, event: Event, kind: str, now: float | None) -> list[Step]:
+    def _count(self, event: Event, kind: str, reached: float | None) -> list[Step]:
         """Count an event that changes no trial; return the trials that end by its time."""
-        steps = self._begin(event, now)
+        steps = self._begin(event, reached)
         self.counters[kind] += 1
         return steps
 
-    def _add(self, record: Record, event: Event, now: float | None, *, new: bool) -> list[Step]:
+    def _add(self, record: Record, event: Event, reached: float | None, *, new: bool) -> list[Step]:
         """Add an event to its trial; return the steps of trials that end by its time, and its own.
 
         The first line that holds says what becomes of the trial:
@@ -364,7 +367,7 @@ class TrialAssembler:
         otherwise                                           is decided; open until its deadline
         ==================================================  ===================================
         """
-        steps = self._begin(event, now)
+        steps = self._begin(event, reached)
         if self._names is None and event.group is not None:
             self._groups.add(event.group)
         if new and record.name is not None:
@@ -409,6 +412,7 @@ class TrialAssembler:
         return steps
 
     def _decide(self, record: Record) -> None:
+        """Give a trial its number when all but its label is known, and set its deadline."""
         record.number = self.counters["decided"]
         self.counters["decided"] += 1
         if record.name is None:
@@ -431,6 +435,7 @@ class TrialAssembler:
         heappush(self._due, (record.due, record.number, record))
 
     def _close(self, record: Record) -> None:
+        """End a trial; forget it, unless its id is remembered."""
         record.state = "closed"
         self.open -= 1
         if record.name is None:
@@ -438,14 +443,15 @@ class TrialAssembler:
         elif not self._remembers:
             del self._records[record.name]
 
-    def _begin(self, event: Event, now: float | None) -> list[Step]:
+    def _begin(self, event: Event, reached: float | None) -> list[Step]:
+        """Count an event, and let time pass to it; return the trials that end by that."""
         self.counters["events"] += 1
         if self.first_time is None:
             self.first_time = event.time
-        return self.advance(now)
+        return self.advance(reached)
 
     def advance(self, time: float | None) -> list[Step]:
-        """Let time pass; return the trials whose deadline has passed, ended."""
+        """Let time pass; end the trials whose deadline has passed, and return their steps."""
         if time is None:
             return []
         self.time = time if self.time is None else max(self.time, time)
@@ -474,7 +480,7 @@ class TrialAssembler:
         return steps
 
     def _end(self, record: Record) -> Step:
-        """End a trial at its deadline."""
+        """End a trial at its deadline; return its step, complete or dropped."""
         self._close(record)
         label = self._without_label if record.label is None else record.label
         if label == "drop":
@@ -496,7 +502,7 @@ class TrialAssembler:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take up what :meth:`to_state` gave."""
+        """Go on from what :meth:`to_state` returned."""
         records = list(map(Record.from_state, state["records"]))
         self._records = {record.name: record for record in records if record.name is not None}
         anonymous = list(map(Record.from_state, state["anonymous"]))
@@ -510,5 +516,6 @@ class TrialAssembler:
         self._due = [(due, record.number, record) for due, record in timed if due is not None]
         heapify(self._due)
         self._groups = set(state["groups"])
-        self.time, self.first_time = state["time"], state["first_time"]
+        self.time = state["time"]
+        self.first_time = state["first_time"]
         self.counters = {kind: state["counters"][kind] for kind in _COUNTED}
