@@ -63,8 +63,14 @@ def checked_groups(groups: Sequence[Any]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class FairnessProperty:
-    """What is counted, and how rates are compared.
+    """A fairness property: what each decision adds to its group's counters, and how rates compare.
 
+    The rate of a group is its numerator over its denominator. The bias is the largest difference of
+    two rates, or 1 minus the smallest rate over the largest, see :func:`bias`. Every decision adds
+    a fixed pair to the counters of its group, which depends on the decision and on its true label.
+
+    Notes
+    -----
     Properties of this form are those with additive counters; their difference is what the paper on
     fairness shields calls a difference of ratios (section 4).
 
@@ -96,7 +102,7 @@ class FairnessProperty:
 
     @property
     def always_counts(self) -> bool:
-        """Whether every decision adds something, whatever the label."""
+        """Whether every decision adds something, with either label."""
         return (0, 0) not in self._added
 
     @property
@@ -105,7 +111,17 @@ class FairnessProperty:
         return [pair for tops, bottoms in rows for pair in zip(tops, bottoms, strict=True)]
 
     def kind_of(self, decision: int, label: int = 1) -> int:
-        """Place in `kinds` of what a decision adds; -1 if it adds nothing."""
+        """Return the index in `kinds` of what a decision adds; -1 if it adds nothing.
+
+        Parameters
+        ----------
+        decision, label : int
+            0 or 1 each; the label plays no part unless the property is :attr:`labelled`.
+
+        Returns
+        -------
+        int
+        """
         pair = (self.numerator[decision][label], self.denominator[decision][label])
         return -1 if pair == (0, 0) else self.kinds.index(pair)
 
@@ -118,7 +134,10 @@ _KNOWN: tuple[tuple[str, Measure, Increments, Increments], ...] = (
     ("predictive_equality", "difference", ((0, 0), (1, 0)), ((1, 0), (1, 0))),
 )
 NAMED_PROPERTIES: Mapping[str, FairnessProperty] = MappingProxyType(
-    {known[0]: FairnessProperty(*known) for known in _KNOWN}
+    {
+        name: FairnessProperty(name, measure, numerator, denominator)
+        for name, measure, numerator, denominator in _KNOWN
+    }
 )
 
 
@@ -129,21 +148,47 @@ def property_from_events(
     denominator: Sequence[str],
     measure: Measure = "difference",
 ) -> FairnessProperty:
-    """Make a property from the events that its counters count.
+    """Return the property whose counters count given events.
 
-    They are "accept" or "reject", with ":0" or ":1" behind it if only that label counts. Others
-    are refused with a SpecificationError, and so are counters by which nothing could be changed.
+    Parameters
+    ----------
+    name : str
+    numerator, denominator : sequence of str
+        What each counter counts: "accept" or "reject", with ":0" or ":1" behind it if only that
+        label counts. An event that is listed twice adds 2.
+    measure : {"difference", "ratio"}, optional
+
+    Returns
+    -------
+    FairnessProperty
+
+    Raises
+    ------
+    SpecificationError
+        If an event is none of these, or if the rate of a group would not depend on the decisions.
+
+    Examples
+    --------
+    >>> parity = property_from_events(
+    ...     "parity", numerator=["accept"], denominator=["accept", "reject"])
+    >>> parity.numerator == NAMED_PROPERTIES["demographic_parity"].numerator
+    True
     """
-    counters = _increments(numerator, "numerator"), _increments(denominator, "denominator")
-    made = FairnessProperty(name, measure, *counters)
-    if len(made.kinds) < 2:
+    custom = FairnessProperty(
+        name=name,
+        measure=measure,
+        numerator=_increments(numerator, "numerator"),
+        denominator=_increments(denominator, "denominator"),
+    )
+    if len(custom.kinds) < 2:
         what = "the rate of a group would be the same whatever is decided"
         remedy = "count other events in the numerator than in the denominator"
         raise SpecificationError(what, where="fairness.numerator", remedy=remedy)
-    return made
+    return custom
 
 
 def _increments(events: Sequence[str], where: str) -> Increments:
+    """Return what decisions add to a counter of events, by decision and label."""
     added = [[0, 0], [0, 0]]
     for event in events:
         word, colon, label = event.partition(":")
@@ -164,10 +209,22 @@ def bias(
     measure: Measure,
     empty_group: EmptyGroup,
 ) -> Fraction:
-    """Compute the exact bias of counters, one numerator and denominator a group.
+    """Compute the exact bias of the rates of groups.
 
-    A group whose denominator is 0 is left out (vacuous), or its rate is 0 (zero). The bias is 0 if
-    there is nothing to compare.
+    Parameters
+    ----------
+    numerators, denominators : sequence of int
+        The counters, one of each a group, in the same order.
+    measure : {"difference", "ratio"}
+        The largest rate minus the smallest, or 1 minus the smallest over the largest.
+    empty_group : {"vacuous", "zero"}
+        A group whose denominator is 0 is left out (vacuous), or its rate is 0 (zero).
+
+    Returns
+    -------
+    Fraction
+        From 0, which is also the bias if there are not two groups to compare, or if the measure is
+        the ratio and all rates are 0.
 
     Examples
     --------
@@ -191,7 +248,10 @@ def bias(
 def rounded_biases(
     numerators: Counts, denominators: Counts, *, measure: Measure, empty_group: EmptyGroup
 ) -> NDArray[np.float64]:
-    """Compute the biases of many states in floating point; the last axis is the groups."""
+    """Compute the biases of many states in floating point.
+
+    Both counters have shape (..., groups), and the biases shape (...). Otherwise as :func:`bias`.
+    """
     rates = np.where(denominators > 0, numerators / np.maximum(denominators, 1), 0.0)
     counted = (denominators > 0) | (empty_group == "zero")
     compared = counted.sum(axis=-1) >= 2
@@ -199,8 +259,8 @@ def rounded_biases(
     lowest = np.where(compared, np.where(counted, rates, np.inf).min(axis=-1), 0.0)
     if measure == "difference":
         return np.asarray(highest - lowest)
-    some = highest > 0
-    return np.asarray(np.where(some, 1 - lowest / np.where(some, highest, 1), 0.0))
+    positive = highest > 0
+    return np.asarray(np.where(positive, 1 - lowest / np.where(positive, highest, 1), 0.0))
 
 
 def bias_at_most(
@@ -211,22 +271,27 @@ def bias_at_most(
     measure: Measure,
     empty_group: EmptyGroup,
 ) -> NDArray[np.bool_]:
-    """Return for counters (n, groups) whether their bias is at most a bound, in whole numbers."""
+    """Return a mask of the states whose bias is at most a bound, shape (n,), in whole numbers.
+
+    Both counters have shape (n, groups). With counters a / b and c / d of two groups and the bound
+    p / q, a difference is within the bound if |a d - c b| q <= p b d, and a ratio if
+    min(a d, c b) q >= (q - p) max(a d, c b).
+    """
     tops, bottoms = whole_numbers(numerators, denominators, bound)
     empty = bottoms == 0
     if empty_group == "zero" and empty.any():
         tops, bottoms = np.where(empty, 0, tops), np.where(empty, 1, bottoms)
     part, whole = bound.numerator, bound.denominator
     holds = np.ones(len(tops), dtype=bool)
-    for one, other in combinations(range(tops.shape[1]), 2):
-        first, second = tops[:, one] * bottoms[:, other], tops[:, other] * bottoms[:, one]
+    for i, j in combinations(range(tops.shape[1]), 2):
+        first = tops[:, i] * bottoms[:, j]
+        second = tops[:, j] * bottoms[:, i]
         if measure == "difference":
-            both = bottoms[:, one] * bottoms[:, other]
-            kept = np.abs(first - second) * whole <= part * both
+            kept = np.abs(first - second) * whole <= part * (bottoms[:, i] * bottoms[:, j])
         else:
             kept = np.minimum(first, second) * whole >= (whole - part) * np.maximum(first, second)
         if empty_group == "vacuous":
-            kept = kept | empty[:, one] | empty[:, other]
+            kept = kept | empty[:, i] | empty[:, j]
         holds &= kept.astype(bool)
     return holds
 
@@ -290,8 +355,13 @@ class PropertyTable(Part):
         if self.property != "custom":
             names = _JOINT.get(self.property, (self.property,))
             return tuple(NAMED_PROPERTIES[name] for name in names)
-        events = {"numerator": self.numerator or (), "denominator": self.denominator or ()}
-        return (property_from_events("custom", **events, measure=self.measure or "difference"),)
+        custom = property_from_events(
+            "custom",
+            numerator=self.numerator or (),
+            denominator=self.denominator or (),
+            measure=self.measure or "difference",
+        )
+        return (custom,)
 
 
 class FairnessPart(PropertyTable):

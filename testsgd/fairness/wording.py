@@ -1,4 +1,4 @@
-"""How what a fairness property counts, a bias and its bound are worded."""
+"""The words for what a fairness property counts, for a bias and for its bound."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _counted_events(fairness: FairnessProperty, added: Increments) -> list[str]:
 
 
 def bound_text(counted: CountedProperty) -> str:
-    """Write the bound."""
+    """Return the bound as text, exactly."""
     return exact_number(counted.bound_exact)
 
 
@@ -81,22 +81,22 @@ def rate_text(counted: CountedProperty, known: Mapping[str, str], group: str) ->
 
 
 def exact_number(text: str) -> str:
-    """Write a fraction as a decimal number if it is a short one."""
+    """Return a fraction as text, as a decimal number if that is exact and short."""
     value = Fraction(text)
     decimal = number(float(value))
     return decimal if len(decimal) <= 8 and Fraction(decimal) == value else text
 
 
 def bias_text(bias: float) -> str:
-    """Write a bias."""
+    """Return a bias as text, with three decimals."""
     return f"{bias:.3f}"
 
 
 def events_text(names: list[str]) -> str:
-    """Return which events are counted."""
+    """Return the events that are counted as words, such as "an acceptance or a rejection"."""
     words = []
     for name in names:
         decision, _, label = name.partition(":")
-        said = {"accept": "an acceptance", "reject": "a rejection"}.get(decision, decision)
-        words.append(f"{said} with true label {label}" if label else said)
+        noun = {"accept": "an acceptance", "reject": "a rejection"}.get(decision, decision)
+        words.append(f"{noun} with true label {label}" if label else noun)
     return series(words, last="or")

@@ -1,4 +1,4 @@
-"""Calls for a monitor: watch over a stream of decisions, or go on from where one was."""
+"""The functions that load a monitor and that run one over a stream of decisions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def load_monitor(
     clock: Callable[[], float] | None = None,
     on_dead_letter: Callable[[DeadLetter], object] | None = None,
 ) -> Monitor:
-    """Make a monitor, or go on from the state of one.
+    """Return a monitor, a new one or one that goes on from a saved state.
 
     Parameters
     ----------
@@ -79,7 +79,12 @@ def monitor(
     on_dead_letter: Callable[[DeadLetter], object] | None = None,
     clock: Callable[[], float] | None = None,
 ) -> MonitorResult:
-    """Watch over decisions, and say when groups are treated differently.
+    """Return what a monitor reports about a stream of decisions, with alerts when groups differ.
+
+    Events with the same id are joined to a trial: one person's group, decision and, if it comes,
+    true label. Each property of the specification compares the rates of the groups over these
+    trials. An alert is raised when the bias passes the bound, by the estimate or by evidence as the
+    specification has it.
 
     Parameters
     ----------
@@ -129,14 +134,16 @@ def monitor(
         if not free:
             remedy = "end that one, or give each its own"
             raise ResultError("another monitor uses this state", where=str(path), remedy=remedy)
-        calls: dict[str, Any] = {"clock": clock, "on_dead_letter": on_dead_letter}
-        watching = load_monitor(specification, state=path, **calls)
+        watching = load_monitor(
+            specification, state=path, clock=clock, on_dead_letter=on_dead_letter
+        )
         if not isinstance(events, EventSource):
             events = event_source(events, watching.specification)
         resumed = path is not None and path.exists()
         dead_before = watching.status().dead_letters
         alerts: list[Alert] = []
-        left_out = refused = 0
+        left_out = 0
+        refused = 0
         for number, item in events.items:
             try:
                 event = events.parse(item)
@@ -159,8 +166,13 @@ def monitor(
         if path is not None:
             watching.save(path)
         status = watching.status()
-        run: dict[str, Any] = {"alerts": alerts, "alerts_left_out": left_out, "refused": refused}
-        dead = status.dead_letters - dead_before
-        specified = watching.specification
-        summary = summarise_monitoring(status, specified, dead_letters=dead, resumed=resumed, **run)
+        summary = summarise_monitoring(
+            status,
+            watching.specification,
+            alerts=alerts,
+            alerts_left_out=left_out,
+            refused=refused,
+            dead_letters=status.dead_letters - dead_before,
+            resumed=resumed,
+        )
         return MonitorResult(summary, watching)

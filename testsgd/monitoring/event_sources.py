@@ -26,9 +26,9 @@ _WORDS = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class EventSource:
-    """Events that are still to be read, one by one, each with its number.
+    """Items that are still to be read, one by one, each with its number.
 
-    `parse` makes an event of an item, or None if there is none in it; a wrong item is an error.
+    `parse` returns the event of an item, or None if the item is empty; a wrong item is an error.
     """
 
     name: str
@@ -93,7 +93,8 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def _csv(path: Path, specification: MonitorSpecification) -> EventSource:
-    where, rows = str(path), _rows(path)
+    where = str(path)
+    rows = _rows(path)
     names = [name.strip() for name in next(rows, (1, [""]))[1]]
     _check_columns(names, specification, where)
     read = _cell_reader(specification)
@@ -129,8 +130,9 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 def _cell_reader(
     specification: MonitorSpecification,
 ) -> Callable[[Iterable[tuple[str, str]]], dict[str, Any]]:
-    """Return what reads the texts of a row, as the specification knows them; none is empty."""
-    named, dates = specification.events, specification.time.unit == "iso"
+    """Return a function from the names and texts of a row to its event, without empty cells."""
+    named = specification.events
+    dates = specification.time.unit == "iso"
     texts = {named.id, named.group, *specification.given_fields}
     known = {
         named.decision: (*named.favourable, *named.unfavourable),
@@ -156,7 +158,7 @@ def _cell_reader(
 
 
 def _value(text: str, known: tuple[Any, ...]) -> Any:
-    """Choose how to read a cell, so that it is one of the known values if it can be."""
+    """Return a cell as text, number or boolean, one of the known values if it can be."""
     if text in known:
         return text
     for other in (_number(text), _WORDS.get(text.lower())):
@@ -179,8 +181,8 @@ def _frame(frame: pd.DataFrame, specification: MonitorSpecification) -> EventSou
     columns = [name for name in used if name in frame.columns]
     values = []
     for name in columns:
-        known = zip(frame[name].tolist(), frame[name].notna(), strict=True)
-        values.append([value if there else None for value, there in known])
+        cells = zip(frame[name].tolist(), frame[name].notna(), strict=True)
+        values.append([value if is_filled else None for value, is_filled in cells])
 
     def parse(row: tuple[Any, ...]) -> Mapping[str, Any]:
         return dict(zip(columns, row, strict=True))

@@ -14,14 +14,23 @@ if TYPE_CHECKING:
 
 
 class MonitorResult(DocumentResult[MonitoringSummary]):
-    """What a monitor saw; every view of it is rendered from one summary.
+    """The result of a monitor over a stream; every view of it is rendered from one summary.
 
     Parameters
     ----------
     summary : MonitoringSummary
         The document.
     monitor : Monitor, optional
-        What watched, and can go on; a result that was read back from JSON has none.
+        The monitor itself, which can go on; a result that was read back from JSON has none.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> result = testsgd.monitor(
+    ...     {"properties": [{"property": "demographic_parity", "bound": 0.1}]},
+    ...     [{"group": "a", "decision": 1}, {"group": "b", "decision": 1}])
+    >>> result.alerts, result.exit_code, result.verdict.status
+    (0, 3, 'not_enough_evidence')
     """
 
     document: ClassVar = DocumentKind(

@@ -11,13 +11,19 @@ from typing import Any, Literal
 from testsgd.monitoring.trials import iso_text
 
 Given = tuple[tuple[str, str], ...]
-# What of an alert is in JSON as it is.
-_AS_THEY_ARE = ("property", "rule", "window", "trials", "time", "highest", "lowest")
 
 
 @dataclass(frozen=True)
 class AlertedGroup:
-    """A group when an alert was raised or cleared."""
+    """The counters and the estimated rate of a group when an alert was raised or cleared.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> group = AlertedGroup("female", numerator=3, denominator=4, estimate=Fraction(3, 4))
+    >>> group.rate, group.to_dict()["estimate_exact"]
+    (Fraction(3, 4), '3/4')
+    """
 
     name: str
     # What was counted; in the window, if there is one.
@@ -27,12 +33,13 @@ class AlertedGroup:
 
     @property
     def rate(self) -> Fraction | None:
-        """The rate as observed; None if nobody was counted."""
+        """The rate as observed, numerator over denominator; None if the denominator is 0."""
         return Fraction(self.numerator, self.denominator) if self.denominator else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parts as JSON has them."""
-        rate, estimate = self.rate, self.estimate
+        rate = self.rate
+        estimate = self.estimate
         return {
             "group": self.name,
             "numerator": self.numerator,
@@ -44,7 +51,7 @@ class AlertedGroup:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> AlertedGroup:
-        """Make a group of what :meth:`to_dict` returned."""
+        """Return the group that :meth:`to_dict` wrote."""
         exact = values["estimate_exact"]
         estimate = None if exact is None else Fraction(exact)
         return cls(values["group"], values["numerator"], values["denominator"], estimate)
@@ -52,7 +59,25 @@ class AlertedGroup:
 
 @dataclass(frozen=True)
 class Alert:
-    """What a monitor says when the bias passes the bound."""
+    """A notice that the bias of a comparison passed its bound, or is at most the bound again.
+
+    :meth:`testsgd.monitoring.Monitor.observe` and its like return alerts. An alert is frozen, and
+    goes to JSON and back with :meth:`to_dict` and :meth:`from_dict`.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> monitor = testsgd.load_monitor({
+    ...     "properties": [
+    ...         {"property": "demographic_parity", "bound": 0.1, "rule": "estimate"}]})
+    >>> monitor.observe({"group": "a", "decision": 1})
+    ()
+    >>> (alert,) = monitor.observe({"group": "b", "decision": 0})
+    >>> alert.kind, alert.highest, alert.lowest, alert.bias
+    ('raised', 'a', 'b', Fraction(1, 1))
+    >>> Alert.from_dict(alert.to_dict()) == alert
+    True
+    """
 
     # What evidence has raised is never cleared: it is evidence about the whole stream.
     kind: Literal["raised", "cleared"]
@@ -81,7 +106,7 @@ class Alert:
         return iso_text(self.time)
 
     def with_id(self, number: int) -> Alert:
-        """Return the same with an id, which follows from its parts and how many came before."""
+        """Return the same alert with an id, a hash of its parts and of how many came before it."""
         # The ends of an interval are rounded in another way on another machine.
         parts = self.to_dict() | {"id": "", "interval": None}
         text = json.dumps([parts, number], sort_keys=True)
@@ -113,15 +138,23 @@ class Alert:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Alert:
-        """Make an alert of what :meth:`to_dict` returned, here or in a former version."""
-        interval, kept = values["interval"], {name: values[name] for name in _AS_THEY_ARE}
+        """Return the alert that :meth:`to_dict` wrote, in this or in a former version."""
+        interval = values["interval"]
         return cls(
-            **kept,
             kind=values["alert"],
+            property=values["property"],
+            rule=values["rule"],
             conditions=tuple(values["conditions"].items()),
+            window=values["window"],
+            trials=values["trials"],
+            time=values["time"],
             bias=Fraction(values["bias_exact"]),
             interval=None if interval is None else (interval[0], interval[1]),
             bound=Fraction(values["bound_exact"]),
+            highest=values["highest"],
+            lowest=values["lowest"],
             groups=tuple(map(AlertedGroup.from_dict, values.get("groups", ()))),
-            **{name: values.get(name, "") for name in ("monitor", "fingerprint", "id")},
+            monitor=values.get("monitor", ""),
+            fingerprint=values.get("fingerprint", ""),
+            id=values.get("id", ""),
         )

@@ -1,4 +1,4 @@
-"""One property within one combination of given values: its counters, and what was said of them."""
+"""One property within one combination of given values: its counters and its alerts."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from testsgd.monitoring.judging.rates import Extremes, GroupCounts, Prior, extre
 from testsgd.monitoring.judging.windows import TumblingWindow, Values
 from testsgd.monitoring.specification import MonitoredProperty
 
-# Above that, every other point is left out.
-_MOST = 512
+# When the trajectory has this many points, every other one is left out.
+_MOST_POINTS = 512
 _WINDOWS_KEPT = 1000
-# What of a comparison is kept as it is.
+# Fields of a comparison that its state has under the same name and as the same value.
 _COUNTED = ("counted", "in_alert", "alerts", "windows_judged", "windows_above")
 
 
 @dataclass(frozen=True)
 class TrajectoryPoint:
-    """The estimates at one moment."""
+    """The estimated rates and their bias after one trial of a comparison.
+
+    A comparison keeps a few hundred points: when there are too many, every other one is left out.
+    """
 
     trials: int  # How many trials the comparison had counted.
     time: float | None  # In seconds.
@@ -34,7 +37,7 @@ class TrajectoryPoint:
 
 @dataclass(frozen=True)
 class WindowStatus:
-    """A tumbling window that was judged."""
+    """The trials and the bias of a tumbling window that is over, within one comparison."""
 
     window: int  # Its number, from 0.
     trials: int  # That were counted in it.
@@ -45,10 +48,10 @@ class WindowStatus:
 
 
 class Comparison:
-    """Counts, judges, and remembers what was said.
+    """Counts the trials of one comparison, judges its bias, and keeps its alerts and windows.
 
     `counts` are of the stream so far, or of the sliding window. Without `evidence` estimates
-    decide.
+    decide. `monitor`, `fingerprint`: the monitor's name and its digest, which every alert has.
     """
 
     def __init__(
@@ -58,12 +61,20 @@ class Comparison:
         names: tuple[str, ...],
         prior: Prior,
         evidence: PairEvidence | None,
-        source: dict[str, str],
+        monitor: str,
+        fingerprint: str,
     ) -> None:
-        self.monitored, self.conditions, self._source = monitored, conditions, source
-        self.prior, self.evidence = prior, evidence
+        self.monitored = monitored
+        self.conditions = conditions
+        self._monitor = monitor
+        self._fingerprint = fingerprint
+        self.prior = prior
+        self.evidence = evidence
         self.counts = GroupCounts(names)
-        self.counted = self.alerts = self.windows_judged = self.windows_above = 0
+        self.counted = 0
+        self.alerts = 0
+        self.windows_judged = 0
+        self.windows_above = 0
         self.in_alert = False
         self._newest = 0  # the latest window that was judged
         self.first_alert: Alert | None = None
@@ -77,73 +88,75 @@ class Comparison:
         return self.counts.add(group, added)
 
     def extremes(self, counts: GroupCounts) -> Extremes | None:
-        """Find the groups that are farthest apart by the estimates."""
+        """Return the groups whose estimates are farthest apart; None if there are not two."""
         return extremes(*self.smoothed(counts), self.monitored.empty_group)
 
     def smoothed(self, counts: GroupCounts) -> tuple[Sequence[int], Sequence[int]]:
-        """Return counters whose quotients are the estimates."""
-        rules = self.monitored.empty_group
-        return self.prior.smoothed(counts.numerators, counts.denominators, rules)
+        """Return numerators and denominators, one a group, whose quotients are the estimates."""
+        empty_group = self.monitored.empty_group
+        return self.prior.smoothed(counts.numerators, counts.denominators, empty_group)
 
     def bias(self, counts: GroupCounts) -> Fraction:
         """Compute the bias without the prior belief; 0 if there is nothing to compare."""
-        measured = counts.numerators, counts.denominators
-        return self._bias(extremes(*measured, self.monitored.empty_group))
+        empty_group = self.monitored.empty_group
+        return self._bias(extremes(counts.numerators, counts.denominators, empty_group))
 
     def estimate(self, counts: GroupCounts) -> Fraction:
         """Compute the bias by the estimates; 0 if there is nothing to compare."""
         return self._bias(self.extremes(counts))
 
-    def _bias(self, apart: Extremes | None) -> Fraction:
-        return Fraction(0) if apart is None else apart.bias(self.monitored.fairness.measure)
+    def _bias(self, pair: Extremes | None) -> Fraction:
+        """Return the bias of the two groups that are farthest apart; 0 if there are none."""
+        return Fraction(0) if pair is None else pair.bias(self.monitored.fairness.measure)
 
-    def _judged(self, counts: GroupCounts) -> tuple[Extremes | None, bool]:
-        """Return the groups that are farthest apart, and whether that is more than is allowed."""
-        apart, monitored = self.extremes(counts), self.monitored
-        if apart is None:
+    def _judge(self, counts: GroupCounts) -> tuple[Extremes | None, bool]:
+        """Return the groups that are farthest apart, and whether their bias is above the bound."""
+        pair = self.extremes(counts)
+        if pair is None:
             return None, False
-        return apart, apart.above(monitored.bound, monitored.fairness.measure)
+        return pair, pair.above(self.monitored.bound, self.monitored.fairness.measure)
 
     def judge_estimate(self, time: float | None) -> list[Alert]:
         """Raise or clear an alert by the estimates so far."""
-        apart, above = self._judged(self.counts)
+        pair, above = self._judge(self.counts)
         if above == self.in_alert:
             return []
         self.in_alert = above
-        return [self._alert("raised" if above else "cleared", self.counts, apart, time)]
+        return [self._alert("raised" if above else "cleared", self.counts, pair, time)]
 
     def judge_evidence(self, index: int, time: float | None) -> list[Alert]:
-        """Raise an alert if there is evidence now, after a group was counted."""
+        """Raise an alert if there is evidence, after a trial of the group `index` was counted."""
         assert self.evidence is not None
         pair = self.evidence.look(self.counts, index)
         if pair is None:
             return []
         self.in_alert = True
         interval = self.evidence.interval(self.counts, pair)
-        apart = self._ordered(pair)
-        return [self._alert("raised", self.counts, apart, time, interval=interval)]
+        ordered = self._ordered(pair)
+        return [self._alert("raised", self.counts, ordered, time, interval=interval)]
 
     def judge_window(
         self, window: TumblingWindow, given: Values, time: float | None
     ) -> list[Alert]:
-        """Raise an alert if a tumbling window is above the bound, once."""
+        """Raise an alert if a tumbling window is above the bound, at most one a window."""
         counts = window.counts[given]
-        apart, above = self._judged(counts)
+        pair, above = self._judge(counts)
         # Labels may end an older window after a newer one.
         if window.number >= self._newest:
-            self._newest, self.in_alert = window.number, above
+            self._newest = window.number
+            self.in_alert = above
         if given in window.raised or not above:
             return []
         window.raised.add(given)
-        return [self._alert("raised", counts, apart, time, window=window.number)]
+        return [self._alert("raised", counts, pair, time, window=window.number)]
 
     def close_window(self, window: int, counts: GroupCounts) -> None:
-        """Keep how a tumbling window ended."""
-        apart, above = self._judged(counts)
+        """Keep the bias of a tumbling window that is over."""
+        pair, above = self._judge(counts)
         self.windows_judged += 1
         self.windows_above += above
         self.windows.append(
-            WindowStatus(window, counts.trials, self.bias(counts), self._bias(apart), above)
+            WindowStatus(window, counts.trials, self.bias(counts), self._bias(pair), above)
         )
 
     def record(self, time: float | None) -> None:
@@ -156,9 +169,11 @@ class Comparison:
         )
         bias = float(self._bias(extremes(tops, bottoms, self.monitored.empty_group)))
         self.trajectory.append(TrajectoryPoint(self.counted, time, rates, bias))
-        if len(self.trajectory) >= _MOST:
+        if len(self.trajectory) >= _MOST_POINTS:
             self._stride *= 2
-            self.trajectory = [at for at in self.trajectory if at.trials % self._stride == 0]
+            self.trajectory = [
+                point for point in self.trajectory if point.trials % self._stride == 0
+            ]
 
     def _ordered(self, pair: Pair) -> Extremes:
         """Return the two groups of a pair, the one with the higher rate first."""
@@ -173,7 +188,7 @@ class Comparison:
         self,
         kind: Literal["raised", "cleared"],
         counts: GroupCounts,
-        apart: Extremes | None,
+        pair: Extremes | None,
         time: float | None,
         *,
         window: int | None = None,
@@ -187,13 +202,14 @@ class Comparison:
             window=window,
             trials=self.counted if window is None else counts.trials,
             time=time,
-            bias=self._bias(apart),
+            bias=self._bias(pair),
             interval=interval,
             bound=self.monitored.bound,
-            highest="" if apart is None else counts.names[apart.highest],
-            lowest="" if apart is None else counts.names[apart.lowest],
+            highest="" if pair is None else counts.names[pair.highest],
+            lowest="" if pair is None else counts.names[pair.lowest],
             groups=self.groups(counts),
-            **self._source,
+            monitor=self._monitor,
+            fingerprint=self._fingerprint,
         ).with_id(self.alerts)
         if kind == "raised":
             self.alerts += 1
@@ -201,11 +217,16 @@ class Comparison:
         return alert
 
     def groups(self, counts: GroupCounts) -> tuple[AlertedGroup, ...]:
-        """Describe each group as it stands."""
-        columns = counts.names, counts.numerators, counts.denominators, *self.smoothed(counts)
+        """Return the counters and the estimate of each group."""
+        tops, bottoms = self.smoothed(counts)
         return tuple(
-            AlertedGroup(name, top, bottom, Fraction(more_top, more) if more else None)
-            for name, top, bottom, more_top, more in zip(*columns, strict=True)
+            AlertedGroup(
+                name=name,
+                numerator=counts.numerators[index],
+                denominator=counts.denominators[index],
+                estimate=Fraction(tops[index], bottoms[index]) if bottoms[index] else None,
+            )
+            for index, name in enumerate(counts.names)
         )
 
     def to_state(self) -> dict[str, Any]:
@@ -228,7 +249,8 @@ class Comparison:
     def restore(self, state: dict[str, Any]) -> None:
         """Take up what :meth:`to_state` gave."""
         self.counts = GroupCounts.from_state(state["counts"])
-        self._newest, first = state["newest"], state["first_alert"]
+        self._newest = state["newest"]
+        first = state["first_alert"]
         for name in _COUNTED:
             setattr(self, name, state[name])
         self.first_alert = None if first is None else Alert.from_dict(first)
@@ -236,7 +258,14 @@ class Comparison:
         for trials, time, estimates, bias in points:
             self.trajectory.append(TrajectoryPoint(trials, time, tuple(estimates), bias))
         for window in state["windows"]:
-            exact = {name: Fraction(window[name]) for name in ("bias", "estimate")}
-            self.windows.append(WindowStatus(**window | exact))
+            self.windows.append(
+                WindowStatus(
+                    window=window["window"],
+                    trials=window["trials"],
+                    bias=Fraction(window["bias"]),
+                    estimate=Fraction(window["estimate"]),
+                    above=window["above"],
+                )
+            )
         if self.evidence is not None and state["evidence"] is not None:
             self.evidence.restore(state["evidence"])

@@ -18,26 +18,30 @@ Pair = tuple[int, int]
 
 
 class Bet(TypedDict):
-    """What evidence about a pair of rates comes from; see :mod:`testsgd.scoring.pair_sequences`."""
+    """The settings of the bets on a pair of rates; see :mod:`testsgd.scoring.pair_sequences`."""
 
     measure: Measure
     tuned_for: float
 
 
 def part_of(total: float, number: int) -> float:
-    """Return the part of an error probability that the next of endlessly many claims may use."""
+    """Return the part of an error probability for claim `number`, from 0, of endlessly many.
+
+    It is total / ((number + 1) (number + 2)); all parts together are the total.
+    """
     return total / ((number + 1) * (number + 2))
 
 
 class PairEvidence:
     """The evidence about each pair of groups of one comparison.
 
-    `error`: probability that anything it says is wrong, ever. `groups`: how many there will be, if
-    known. `tuned_for`: after so many trials of each group it is sharpest.
+    `error`: probability that any of its claims is wrong, ever. `groups`: how many there will be, if
+    known. `tuned_for`: the number of trials of each group after which it is sharpest.
 
-    Of each pair it multiplies the wealth of two betting martingales, one against each rate. Where
-    the rates are what they are said to be, that is a martingale from 1 on; so the least product
-    over all rates that keep the bound exceeds 1 / error with at most that probability (Ville).
+    For each pair it multiplies the wealth of two betting martingales, one against each rate. If the
+    rates that they bet against are the true ones, the product is a martingale that begins at 1. So
+    if the true rates keep the bound, the least product over all rates that keep it ever exceeds
+    1 / error with a probability of at most `error` (Ville's inequality).
     """
 
     __slots__ = ("_error", "_groups", "_next", "_places", "bet", "bound", "proved")
@@ -45,7 +49,8 @@ class PairEvidence:
     def __init__(
         self, error: float, groups: int | None, bound: Fraction, measure: Measure, tuned_for: float
     ) -> None:
-        self._error, self._groups = error, groups
+        self._error = error
+        self._groups = groups
         self.bet: Bet = {"measure": measure, "tuned_for": tuned_for}
         # Evidence against a slightly larger bound is evidence against the exact one.
         self.bound = math.nextafter(float(bound), 2.0)
@@ -54,7 +59,12 @@ class PairEvidence:
         self.proved: Pair | None = None
 
     def look(self, counts: GroupCounts, index: int) -> Pair | None:
-        """Look at the pairs of a group that was counted; return the first that is proved, once."""
+        """Return the first pair of groups whose bias is proved to be above the bound, once.
+
+        `counts` are those of all groups, after a trial of the group `index` was counted; only its
+        pairs are looked at. A pair is looked at again when its trials have grown by a part of 128.
+        None if no pair is proved, or if one was proved before.
+        """
         bottoms = counts.denominators
         for other in range(len(bottoms)):
             if other == index or not bottoms[other]:
@@ -68,12 +78,12 @@ class PairEvidence:
             error = self._error_of(pair)
             if self.proved is not None:
                 continue
-            tops = counts.numerators
-            seen = (tops[pair[0]], tops[pair[1]]), (bottoms[pair[0]], bottoms[pair[1]])
+            pair_tops = counts.numerators[pair[0]], counts.numerators[pair[1]]
+            pair_bottoms = bottoms[pair[0]], bottoms[pair[1]]
             level = -math.log(error)
-            if not may_be_evident(*seen, self.bound, level, **self.bet):
+            if not may_be_evident(pair_tops, pair_bottoms, self.bound, level, **self.bet):
                 continue
-            if float(pair_evidence(*seen, self.bound, **self.bet)) >= level:
+            if float(pair_evidence(pair_tops, pair_bottoms, self.bound, **self.bet)) >= level:
                 self.proved = pair
                 return pair
         return None
@@ -91,6 +101,7 @@ class PairEvidence:
         return float(low), float(high)
 
     def _error_of(self, pair: Pair) -> float:
+        """Return the error probability of a pair: an equal part, or the next of endlessly many."""
         if self._groups is not None:
             return self._error / math.comb(self._groups, 2)
         return part_of(self._error, self._places.setdefault(pair, len(self._places)))

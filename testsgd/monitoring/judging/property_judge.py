@@ -1,4 +1,4 @@
-"""Judges one property: counts trials where they belong, and says when the bias is too large."""
+"""Judges one property: counts its trials by comparison and window, and raises its alerts."""
 
 from __future__ import annotations
 
@@ -21,32 +21,45 @@ class PropertyJudge:
     """Counts and judges the trials of one property.
 
     `error`: probability that any of its evidence is wrong, ever. `comparisons`: by the values of
-    its fields, as they came; `uncompared`: trials with further values, when there are too many.
+    its fields, in the order in which these came; `uncompared`: trials that are in no comparison,
+    because :data:`MOST_COMPARISONS` other combinations of values came before theirs.
     """
 
     def __init__(
         self, specification: MonitorSpecification, monitored: MonitoredProperty, error: float
     ) -> None:
-        self.monitored, self._error = monitored, error
+        self.monitored = monitored
+        self._error = error
         self._tuned_for = specification.evidence.tuned_for
         self._names = specification.groups.names or ()
-        self._source = {"monitor": specification.name, "fingerprint": specification.digest()}
+        self._monitor = specification.name
+        self._fingerprint = specification.digest()
         self._prior = Prior(specification.estimate.prior, specification.estimate.strength)
         self._given = tuple(map(specification.given_fields.index, monitored.condition_on))
-        fairness, window = monitored.fairness, specification.window
+        fairness = monitored.fairness
+        window = specification.window
         self._labelled = fairness.labelled
         # [decision][label]
         increments = zip(fairness.numerator, fairness.denominator, strict=True)
         self._added = [list(zip(tops, bottoms, strict=True)) for tops, bottoms in increments]
-        length = window.trials, window.seconds
-        self._sliding = windows.SlidingWindow(*length) if window.kind == "sliding" else None
-        self._tumbling = windows.TumblingWindows(*length) if window.kind == "tumbling" else None
+        self._sliding: windows.SlidingWindow | None = None
+        self._tumbling: windows.TumblingWindows | None = None
+        if window.kind == "sliding":
+            self._sliding = windows.SlidingWindow(window.trials, window.seconds)
+        elif window.kind == "tumbling":
+            self._tumbling = windows.TumblingWindows(window.trials, window.seconds)
         self.comparisons: dict[Values, Comparison] = {}
         self.uncompared = 0
 
-    def take(self, step: Step, origin: float | None, now: float | None = None) -> list[Alert]:
-        """Take what became of a trial; no event will come from before the watermark `now`."""
-        trial, time, window = step.trial, step.time, None
+    def take(self, step: Step, origin: float | None, watermark: float | None = None) -> list[Alert]:
+        """Count a trial that was decided, completed or dropped; return the alerts.
+
+        `origin`: when the stream began. `watermark`: no event will come from before it. A property
+        without labels counts a trial when it is decided, one with labels when it is complete.
+        """
+        trial = step.trial
+        time = step.time
+        window: TumblingWindow | None = None
         if not self._labelled and step.kind != "decided":
             return []
         if self._tumbling is not None:
@@ -56,7 +69,7 @@ class PropertyJudge:
             return []
         alerts: list[Alert] = []
         if step.kind != "dropped":
-            alerts = self._count(step, window, now)
+            alerts = self._count(step, window, watermark)
         if window is not None and self._tumbling is not None:
             window.complete += 1
             window.known = time
@@ -65,7 +78,7 @@ class PropertyJudge:
         return alerts
 
     def pass_time(self, time: float | None, origin: float | None) -> list[Alert]:
-        """Take note that time has passed; `origin` is when the stream began."""
+        """Let time pass; return the alerts of trials and windows that are over by it."""
         alerts: list[Alert] = []
         if self._sliding is not None:
             for comparison in self._forget(time):
@@ -76,12 +89,16 @@ class PropertyJudge:
         return alerts
 
     def go_back(self, time: float | None, origin: float | None, earlier: int) -> None:
-        """Take note that time goes on at another moment; see :class:`TumblingWindows`."""
+        """Go on at another moment; see :meth:`TumblingWindows.go_back`."""
         if self._tumbling is not None and time is not None and origin is not None:
             self._tumbling.go_back(time - origin, earlier)
 
-    def _count(self, step: Step, window: TumblingWindow | None, now: float | None) -> list[Alert]:
-        trial, time = step.trial, step.time
+    def _count(
+        self, step: Step, window: TumblingWindow | None, watermark: float | None
+    ) -> list[Alert]:
+        """Count a trial in its comparison and window; return the alerts that follow."""
+        trial = step.trial
+        time = step.time
         added = self._added[trial.decision][trial.label or 0]
         given = tuple(trial.conditions[index] for index in self._given)
         comparison = self._comparison(given)
@@ -91,10 +108,10 @@ class PropertyJudge:
         index = comparison.add(trial.group, added)
         if self._sliding is not None:
             self._sliding.push(Counted(given, trial.group, added, time))
-            reached = time if time is None or now is None else min(time, now)
-            touched = dict.fromkeys((comparison, *self._forget(reached)))
+            until = time if time is None or watermark is None else min(time, watermark)
+            changed = dict.fromkeys((comparison, *self._forget(until)))
             comparison.record(time)
-            return [alert for item in touched for alert in item.judge_estimate(time)]
+            return [alert for judged in changed for alert in judged.judge_estimate(time)]
         comparison.record(time)
         if window is not None:
             window.add(given, self._names, trial.group, added)
@@ -105,31 +122,45 @@ class PropertyJudge:
         return comparison.judge_estimate(time)
 
     def _comparison(self, given: Values) -> Comparison | None:
-        """Return the comparison within some values, None if there are too many already."""
+        """Return the comparison within given values; None if it is new and one too many."""
         comparison = self.comparisons.get(given)
         if comparison is not None or len(self.comparisons) >= MOST_COMPARISONS:
             return comparison
-        monitored, evidence = self.monitored, None
+        monitored = self.monitored
+        evidence = None
         if monitored.rule == "evidence":
-            error = part_of(self._error, len(self.comparisons)) if given else self._error
-            groups, measure = len(self._names) or None, monitored.fairness.measure
-            evidence = PairEvidence(error, groups, monitored.bound, measure, self._tuned_for)
+            evidence = PairEvidence(
+                error=part_of(self._error, len(self.comparisons)) if given else self._error,
+                groups=len(self._names) or None,
+                bound=monitored.bound,
+                measure=monitored.fairness.measure,
+                tuned_for=self._tuned_for,
+            )
         pairs = tuple(zip(monitored.condition_on, given, strict=True))
-        comparison = Comparison(monitored, pairs, self._names, self._prior, evidence, self._source)
+        comparison = Comparison(
+            monitored=monitored,
+            conditions=pairs,
+            names=self._names,
+            prior=self._prior,
+            evidence=evidence,
+            monitor=self._monitor,
+            fingerprint=self._fingerprint,
+        )
         self.comparisons[given] = comparison
         return comparison
 
     def _forget(self, time: float | None) -> list[Comparison]:
         """Take back what has left the sliding window; return the comparisons that changed."""
         assert self._sliding is not None
-        touched: dict[Comparison, None] = {}
+        changed: dict[Comparison, None] = {}
         for counted in self._sliding.expired(time):
             comparison = self.comparisons[counted.conditions]
             comparison.counts.remove(counted.group, counted.added)
-            touched[comparison] = None
-        return list(touched)
+            changed[comparison] = None
+        return list(changed)
 
     def _close(self, window: TumblingWindow, time: float | None) -> list[Alert]:
+        """Judge a tumbling window that is over, in every comparison; return the alerts."""
         alerts: list[Alert] = []
         for given, counts in window.counts.items():
             alerts += self.comparisons[given].judge_window(window, given, time)

@@ -12,7 +12,7 @@ from testsgd.fairness import EmptyGroup, Measure
 
 
 class GroupCounts:
-    """Counters of each group, known before or found as it comes, and of the trials counted."""
+    """Counters of each group, in the order of `names`, and the number of trials counted."""
 
     __slots__ = ("_places", "denominators", "names", "numerators", "trials")
 
@@ -49,7 +49,7 @@ class GroupCounts:
 
     @classmethod
     def from_state(cls, state: list[Any]) -> GroupCounts:
-        """Make counters of what :meth:`to_state` gave."""
+        """Return the counters that :meth:`to_state` wrote."""
         counts = cls(tuple(state[0]))
         numerators, denominators, counts.trials = state[1:]
         counts.numerators, counts.denominators = list(numerators), list(denominators)
@@ -58,7 +58,7 @@ class GroupCounts:
 
 @dataclass(frozen=True)
 class Prior:
-    """What is believed of every group's rate before anybody is seen, and how strongly.
+    """A prior belief about every group's rate, worth `strength` trials.
 
     "overall": the rate of all groups so far. The estimate is (numerator + rate * strength) /
     (denominator + strength), the mode for a beta prior (the paper, section 3.3).
@@ -72,18 +72,21 @@ class Prior:
     ) -> tuple[Sequence[int], Sequence[int]]:
         """Return counters in whole numbers whose quotients are the estimates.
 
-        A group of which nobody was counted has no rate, or the believed one, as `empty_group` says.
+        Both have one entry a group. With rate r and strength s, numerator n and denominator d
+        become (n + r s) c and (d + s) c, where the scale c makes both whole. A group with
+        denominator 0 has no rate (vacuous), or the rate r (zero).
         """
         if not self.strength:
             return numerators, denominators
         added = self._added
         if added is None:
-            if not (everybody := sum(denominators)):
+            total = sum(denominators)
+            if not total:
                 return numerators, denominators
-            added = self._in_whole_numbers(Fraction(sum(numerators), everybody))
-        scale, more_top, more_bottom = added
-        tops = [top * scale + more_top for top in numerators]
-        bottoms = [bottom * scale + more_bottom for bottom in denominators]
+            added = self._in_whole_numbers(Fraction(sum(numerators), total))
+        scale, added_top, added_bottom = added
+        tops = [top * scale + added_top for top in numerators]
+        bottoms = [bottom * scale + added_bottom for bottom in denominators]
         if empty_group == "vacuous" and 0 in denominators:
             for index, bottom in enumerate(denominators):
                 if not bottom:
@@ -130,7 +133,11 @@ class Extremes:
 def extremes(
     numerators: Sequence[int], denominators: Sequence[int], empty_group: EmptyGroup
 ) -> Extremes | None:
-    """Find the groups with the highest and the lowest rate, the first ones of equals, if any."""
+    """Return the groups with the highest and the lowest rate, the first ones of equals.
+
+    Both arguments have one entry a group. A group with denominator 0 is left out (vacuous), or has
+    rate 0 (zero). None if there are not two groups to compare.
+    """
     highest = lowest = -1
     high = low = (0, 1)
     compared = 0

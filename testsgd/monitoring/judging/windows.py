@@ -1,4 +1,4 @@
-"""Which trials count together: tumbling windows one after another, or the latest ones."""
+"""Windows of trials that are compared: tumbling ones in sequence, or a sliding one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Values = tuple[str, ...]
 
 
 class Counted(NamedTuple):
-    """A trial as a sliding window keeps it: of whom, what it added, and when."""
+    """A trial in a sliding window: given values, group, what it added to its counters, and time."""
 
     conditions: Values
     group: str
@@ -23,14 +23,15 @@ class Counted(NamedTuple):
 
 
 class SlidingWindow:
-    """The last so many trials, or those of the last so many seconds."""
+    """The last `trials` trials, or those of the last `seconds` seconds; the other one is None."""
 
     def __init__(self, trials: int | None, seconds: float | None) -> None:
-        self._trials, self._seconds = trials, seconds
+        self._trials = trials
+        self._seconds = seconds
         self._kept: deque[Counted] = deque()
 
     def push(self, counted: Counted) -> None:
-        """Take a trial; it may be somewhat earlier than the last one."""
+        """Add a trial, in the order of time if the window is in seconds."""
         kept = self._kept
         if self._seconds is None or not kept or _time_of(kept[-1]) <= _time_of(counted):
             kept.append(counted)
@@ -38,16 +39,16 @@ class SlidingWindow:
             kept.insert(bisect_right(kept, _time_of(counted), key=_time_of), counted)
 
     def expired(self, time: float | None) -> list[Counted]:
-        """Forget and return the trials that left the window; one of just its length ago did not."""
-        gone: list[Counted] = []
+        """Remove and return the trials that left the window; one of just its length ago did not."""
+        removed: list[Counted] = []
         kept = self._kept
         if self._trials is not None:
             while len(kept) > self._trials:
-                gone.append(kept.popleft())
+                removed.append(kept.popleft())
         elif self._seconds is not None and time is not None:
             while kept and _time_of(kept[0]) < time - self._seconds - ONE_MOMENT:
-                gone.append(kept.popleft())
-        return gone
+                removed.append(kept.popleft())
+        return removed
 
     def to_state(self) -> list[Any]:
         """Return all that is kept, as JSON has it."""
@@ -97,32 +98,34 @@ class TumblingWindow:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> TumblingWindow:
-        """Make a window of what :meth:`to_state` gave."""
+        """Return the window that :meth:`to_state` wrote."""
         counts = {tuple(given): GroupCounts.from_state(kept) for given, kept in state["counts"]}
         return cls(**state | {"counts": counts, "raised": set(map(tuple, state["raised"]))})
 
 
 class TumblingWindows:
-    """The tumbling windows that are not closed, in order: of so many trials, or seconds."""
+    """The tumbling windows that are not closed, each of `trials` trials or of `seconds` seconds."""
 
     def __init__(self, trials: int | None, seconds: float | None) -> None:
-        self._trials, self._seconds = trials, seconds
+        self._trials = trials
+        self._seconds = seconds
         self._open: dict[int, TumblingWindow] = {}
-        self._now = 0  # the window of the present moment, if they are in time
+        self._current = 0  # the number of the window of the present moment, if they are in time
 
     def of(self, number: int, time: float | None, origin: float | None) -> TumblingWindow:
-        """Return the window of a trial, by its number or when it was decided."""
+        """Return the window of a trial, by the trial's number or the time when it was decided."""
         if self._trials is not None:
             index = number // self._trials
         else:
             assert time is not None
             assert origin is not None
-            index = self._at(time - origin)
+            index = self._number_at(time - origin)
         if index not in self._open:
             self._open[index] = TumblingWindow(index)
         return self._open[index]
 
-    def _at(self, elapsed: float) -> int:
+    def _number_at(self, elapsed: float) -> int:
+        """Return the number of the window at `elapsed` seconds after the stream began."""
         assert self._seconds is not None
         # Who was decided before the first event, and came later, is in the first window.
         return max(0, int((elapsed + ONE_MOMENT) // self._seconds))
@@ -130,13 +133,13 @@ class TumblingWindows:
     def passed(
         self, time: float | None, origin: float | None
     ) -> list[tuple[TumblingWindow, float]]:
-        """Forget and return the windows that are over, with the time when all was known."""
+        """Remove and return the windows that are over, with the times when all was known."""
         if self._seconds is None or time is None or origin is None:
             return []
-        now = self._at(time - origin)
-        if now == self._now:
+        current = self._number_at(time - origin)
+        if current == self._current:
             return []
-        self._now = now
+        self._current = current
         over = [window for window in list(self._open.values()) if self.take_if_over(window)]
         ends = [origin + (window.number + 1) * self._seconds for window in over]
         return [
@@ -145,27 +148,27 @@ class TumblingWindows:
         ]
 
     def go_back(self, elapsed: float, earlier: int) -> None:
-        """Go on at another moment; the stream began some windows `earlier` than it seemed."""
+        """Go on `elapsed` seconds after the stream began, which is `earlier` windows earlier."""
         for window in self._open.values():
             window.number += earlier
         self._open = {window.number: window for window in self._open.values()}
-        self._now = self._at(elapsed)
+        self._current = self._number_at(elapsed)
 
     def take_if_over(self, window: TumblingWindow) -> bool:
-        """Return whether a window is over and all its results are known; it is forgotten then."""
+        """Return whether a window is over with all results known; remove it then."""
         if window.complete < window.decided:
             return False
-        over = window.decided == self._trials if self._trials else window.number < self._now
+        over = window.decided == self._trials if self._trials else window.number < self._current
         if over:
             del self._open[window.number]
         return over
 
     def to_state(self) -> list[Any]:
         """Return all that is kept, as JSON has it."""
-        return [self._now, [window.to_state() for window in self._open.values()]]
+        return [self._current, [window.to_state() for window in self._open.values()]]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what :meth:`to_state` gave."""
-        self._now = state[0]
+        self._current = state[0]
         windows = [TumblingWindow.from_state(item) for item in state[1]]
         self._open = {window.number: window for window in windows}

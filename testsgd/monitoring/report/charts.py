@@ -1,4 +1,4 @@
-"""What a monitor's report draws: how rates and the bias went, and the biases of windows."""
+"""The figures of a monitor's report: rates and bias over trials, and the biases of windows."""
 
 from __future__ import annotations
 
@@ -35,24 +35,27 @@ def course_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -
     if len(comparison.course) < 2:
         return None
     planes: tuple[Plane, ...] = (_rates_plane(summary, comparison, None),)
-    name, about = "Rates", "The rates of the groups; blue the highest now, orange the lowest."
+    name = "Rates"
+    about = "The rates of the groups; blue the highest now, orange the lowest."
     if summary.settings.window != "tumbling":
         bias = _bias_plane(summary, comparison)
         planes = (_rates_plane(summary, comparison, bias), bias)
-        name, about = (
-            "Rates and bias",
+        name = "Rates and bias"
+        about = (
             "Above: the rates of the groups; blue the highest now, orange the lowest. Below: the "
             "bias by these rates. Dashed: the bound. Triangles: alerts. Orange at the upper edge: "
-            "in alert. At the right end: where the bias lies by evidence.",
+            "in alert. At the right end: where the bias lies by evidence."
         )
-    last, where = plural(_last(comparison), "trial"), wording.comparison_title(comparison)
+    last = plural(_last(comparison), "trial")
+    where = wording.comparison_title(comparison)
     caption = f"{about} The first trials, whose rates jump, may run out of the drawing."
     return Figure(f"{name} over {last}: {where}", planes, caption)
 
 
 def windows_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -> Figure | None:
     """Draw the biases of tumbling windows; None without windows."""
-    windows, known = comparison.windows, wording.property_of(summary, comparison)
+    windows = comparison.windows
+    known = wording.property_of(summary, comparison)
     if not windows:
         return None
     first, last = windows[0].window, windows[-1].window
@@ -88,7 +91,8 @@ def _rates_plane(
     summary: MonitoringSummary, comparison: MonitoredComparison, bias: Plane | None
 ) -> Plane:
     """Draw the rates of the groups, above the plane of the bias, whose axis across serves both."""
-    last, prior = _last(comparison), bool(wording.prior_text(summary))
+    last = _last(comparison)
+    prior = bool(wording.prior_text(summary))
     title = wording.comparison_title(comparison)
     return Plane(
         title=f"Rates of the groups over {plural(last, 'trial')}: {title}",
@@ -105,7 +109,8 @@ def _rates_plane(
 
 def _bias_plane(summary: MonitoringSummary, comparison: MonitoredComparison) -> Plane:
     """Draw the bias with the bound and, at the right end, where it lies by evidence."""
-    known, last = wording.property_of(summary, comparison), _last(comparison)
+    known = wording.property_of(summary, comparison)
+    last = _last(comparison)
     alerts = _placed(summary, comparison)
     interval = None
     if comparison.low is not None and comparison.high is not None:
@@ -121,7 +126,8 @@ def _bias_plane(summary: MonitoringSummary, comparison: MonitoredComparison) -> 
     upwards = _bias_scale([*biases, *(interval or ())], 1.5 * known.bound)
     low, high = known.bound, upwards.high
     corners = (across.low, low), (across.high, low), (across.high, high), (across.low, high)
-    name, end = f"bound {bound_text(known)}", bias_text(comparison.estimate)
+    name = f"bound {bound_text(known)}"
+    end = bias_text(comparison.estimate)
     line = tuple((point.trials, point.bias) for point in comparison.course)
     return Plane(
         title=f"Bias over {plural(last, 'trial')}: at the end {end}, {name}",
@@ -149,8 +155,9 @@ def _placed(summary: MonitoringSummary, comparison: MonitoredComparison) -> Plac
 
     In a sliding window an alert counts the trials of the window, and only its time tells that.
     """
-    title, first = (comparison.property, comparison.conditions), comparison.first_alert
-    alerts = [alert for alert in summary.alerts if (alert.property, alert.conditions) == title]
+    key = (comparison.property, comparison.conditions)
+    first = comparison.first_alert
+    alerts = [alert for alert in summary.alerts if (alert.property, alert.conditions) == key]
     if first is not None and first not in alerts:
         alerts.insert(0, first)
     if summary.settings.window != "sliding":
@@ -164,11 +171,12 @@ def _placed(summary: MonitoringSummary, comparison: MonitoredComparison) -> Plac
 
 
 def _spans(comparison: MonitoredComparison, alerts: Placed) -> tuple[charts.Span, ...]:
-    """Return from where to where alerts held; nothing if not all of them are known."""
+    """Return the spans of trials in alert; none if not all alerts are known."""
     ends = [(alert.alert, at) for alert, at in alerts if at is not None]
     if sum(kind == "raised" for kind, _ in ends) < comparison.alerts:
         return ()
-    spans, start = list[charts.Span](), None
+    spans: list[charts.Span] = []
+    start: float | None = None
     for kind, at in [*ends, ("cleared", float(_last(comparison)))]:
         if kind == "raised":
             start = at if start is None else start

@@ -1,4 +1,4 @@
-"""How what a monitor saw is laid out as a report."""
+"""The layout of a monitor's report: its sections, tables and figures."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from testsgd.report.formatting import (
 from testsgd.report.listing import Listed, listing
 from testsgd.report.summaries import origin, version_facts
 
-# So many comparisons, the most alarming ones, are laid out one by one.
+# The number of comparisons, the most alarming ones, that are laid out one by one.
 _DRAWN = 12
-# So many alerts, and so many windows, have a row.
+# The number of alerts, and of windows, that have a row.
 _ROWS = 200
 # Longer tables are folded away on a page.
 _OPEN_COMPARISONS = 24
 _OPEN_ALERTS = 12
-# So much of an alert's id tells it from the others of a report.
+# The number of characters of an alert's id that are shown.
 _ID_SHOWN = 8
 # Of verdicts and of comparisons.
 _STANDINGS: dict[str, Standing] = {"alert_raised": "bad", "beyond": "bad", "within": "good"}
@@ -44,8 +44,10 @@ Item = TypeVar("Item")
 
 
 def monitoring_layout(summary: MonitoringSummary) -> blocks.Document:
-    """Lay what a monitor saw out as a report; nothing is computed again."""
-    verdict, counted, particulars = summary.verdict, _stream(summary.stream), _particulars(summary)
+    """Return the report of a monitor as blocks; nothing is computed again."""
+    verdict = summary.verdict
+    counted = _stream(summary.stream)
+    particulars = _particulars(summary)
     promised = (blocks.Notes(wording.promises(summary), "cards"),)
     status = wording.STATUS_NAMES[verdict.status]
     return blocks.Document(
@@ -70,13 +72,16 @@ def monitoring_layout(summary: MonitoringSummary) -> blocks.Document:
 
 def _key_figures(summary: MonitoringSummary) -> tuple[KeyFigure, ...]:
     """Return the figures of the alerts, of the most alarming comparison and of the trials."""
-    raised, comparisons, stream = summary.alerts_raised, summary.comparisons, summary.stream
-    now = sum(comparison.in_alert for comparison in comparisons)
+    raised = summary.alerts_raised
+    comparisons = summary.comparisons
+    stream = summary.stream
+    in_alert = sum(comparison.in_alert for comparison in comparisons)
     standing = "bad" if raised else _STANDINGS.get(summary.verdict.status, "")
-    about = f"{count(now)} of {plural(len(comparisons), 'comparison')} in alert now"
+    about = f"{count(in_alert)} of {plural(len(comparisons), 'comparison')} in alert now"
     figures = [KeyFigure("Alerts", count(raised) if raised else "none", (about,), standing)]
     for worst in comparisons[:1]:
-        known, where = wording.property_of(summary, worst), wording.comparison_title(worst)
+        known = wording.property_of(summary, worst)
+        where = wording.comparison_title(worst)
         name = "Bias" if len(comparisons) == 1 else "Bias where it is most alarming"
         about = f"{where}; at most {bound_text(known)} is allowed"
         if worst.low is not None:
@@ -143,13 +148,14 @@ def _comparison(
     summary: MonitoringSummary, comparison: MonitoredComparison, number: int
 ) -> blocks.Article:
     """Lay out a comparison: in words, drawn, and in numbers."""
-    known, windows = wording.property_of(summary, comparison), comparison.windows
+    known = wording.property_of(summary, comparison)
+    windows = comparison.windows
     figures = charts.windows_figure(summary, comparison), charts.course_figure(summary, comparison)
     first = comparison.first_alert
     raised = "" if first is None else f", the first one {wording.alert_place(first)}"
-    told = f"Alerts come by {_RULES[known.rule]}{raised}."
+    text = f"Alerts come by {_RULES[known.rule]}{raised}."
     if len(summary.comparisons) > 1:  # what the headline says of a single one
-        told = f"{capital(wording.bias_told(summary, comparison))}. {told}"
+        text = f"{capital(wording.bias_sentence(summary, comparison))}. {text}"
     folded = f"{plural(len(windows), 'window')} with all numbers"
     if len(windows) > _ROWS:
         folded += f", the last {_ROWS} of them"
@@ -157,7 +163,7 @@ def _comparison(
         f"comparison-{number}",
         capital(wording.comparison_title(comparison)),
         (
-            Paragraph(told),
+            Paragraph(text),
             *(figure for figure in figures if figure is not None),
             _groups_table(summary, comparison),
             *((blocks.Details(folded, (_windows_table(windows[-_ROWS:]),)),) if windows else ()),
@@ -249,7 +255,7 @@ def _alerts(summary: MonitoringSummary) -> tuple[blocks.Block, ...]:
 
 
 def _stream(stream: documents.StreamSummary) -> tuple[blocks.Block, ...]:
-    """List what came and what became of it, with what did not happen left out."""
+    """List the counts of events and trials that are not 0."""
     happened = wording.what_happened(stream)
     table = listing(
         "Events and trials",
@@ -270,29 +276,30 @@ def _stream(stream: documents.StreamSummary) -> tuple[blocks.Block, ...]:
 
 
 def _particulars(summary: MonitoringSummary) -> tuple[blocks.Facts, ...]:
-    """List what the monitor was told to do, and when it ran."""
-    asked, stream = summary.settings, summary.stream
-    due = wording.duration(asked.deadline)
-    dropped = asked.without_label == "drop"
-    no_label = "the trial is dropped" if dropped else f"the label is {asked.without_label}"
-    counted = "at the deadline" if asked.count == "deadline" else "once the label is known"
+    """List the settings of the monitor, its properties, and when it ran."""
+    settings = summary.settings
+    stream = summary.stream
+    due = wording.duration(settings.deadline)
+    dropped = settings.without_label == "drop"
+    no_label = "the trial is dropped" if dropped else f"the label is {settings.without_label}"
+    counted = "at the deadline" if settings.count == "deadline" else "once the label is known"
     evidence = any(known.rule == "evidence" for known in summary.properties)
     pairs = (
         ("Name", summary.name),
-        ("Groups", "as they come" if asked.groups is None else series(asked.groups)),
-        ("Other groups", "" if asked.groups is None else _REFUSE[asked.unknown]),
-        ("Other events", _REFUSE[asked.others]),
-        ("Compared", wording.window_text(asked)),
+        ("Groups", "as they come" if settings.groups is None else series(settings.groups)),
+        ("Other groups", "" if settings.groups is None else _REFUSE[settings.unknown]),
+        ("Other events", _REFUSE[settings.others]),
+        ("Compared", wording.window_text(settings)),
         ("Deadline", due),
         ("Without a label by then", no_label if due else ""),
         ("Counted", counted if due else ""),
-        ("An event may be late by", wording.duration(asked.lateness)),
-        ("And ahead by", wording.duration(asked.max_skew)),
+        ("An event may be late by", wording.duration(settings.lateness)),
+        ("And ahead by", wording.duration(settings.max_skew)),
         ("Prior belief", wording.prior_text(summary) or "none"),
-        ("Confidence", share(asked.confidence) if evidence else ""),
+        ("Confidence", share(settings.confidence) if evidence else ""),
         ("Specification (sha256)", summary.digest),
     )
-    came = (
+    run = (
         ("Written", moment(summary.created)),
         ("Unit of time", wording.unit_text(summary)),
         ("First event", wording.time_text(stream.first_time)),
@@ -301,7 +308,7 @@ def _particulars(summary: MonitoringSummary) -> tuple[blocks.Facts, ...]:
         *version_facts(summary),
     )
     properties = map(_property, summary.properties)
-    return *properties, blocks.Facts("Monitor", pairs), blocks.Facts("Stream", came)
+    return *properties, blocks.Facts("Monitor", pairs), blocks.Facts("Stream", run)
 
 
 def _property(known: documents.PropertySummary) -> blocks.Facts:

@@ -31,32 +31,62 @@ def summarise_monitoring(
     dead_letters: int = 0,
     resumed: bool = False,
 ) -> MonitoringSummary:
-    """Write what a monitor saw as one document.
+    """Return the document that every view of a monitor's result is rendered from.
 
-    `alerts`: those of this run, in order; `alerts_left_out`: further ones that were not kept.
-    `refused`, `dead_letters`: events of this run. `resumed`: whether it went on from a saved state.
+    Its comparisons are ordered: first those with alerts, then those that are undecided, and among
+    equals the largest estimate first. The verdict is computed from the other parts, see
+    :func:`monitoring_verdict`.
+
+    Parameters
+    ----------
+    status : MonitorStatus
+    specification : MonitorSpecification
+        That of the same monitor.
+    alerts : sequence of Alert, optional
+        Those of this run, in their order; the first thousand are listed.
+    alerts_left_out : int, optional
+        Further alerts of this run that were not kept.
+    refused, dead_letters : int, optional
+        Events of this run that were wrong, and that were not counted because of their time.
+    resumed : bool, optional
+        Whether the monitor went on from a saved state.
+
+    Returns
+    -------
+    MonitoringSummary
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> monitor = testsgd.load_monitor({
+    ...     "properties": [{"property": "demographic_parity", "bound": 0.1}]})
+    >>> alerts = monitor.observe_all({"group": "ab"[n % 2], "decision": n % 2} for n in range(400))
+    >>> summary = summarise_monitoring(monitor.status(), monitor.specification, alerts=alerts)
+    >>> summary.alerts_raised, summary.verdict.status
+    (1, 'alert_raised')
     """
     ordered = sorted(
         status.comparisons,
-        key=lambda stood: (not stood.alerts, _ORDER[stood.standing], -stood.estimate),
+        key=lambda known: (not known.alerts, _ORDER[known.standing], -known.estimate),
     )
     listed = [_alert(alert) for alert in alerts[:MOST_ALERTS]]
-    run = {"refused": refused, "dead_letters_this_run": dead_letters, "resumed": resumed}
-    told: dict[str, Any] = {
+    parts: dict[str, Any] = {
         "created": present_moment(),
         "versions": package_versions(("numpy",)),
         "name": specification.name,
         "digest": specification.digest(),
         "settings": _settings(specification),
         "properties": list(map(_property, specification.monitored)),
-        "stream": documents.StreamSummary.of(status, **run),
+        "stream": documents.StreamSummary.of(
+            status, refused=refused, dead_letters_this_run=dead_letters, resumed=resumed
+        ),
         "comparisons": [_comparison(comparison) for comparison in ordered],
         "alerts_raised": status.alerts,
         "alerts": listed,
         "alerts_left_out": alerts_left_out + len(alerts) - len(listed),
     }
-    verdict = monitoring_verdict(MonitoringSummary.model_construct(**told))
-    return MonitoringSummary(**told, verdict=verdict)
+    verdict = monitoring_verdict(MonitoringSummary.model_construct(**parts))
+    return MonitoringSummary(**parts, verdict=verdict)
 
 
 def _property(watched: MonitoredProperty) -> documents.PropertySummary:
@@ -65,10 +95,14 @@ def _property(watched: MonitoredProperty) -> documents.PropertySummary:
 
 
 def _settings(specification: MonitorSpecification) -> documents.MonitorSettings:
-    window, estimate, time = specification.window, specification.estimate, specification.time
-    parts = specification.trials, specification.groups, specification.events, specification.evidence
+    window = specification.window
+    estimate = specification.estimate
+    time = specification.time
     return documents.MonitorSettings.of(
-        *parts,
+        specification.trials,
+        specification.groups,
+        specification.events,
+        specification.evidence,
         groups=specification.groups.names,
         lateness=time.late if specification.watches_time else None,
         max_skew=time.skew if specification.watches_time else None,
@@ -101,15 +135,16 @@ def _comparison(status: ComparisonStatus) -> MonitoredComparison:
 
 def _course(status: ComparisonStatus) -> list[documents.CoursePoint]:
     """Return the moments that were kept, and the present one."""
-    many, course = len(status.groups), documents.CoursePoint
-    points = [
+    points = []
+    for point in status.trajectory:
         # Groups that came later had no estimate then.
-        course.of(point, estimates=(*point.estimates, *[None] * (many - len(point.estimates))))
-        for point in status.trajectory
-    ]
+        missing = [None] * (len(status.groups) - len(point.estimates))
+        points.append(documents.CoursePoint.of(point, estimates=(*point.estimates, *missing)))
     if status.trials and (not points or points[-1].trials < status.trials):
-        now = [group.estimate for group in status.groups]
-        points.append(course.of(status, time=None, estimates=now, bias=status.estimate))
+        estimates = [group.estimate for group in status.groups]
+        points.append(
+            documents.CoursePoint.of(status, time=None, estimates=estimates, bias=status.estimate)
+        )
     return points
 
 
@@ -124,12 +159,12 @@ def _alert(alert: Alert) -> documents.AlertSummary:
     )
 
 
-def _conditions(stood: Alert | ComparisonStatus) -> list[documents.ConditionSummary]:
+def _conditions(compared: Alert | ComparisonStatus) -> list[documents.ConditionSummary]:
     return [
-        documents.ConditionSummary(field=field, value=value) for field, value in stood.conditions
+        documents.ConditionSummary(field=field, value=value) for field, value in compared.conditions
     ]
 
 
-def _ends(stood: Alert | ComparisonStatus | GroupStatus) -> dict[str, float | None]:
+def _ends(estimated: Alert | ComparisonStatus | GroupStatus) -> dict[str, float | None]:
     """Return the ends of an interval, by the names that they have in the document."""
-    return dict(zip(("low", "high"), stood.interval or (None, None), strict=True))
+    return dict(zip(("low", "high"), estimated.interval or (None, None), strict=True))

@@ -11,12 +11,22 @@ from testsgd.report.formatting import count, plural
 
 
 def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
-    """Return whether groups were treated differently, as far as it is known.
+    """Return the verdict on a monitored stream: its status, its exit code and its sentences.
 
-    The exit code is 1 if an alert was ever raised, 2 if events of this run were wrong or dead
-    letters, 3 if there is not enough evidence, 0 otherwise.
+    The exit code is 1 if an alert was ever raised; else 2 if events of this run were wrong or dead
+    letters; else 3 if a comparison is undecided or no trial was counted; else 0.
+
+    Parameters
+    ----------
+    summary : MonitoringSummary
+        Its own verdict, if it has one, plays no part.
+
+    Returns
+    -------
+    MonitorVerdict
     """
-    comparisons, stream = summary.comparisons, summary.stream
+    comparisons = summary.comparisons
+    stream = summary.stream
     status: Status = "within"
     code: Literal[0, 1, 2, 3] = 0
     alarmed = sum(comparison.alerts > 0 for comparison in comparisons)
@@ -31,64 +41,73 @@ def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
     headline = "Nothing could be compared: no trial was counted."
     if alarmed or counted:
         headline = _headline(summary, status, alarmed or undecided or len(comparisons))
-    told = (
+    sentences = (
         _first_alert(summary),
-        *_now(summary, undecided),
+        *_present_state(summary, undecided),
         f"{plural(stream.events, 'event')} made {plural(stream.decided, 'decided trial')}.",
         *(f"{name}: {count(n)}; {what}." for name, n, what in wording.what_happened(stream)),
         *_promised(summary),
     )
     return MonitorVerdict(
-        status=status, exit_code=code, headline=headline, sentences=[text for text in told if text]
+        status=status,
+        exit_code=code,
+        headline=headline,
+        sentences=[sentence for sentence in sentences if sentence],
     )
 
 
 def _headline(summary: MonitoringSummary, status: Status, number: int) -> str:
-    """Tell the outcome, of how many comparisons, and how the most alarming one stands."""
-    first, many = summary.comparisons[0], len(summary.comparisons)
+    """Return the outcome in words, and the bias of the most alarming of `number` comparisons."""
+    first = summary.comparisons[0]
+    many = len(summary.comparisons)
     where = f" in {wording.comparison_title(first)}: "
     if many > 1:
         most = wording.comparison_title(first)
         where = f" in {count(number)} of {count(many)} comparisons. Most alarming is {most}: "
-    return f"{wording.STATUS_NAMES[status]}{where}{wording.bias_told(summary, first)}."
+    return f"{wording.STATUS_NAMES[status]}{where}{wording.bias_sentence(summary, first)}."
 
 
 def _first_alert(summary: MonitoringSummary) -> str:
+    """Return the first alert, if one comparison has any, and the number of all alerts."""
     alerts = [known.first_alert for known in summary.comparisons if known.first_alert is not None]
     raised = summary.alerts_raised
-    again = f"{plural(raised, 'alert')} were raised in all." if raised > 1 else ""
+    total = f"{plural(raised, 'alert')} were raised in all." if raised > 1 else ""
     if len(alerts) != 1:
-        return again
+        return total
     alert = alerts[0]
     return (
         f"The first alert was raised {wording.alert_place(alert)}: the rate was highest for “"
         f"{alert.highest}” and lowest for “{alert.lowest}”, with a bias of "
-        f"{bias_text(alert.bias)}. {again}"
+        f"{bias_text(alert.bias)}. {total}"
     ).rstrip()
 
 
-def _now(summary: MonitoringSummary, undecided: int) -> list[str]:
-    """Tell how things stand now, where that is not what the headline says."""
+def _present_state(summary: MonitoringSummary, undecided: int) -> list[str]:
+    """Return how many comparisons are in alert and undecided, if an alert was raised."""
     if not summary.alerts_raised:
         return []
-    now = sum(comparison.in_alert for comparison in summary.comparisons)
-    told = [f"{plural(now, 'comparison is', 'comparisons are')} in alert now."]
+    in_alert = sum(comparison.in_alert for comparison in summary.comparisons)
+    sentences = [f"{plural(in_alert, 'comparison is', 'comparisons are')} in alert now."]
     if undecided:
         which = plural(undecided, "comparison is", "comparisons are")
-        told.append(f"{which} undecided: there is not enough evidence.")
-    return told
+        sentences.append(f"{which} undecided: there is not enough evidence.")
+    return sentences
 
 
 def _promised(summary: MonitoringSummary) -> list[str]:
-    rules, told = {watched.rule for watched in summary.properties}, []
+    """Return the unit of time if it was found out, and what the rules promise."""
+    rules = {watched.rule for watched in summary.properties}
+    sentences: list[str] = []
     if (unit := wording.unit_text(summary)) and not summary.settings.unit_declared:
-        told.append(f"The unit of time: {unit}.")
+        sentences.append(f"The unit of time: {unit}.")
     if "evidence" in rules:
-        told.append(
+        sentences.append(
             "The probability that evidence ever raises a false alarm is at most "
             f"{wording.false_alarms(summary)}, however long the stream is, if trials are "
             "independent and rates do not change."
         )
     if "estimate" in rules:
-        told.append("Alerts by the estimate follow from the counts alone, and promise nothing.")
-    return told
+        sentences.append(
+            "Alerts by the estimate follow from the counts alone, and promise nothing."
+        )
+    return sentences

@@ -1,4 +1,4 @@
-"""How a monitor is worded: its parts, and what its report means."""
+"""The words for the parts of a monitor's report, and for what they mean."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def comparison_title(compared: MonitoredComparison | documents.AlertSummary) -> 
 def property_of(
     summary: MonitoringSummary, comparison: MonitoredComparison
 ) -> documents.PropertySummary:
-    """Find the property of a comparison."""
+    """Return the property that a comparison is of."""
     return next(known for known in summary.properties if known.name == comparison.property)
 
 
 def standing_name(comparison: MonitoredComparison, known: documents.PropertySummary) -> str:
-    """Return in a few words where a comparison stands."""
+    """Return the state of a comparison in a few words, such as "shown to be above"."""
     name = _STANDING_NAMES[known.rule].get(comparison.standing, comparison.standing)
     return "within now, after alerts" if name == "within" and comparison.alerts else name
 
@@ -88,8 +88,8 @@ def rate_interval(group: documents.MonitoredGroup) -> str:
     return f"{percent(group.low)} to {percent(group.high)}" if known else NOTHING
 
 
-def bias_told(summary: MonitoringSummary, comparison: MonitoredComparison) -> str:
-    """Say how large a bias is, where it lies by evidence, and how much is allowed."""
+def bias_sentence(summary: MonitoringSummary, comparison: MonitoredComparison) -> str:
+    """Return a bias, its interval by evidence and its bound as a sentence, without a full stop."""
     limit = bound_text(property_of(summary, comparison))
     estimated = f"is estimated at {bias_text(comparison.estimate)}"
     if summary.settings.window == "tumbling":
@@ -119,13 +119,13 @@ def time_text(seconds: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Write how long something takes, as a specification does; empty if that is not said."""
+    """Return a length of time as a specification writes it; empty if it is None."""
     return "" if seconds is None else duration_text(seconds)
 
 
 def what_happened(stream: documents.StreamSummary) -> list[tuple[str, int, str]]:
-    """Return what became of some events and trials: its name, how many, and what it means."""
-    told = (
+    """Return the counts of the stream that are not 0: the name, the number, and what it means."""
+    counts = (
         ("Open trials", stream.open, "they wait for a decision, a label or their deadline; not "
          "all of them are counted yet"),
         ("Wrong events", stream.refused, "refused with an error; they changed nothing"),
@@ -147,11 +147,11 @@ def what_happened(stream: documents.StreamSummary) -> list[tuple[str, int, str]]
         ("Dropped trials", stream.dropped, "their deadline passed before all was known; not "
          "counted"),
     )  # fmt: skip
-    return [line for line in told if line[1]]
+    return [line for line in counts if line[1]]
 
 
 def _clock_text(stream: documents.StreamSummary) -> str:
-    """Say from when to when the clock was set, and what was lost before."""
+    """Return from when to when the clock was set, and how many events were lost; empty if never."""
     if stream.clock_before is None or stream.clock_to is None:
         return ""
     before, to = time_text(stream.clock_before), time_text(stream.clock_to)
@@ -165,7 +165,8 @@ def _clock_text(stream: documents.StreamSummary) -> str:
 
 def unit_text(summary: MonitoringSummary) -> str:
     """Return what times are in, and how that is known; empty if no time is needed."""
-    unit, declared = summary.stream.unit, summary.settings.unit_declared
+    unit = summary.stream.unit
+    declared = summary.settings.unit_declared
     if unit is None:
         return ""
     return f"{UNIT_NAMES[unit]}, {'as declared' if declared else 'as most events show'}"
@@ -237,13 +238,15 @@ def prior_text(summary: MonitoringSummary) -> str:
 
 
 def monitoring_notes(summary: MonitoringSummary) -> tuple[Note, ...]:
-    """Explain the numbers."""
-    notes, prior = list[Note](), prior_text(summary)
+    """Return notes on what the numbers of the report mean."""
+    notes: list[Note] = []
+    prior = prior_text(summary)
     for watched in summary.properties:
         bias = "the largest difference between the rates of two groups"
         if watched.measure == "ratio":
             bias = "1 minus the smallest rate of a group over the largest"
-        rate, empty = rate_text(watched, _RATES, "it"), EMPTY_GROUP_NOTES[watched.empty_group]
+        rate = rate_text(watched, _RATES, "it")
+        empty = EMPTY_GROUP_NOTES[watched.empty_group]
         text = f"The rate of a group is {rate}. The bias is {bias}. {empty}"
         notes.append(Note(capital(property_title(watched.name)), text))
     text = "The rates as they were observed; no prior belief is added."

@@ -1,4 +1,4 @@
-"""The monitor: takes events one by one, and says when groups are treated differently."""
+"""The monitor: takes events one by one, and raises alerts when groups are treated differently."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORMAT = "testsgd.monitor-state/2"
 
 
 def write_state(path: Path, specification: MonitorSpecification, state: dict[str, Any]) -> None:
-    """Write a state, with the specification that it is of."""
+    """Write a state to a file, with its specification and with checksums of both."""
     parts = {"digest": specification.digest(), "specification": specification.to_dict()}
     document = {"format": FORMAT, **parts, "checksum": _checksum(state), "state": state}
     write_text(path, json.dumps(document, allow_nan=False) + "\n")
@@ -30,17 +30,18 @@ def write_state(path: Path, specification: MonitorSpecification, state: dict[str
 def read_state(
     path: Path, expected: MonitorSpecification | None
 ) -> tuple[MonitorSpecification, dict[str, Any]]:
-    """Read a state, of the expected specification if there is one."""
+    """Return the specification and the state in a file; refuse another than an expected one."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise _unusable(path, f"the file is no state of a monitor ({error})") from error
-    seen = document.get("format") if isinstance(document, dict) else None
-    if seen != FORMAT:
-        raise _unusable(path, f"the format is {seen!r}, not {FORMAT!r}", format=seen)
+    version = document.get("format") if isinstance(document, dict) else None
+    if version != FORMAT:
+        raise _unusable(path, f"the format is {version!r}, not {FORMAT!r}", format=version)
     try:
         specification = MonitorSpecification.from_dict(document["specification"])
-        state, digest = document["state"], document["digest"]
+        state = document["state"]
+        digest = document["digest"]
     except (KeyError, TypeError, ValueError, TestSGDError) as error:
         raise damaged(path, error) from error
     if document.get("checksum") != _checksum(state):
@@ -65,11 +66,12 @@ def _unusable(path: Path, what: str, **details: Any) -> ResultError:
 
 
 class Monitor:
-    """Watches a stream of decisions.
+    """A monitor of a stream of decisions, which takes events and returns alerts.
 
     Parameters
     ----------
     specification : MonitorSpecification
+        What to watch, and how the fields of an event are called.
     clock, on_dead_letter
         As for :func:`testsgd.load_monitor`. Events farther ahead of the clock than
         ``time.max_skew`` are dead letters.
@@ -113,8 +115,9 @@ class Monitor:
         self._begin()
 
     def _begin(self) -> None:
-        """Begin to count."""
-        specification, monitored = self.specification, self.specification.monitored
+        """Begin to count, with no trials and no comparisons."""
+        specification = self.specification
+        monitored = specification.monitored
         self._book = trials.TrialAssembler(specification)
         proving = sum(watched.rule == "evidence" for watched in monitored)
         error = (1 - specification.evidence.confidence) / max(proving, 1)
@@ -144,7 +147,8 @@ class Monitor:
             If it is wrong or does not fit those before it. It is not counted then, and nothing
             has changed.
         """
-        read, line = self._reader.read(event), self._timeline
+        read = self._reader.read(event)
+        line = self._timeline
         if not self._watches_time:
             return tuple(self._judged(self._book.take(read)))
         fate = "take" if read.time is None else line.fate(read)
@@ -155,7 +159,7 @@ class Monitor:
         return tuple(self._arrived(trials.Arrival(read, event, place), fate))
 
     def _arrived(self, arrival: trials.Arrival, fate: trials.Fate) -> list[Alert]:
-        """Take an event, let it wait, or bury it."""
+        """Count an event, let it wait, or make it a dead letter; return the alerts."""
         line = self._timeline
         if fate == "take":
             alerts = self._believe(arrival)
@@ -173,6 +177,7 @@ class Monitor:
         return []
 
     def _believe(self, arrival: trials.Arrival) -> list[Alert]:
+        """Count an event whose time is believed; return the alerts."""
         line = self._timeline
         alerts = self._judged(self._book.take(arrival.event, line.reached(arrival.event)))
         line.believe(arrival.event)
@@ -180,7 +185,7 @@ class Monitor:
         return alerts
 
     def _believe_what_waited(self, arrivals: Iterable[trials.Arrival]) -> list[Alert]:
-        """Take events that waited; those that do not fit by now are dead letters."""
+        """Count events that waited; those that are late or wrong by now are dead letters."""
         alerts: list[Alert] = []
         for arrival in arrivals:
             if self._timeline.is_late(arrival.event):
@@ -193,7 +198,7 @@ class Monitor:
         return alerts
 
     def _believe_what_agrees(self, *, always: bool) -> list[Alert]:
-        """Take the events that wait if most agree, or the last of them proves them."""
+        """Count the events that wait if most recent ones agree, or `always` for a live stream."""
         line = self._timeline
         chain = line.led_up_to_last() if always else line.agreed()
         if not chain:
@@ -211,9 +216,11 @@ class Monitor:
         return alerts + self._see_again(others)
 
     def _look_again(self) -> list[Alert]:
-        """Take what waited and is believed by now; bury the rest if it is refuted."""
-        line, alerts = self._timeline, list[Alert]()
-        waiting, line.waiting = line.waiting, []
+        """Count what waited and is believed by now; if the rest is refuted, it is dead letters."""
+        line = self._timeline
+        alerts: list[Alert] = []
+        waiting = line.waiting
+        line.waiting = []
         for arrival in waiting:
             if line.fate(arrival.event) == "take":
                 alerts += self._believe_what_waited([arrival])
@@ -225,7 +232,8 @@ class Monitor:
 
     def _see_again(self, arrivals: Iterable[trials.Arrival]) -> list[Alert]:
         """Decide anew what becomes of events that waited while time was another."""
-        line, alerts = self._timeline, list[Alert]()
+        line = self._timeline
+        alerts: list[Alert] = []
         for arrival in arrivals:
             fate = line.fate(arrival.event)
             if fate == "take":
@@ -242,33 +250,83 @@ class Monitor:
         reason: trials.Reason | None = None,
         said: str = "",
     ) -> None:
+        """Count dead letters, and hand them to `on_dead_letter`."""
         for arrival in arrivals:
             letter = self._timeline.bury(arrival, reason, said)
             if self._on_dead_letter is not None:
                 self._on_dead_letter(letter)
 
     def observe_all(self, events: Iterable[Mapping[str, Any]]) -> tuple[Alert, ...]:
-        """Take many events; see :meth:`observe`."""
+        """Take events one after the other.
+
+        Parameters
+        ----------
+        events : iterable of mappings
+            In their order, as for :meth:`observe`.
+
+        Returns
+        -------
+        tuple of Alert
+            Those of all events, in their order.
+
+        Raises
+        ------
+        EventError
+            At the first event that is wrong. Those before it are counted, but their alerts are not
+            returned.
+        """
         return tuple(alert for event in events for alert in self.observe(event))
 
     def advance(self, time: Any) -> tuple[Alert, ...]:
-        """Let time pass without an event: deadlines end, windows close. Return the alerts.
+        """Let time pass without an event: deadlines end, windows close.
 
-        `time`: now, as the events have it. It is believed, even if it is ahead of the clock; and so
-        are events that wait for others to confirm their time, if they are not later. An EventError
-        says that it is no moment, or before the last event.
+        Parameters
+        ----------
+        time : number, str or datetime
+            The present moment, written as events write theirs. It is believed even if it is ahead
+            of the clock. So are events that wait for others to confirm their time, if they are not
+            later than it and after the last event.
+
+        Returns
+        -------
+        tuple of Alert
+            Those that are raised or cleared by it.
+
+        Raises
+        ------
+        EventError
+            If it is no moment, or before the last event.
+
+        Examples
+        --------
+        >>> specification = MonitorSpecification.from_dict({
+        ...     "trials": {"deadline": "3 d"},
+        ...     "properties": [{"property": "equal_opportunity", "bound": "1/10"}]})
+        >>> monitor = Monitor(specification)
+        >>> alerts = monitor.observe({"group": "a", "decision": 1, "time": "2020-01-01"})
+        >>> monitor.status().open
+        1
+        >>> alerts = monitor.advance("2020-01-05")
+        >>> monitor.status().open
+        0
         """
-        moment, line, book = self._reader.moment(time), self._timeline, self._book
+        moment = self._reader.moment(time)
+        line = self._timeline
+        book = self._book
         if moment is None:
             raise EventError("no time is given", where="time", remedy="give a moment", value=time)
         seconds = moment.seconds
         book.check_time(seconds)
-        passed, waiting = list[trials.Arrival](), list[trials.Arrival]()
+        passed: list[trials.Arrival] = []
+        waiting: list[trials.Arrival] = []
         for arrival in line.waiting:
-            time = arrival.event.time
-            confirmed = time is not None and time <= seconds
-            later = book.time is None or (time is not None and book.time < time)
-            (passed if confirmed and later else waiting).append(arrival)
+            event_time = arrival.event.time
+            confirmed = event_time is not None and event_time <= seconds
+            later = book.time is None or (event_time is not None and book.time < event_time)
+            if confirmed and later:
+                passed.append(arrival)
+            else:
+                waiting.append(arrival)
         line.waiting = waiting
         alerts = self._believe_what_waited(passed)
         alerts += self._judged(book.advance(seconds))
@@ -276,7 +334,9 @@ class Monitor:
         return tuple(alerts)
 
     def _judged(self, steps: Iterable[trials.Step]) -> list[Alert]:
-        time, origin = self._book.watermark, self._book.first_time
+        """Return the alerts of all properties, sorted by time if windows are in time."""
+        time = self._book.watermark
+        origin = self._book.first_time
         alerts: list[Alert] = []
         for step in steps:
             for judge in self._judges:
@@ -288,9 +348,19 @@ class Monitor:
         return alerts
 
     def status(self) -> MonitorStatus:
-        """Sum up the stream so far."""
-        book, line = self._book, self._timeline
-        comparisons = [known for judge in self._judges for known in judge.comparisons.values()]
+        """Return the counts, the bias and the alerts of the stream so far.
+
+        Returns
+        -------
+        MonitorStatus
+            Its comparisons are in the order of the properties, and within one in the order in which
+            their given values came. Nothing changes, and the monitor can go on.
+        """
+        book = self._book
+        line = self._timeline
+        comparisons = [
+            comparison for judge in self._judges for comparison in judge.comparisons.values()
+        ]
         return MonitorStatus(
             **book.counters,
             **{f"dead_letters_{reason}": number for reason, number in line.dead.items()},
@@ -321,19 +391,48 @@ class Monitor:
         clock: Callable[[], float] | None = None,
         on_dead_letter: Callable[[trials.DeadLetter], object] | None = None,
     ) -> Monitor:
-        """Make a monitor of the same specification that goes on from what :meth:`to_state` gave."""
-        made = cls(specification, clock=clock, on_dead_letter=on_dead_letter)
-        made._book.restore(state["book"])
+        """Return a monitor that goes on from a state.
+
+        Parameters
+        ----------
+        specification : MonitorSpecification
+            That of the monitor whose state it is; this is not checked here, see :meth:`load`.
+        state : mapping
+            What :meth:`to_state` returned.
+        clock, on_dead_letter
+            As for :class:`Monitor`.
+
+        Returns
+        -------
+        Monitor
+
+        Examples
+        --------
+        >>> specification = MonitorSpecification.from_dict({
+        ...     "properties": [{"property": "demographic_parity", "bound": "1/10"}]})
+        >>> monitor = Monitor(specification)
+        >>> alerts = monitor.observe({"group": "a", "decision": 1})
+        >>> Monitor.from_state(specification, monitor.to_state()).status() == monitor.status()
+        True
+        """
+        monitor = cls(specification, clock=clock, on_dead_letter=on_dead_letter)
+        monitor._book.restore(state["book"])
         if "timeline" in state:
-            made._timeline.restore(state["timeline"])
-        elif made._book.time is not None:  # of a former version
-            made._timeline.go_on(made._book.time)
-        for judge, kept in zip(made._judges, state["judges"], strict=True):
-            judge.restore(kept)
-        return made
+            monitor._timeline.restore(state["timeline"])
+        elif monitor._book.time is not None:  # of a former version
+            monitor._timeline.go_on(monitor._book.time)
+        for judge, judge_state in zip(monitor._judges, state["judges"], strict=True):
+            judge.restore(judge_state)
+        return monitor
 
     def save(self, path: Path | str) -> None:
-        """Write all that is kept to a file, in place of one that is there, as a whole."""
+        """Write the state to a file, as a whole or not at all; replace one that is there.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, JSON; :meth:`load` reads it.
+        """
         write_state(Path(path), self.specification, self.to_state())
 
     @classmethod
@@ -345,12 +444,29 @@ class Monitor:
         clock: Callable[[], float] | None = None,
         on_dead_letter: Callable[[trials.DeadLetter], object] | None = None,
     ) -> Monitor:
-        """Go on from a file that :meth:`save` wrote, of the specification if one is given.
+        """Return a monitor that goes on from a file.
 
-        A ResultError says if it is none, is damaged, or is of another version or specification.
+        Parameters
+        ----------
+        path : path-like
+            A file that :meth:`save` wrote.
+        specification : MonitorSpecification, optional
+            That the file must be of; left out, the file's own is taken.
+        clock, on_dead_letter
+            As for :class:`Monitor`.
+
+        Returns
+        -------
+        Monitor
+
+        Raises
+        ------
+        ResultError
+            If the file cannot be read, is no state, is damaged, or is of another version or
+            specification.
         """
-        found, state = read_state(Path(path), specification)
+        saved, state = read_state(Path(path), specification)
         try:
-            return cls.from_state(found, state, clock=clock, on_dead_letter=on_dead_letter)
+            return cls.from_state(saved, state, clock=clock, on_dead_letter=on_dead_letter)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise damaged(Path(path), error) from error

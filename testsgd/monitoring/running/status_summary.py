@@ -1,4 +1,4 @@
-"""How a stream stands: the parts of its status, and how they are summed up."""
+"""The status of a monitored stream: its parts, and how they are computed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from testsgd.scoring import confidence_sequence, pair_interval
 Standing = Literal["beyond", "within", "undecided"]
 Interval = tuple[float, float]
 _NOTHING_KNOWN = (0.0, 1.0)
-# What of a comparison is said as it is.
-_KEPT = ("conditions", "alerts", "in_alert", "first_alert", "windows_judged", "windows_above")
 
 
 @dataclass(frozen=True)
 class GroupStatus(judging.AlertedGroup):
-    """A group in a comparison; its counts are of the sliding window, if there is one."""
+    """The counters, the estimated rate and its interval of a group in a comparison.
+
+    The counters are those of the sliding window, if there is one, and of the whole stream
+    otherwise.
+    """
 
     # Of its rate, by evidence; holds at all times with the confidence, for this group alone. None
     # where estimates decide.
@@ -32,7 +34,18 @@ class GroupStatus(judging.AlertedGroup):
 
 @dataclass(frozen=True)
 class ComparisonStatus:
-    """A property within one combination of given values."""
+    """The counts, the bias and the alerts of a property within one combination of given values.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> people = [{"group": "ab"[n % 2], "decision": n % 2} for n in range(400)]
+    >>> result = testsgd.monitor({
+    ...     "properties": [{"property": "demographic_parity", "bound": 0.1}]}, people)
+    >>> (comparison,) = result.monitor.status().comparisons
+    >>> comparison.trials, comparison.bias, comparison.standing
+    (400, Fraction(1, 1), 'beyond')
+    """
 
     property: MonitoredProperty
     conditions: judging.Given
@@ -60,12 +73,24 @@ class ComparisonStatus:
 
 @dataclass(frozen=True)
 class MonitorStatus:
-    """How the whole stream stands.
+    """The counts of all events and trials of a stream, and the status of every comparison.
 
-    `repeated` events say what was known, `ignored` ones play no part, and `waiting` ones are not
-    among the `events` yet. `dropped` trials were ended by a deadline, `open` ones are not complete,
-    `uncompared` ones are beyond the thousandth combination of given values. Dead letters were not
-    counted because of their time; `unit` is how that is written, None if no time is needed.
+    `repeated` events have only known values, `ignored` ones add nothing to any trial, and `waiting`
+    ones are not among the `events` yet. `unknown` counts decisions on groups that are not compared,
+    `late` counts labels that came too late. `dropped` trials had no label at their deadline, `open`
+    ones are not complete, `uncompared` ones are beyond the thousandth combination of given values.
+    Dead letters were not counted because of their time; `unit` is how that is written, None if no
+    time is needed.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> monitor = testsgd.load_monitor({
+    ...     "properties": [{"property": "demographic_parity", "bound": 0.1}]})
+    >>> alerts = monitor.observe({"group": "a", "decision": 1})
+    >>> status = monitor.status()
+    >>> status.events, status.decided, status.alerts, status.standing
+    (1, 1, 0, 'undecided')
     """
 
     events: int
@@ -112,7 +137,7 @@ class MonitorStatus:
 
     @property
     def standing(self) -> Standing:
-        """Of everything: "beyond" if an alert was ever raised, "within" if nothing is open."""
+        """Of all comparisons: "beyond" if an alert was ever raised, "within" if all are within."""
         if self.alerts:
             return "beyond"
         within = [comparison.standing == "within" for comparison in self.comparisons]
@@ -122,34 +147,41 @@ class MonitorStatus:
 def sum_up(
     comparisons: Sequence[judging.Comparison], settings: EvidencePart
 ) -> tuple[ComparisonStatus, ...]:
-    """Describe how each comparison stands, by evidence as sure as the settings say."""
+    """Return the status of each comparison, with intervals of the confidence of the settings."""
     proving = [comparison for comparison in comparisons if comparison.evidence is not None]
     tops = [top for comparison in proving for top in comparison.counts.numerators]
     bottoms = [bottom for comparison in proving for bottom in comparison.counts.denominators]
-    tuned_for = settings.tuned_for
-    low, high = confidence_sequence(tops, bottoms, settings.confidence, tuned_for=tuned_for)
+    low, high = confidence_sequence(
+        tops, bottoms, settings.confidence, tuned_for=settings.tuned_for
+    )
     # Of the rates of all groups, where evidence decides.
     ends = iter(zip(low.tolist(), high.tolist(), strict=True))
-    stood = []
+    statuses = []
     for comparison, bias in zip(comparisons, _bias_intervals(comparisons, settings), strict=True):
-        names, estimates = comparison.counts.names, comparison.evidence is None
-        rates = [None if estimates else next(ends) for _ in names]
-        stood.append(_status(comparison, rates, bias))
-    return tuple(stood)
+        by_estimates = comparison.evidence is None
+        rates = [None if by_estimates else next(ends) for _ in comparison.counts.names]
+        statuses.append(_status(comparison, rates, bias))
+    return tuple(statuses)
 
 
 def _bias_intervals(
     comparisons: Sequence[judging.Comparison], settings: EvidencePart
 ) -> list[Interval | None]:
-    """Return the interval of the largest bias of two groups of each comparison.
+    """Return the interval of the largest bias of two groups of each comparison; None by estimates.
 
-    It lies above the lower ends of all pairs, and below their largest upper end.
+    The pairs of groups have intervals that hold together. The lower end is the largest lower end of
+    a pair, the upper end the largest upper end.
     """
     biases: list[Interval | None] = [None] * len(comparisons)
     for measure in ("difference", "ratio"):
-        owners, tops, bottoms, errors = [], [], [], []
+        # One entry for each pair of groups of each comparison.
+        owners: list[int] = []
+        tops: list[list[int]] = []
+        bottoms: list[list[int]] = []
+        errors: list[float] = []
         for index, comparison in enumerate(comparisons):
-            evidence, counts = comparison.evidence, comparison.counts
+            evidence = comparison.evidence
+            counts = comparison.counts
             if evidence is None or evidence.bet["measure"] != measure:
                 continue
             known = sum(bottom > 0 for bottom in counts.denominators)
@@ -162,8 +194,9 @@ def _bias_intervals(
                 errors.append(error)
         if not owners:
             continue
-        confidences, tuned_for = 1 - np.array(errors), settings.tuned_for
-        low, high = pair_interval(tops, bottoms, confidences, measure=measure, tuned_for=tuned_for)
+        low, high = pair_interval(
+            tops, bottoms, 1 - np.array(errors), measure=measure, tuned_for=settings.tuned_for
+        )
         for index, least, most in zip(owners, low.tolist(), high.tolist(), strict=True):
             before = biases[index] or _NOTHING_KNOWN
             biases[index] = max(before[0], least), max(before[1], most)
@@ -173,23 +206,39 @@ def _bias_intervals(
 def _status(
     comparison: judging.Comparison, intervals: Sequence[Interval | None], interval: Interval | None
 ) -> ComparisonStatus:
-    counts, kept = comparison.counts, {name: getattr(comparison, name) for name in _KEPT}
-    groups = zip(comparison.groups(counts), intervals, strict=True)
+    """Return the status of a comparison, with the intervals of its rates and its bias."""
+    counts = comparison.counts
+    groups = [
+        GroupStatus(
+            name=group.name,
+            numerator=group.numerator,
+            denominator=group.denominator,
+            estimate=group.estimate,
+            interval=ends,
+        )
+        for group, ends in zip(comparison.groups(counts), intervals, strict=True)
+    ]
     return ComparisonStatus(
-        **kept,
         property=comparison.monitored,
-        groups=tuple(GroupStatus(**vars(group), interval=ends) for group, ends in groups),
+        conditions=comparison.conditions,
+        groups=tuple(groups),
         trials=comparison.counted,
         bias=comparison.bias(counts),
         estimate=comparison.estimate(counts),
         interval=interval,
         standing=_standing(comparison, interval),
         trajectory=tuple(comparison.trajectory),
+        alerts=comparison.alerts,
+        in_alert=comparison.in_alert,
+        first_alert=comparison.first_alert,
         windows=tuple(comparison.windows),
+        windows_judged=comparison.windows_judged,
+        windows_above=comparison.windows_above,
     )
 
 
 def _standing(comparison: judging.Comparison, interval: Interval | None) -> Standing:
+    """Return whether a comparison is beyond its bound, within it, or neither is known."""
     monitored = comparison.monitored
     if comparison.in_alert:
         return "beyond"

@@ -50,7 +50,16 @@ class PropertyPart(PropertyTable):
 
 @dataclass(frozen=True)
 class MonitoredProperty:
-    """A property that a monitor watches."""
+    """A property that a monitor watches, with every default filled in.
+
+    Examples
+    --------
+    >>> specification = MonitorSpecification.from_dict({
+    ...     "properties": [{"property": "demographic_parity", "bound": 0.1}]})
+    >>> (watched,) = specification.monitored
+    >>> watched.name, watched.bound, watched.rule, watched.check
+    ('demographic_parity', Fraction(1, 10), 'evidence', 'every')
+    """
 
     name: str  # What reports call it; no two of a monitor have the same.
     fairness: FairnessProperty  # What is counted, and how rates are compared.
@@ -62,7 +71,7 @@ class MonitoredProperty:
     check: Check  # After every trial, or at the end of each tumbling window.
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that it says, in types that JSON knows."""
+        """Return all its settings, in types that JSON knows."""
         return {
             "name": self.name,
             "measure": self.fairness.measure,
@@ -81,17 +90,19 @@ def allows_evidence(fairness: FairnessProperty) -> bool:
     return all(whole == 1 and part <= 1 for part, whole in fairness.kinds)
 
 
-def _told_apart(names: list[str]) -> list[str]:
+def _distinct_names(names: list[str]) -> list[str]:
     """Return names of which no two are equal: the second of a name has "(2)" behind it."""
-    taken, seen, made = set(names), Counter[str](), []
+    used = set(names)
+    occurrences = Counter[str]()
+    distinct: list[str] = []
     for name in names:
-        seen[name] += 1
+        occurrences[name] += 1
         new = name
-        while seen[name] > 1 and (new := f"{name} ({seen[name]})") in taken:
-            seen[name] += 1
-        taken.add(new)
-        made.append(new)
-    return made
+        while occurrences[name] > 1 and (new := f"{name} ({occurrences[name]})") in used:
+            occurrences[name] += 1
+        used.add(new)
+        distinct.append(new)
+    return distinct
 
 
 def _at_least_one(properties: Any) -> Any:
@@ -174,17 +185,27 @@ class MonitorSpecification(ExactDocument):
     @cached_property
     def monitored(self) -> tuple[MonitoredProperty, ...]:
         """The properties with a name and everything filled in; equalized odds are two."""
-        made, window = [], self.window.kind
+        watched: list[MonitoredProperty] = []
+        window = self.window.kind
         for part in self.properties:
             given = f" given {' and '.join(part.condition_on)}" if part.condition_on else ""
             check: Check = part.check or ("end" if window == "tumbling" else "every")
             for fairness in part.all_made():
                 proved = window == "all" and allows_evidence(fairness)
                 rule = part.rule or ("evidence" if proved else "estimate")
-                written = part.bound, part.empty_group, part.condition_on, rule, check
-                made.append(MonitoredProperty(f"{fairness.name}{given}", fairness, *written))
-        names = _told_apart([watched.name for watched in made])
-        return tuple(replace(watched, name=name) for watched, name in zip(made, names, strict=True))
+                watched.append(
+                    MonitoredProperty(
+                        name=f"{fairness.name}{given}",
+                        fairness=fairness,
+                        bound=part.bound,
+                        empty_group=part.empty_group,
+                        condition_on=part.condition_on,
+                        rule=rule,
+                        check=check,
+                    )
+                )
+        names = _distinct_names([known.name for known in watched])
+        return tuple(replace(known, name=name) for known, name in zip(watched, names, strict=True))
 
     @cached_property
     def given_fields(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""From events to trials: what is said of one person, joined, in the order it becomes known."""
+"""From events to trials: the events of one person are joined, in the order in which they come."""
 
 import lazy_loader
 

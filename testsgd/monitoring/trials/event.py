@@ -1,4 +1,4 @@
-"""Reading an event: which of its fields matter, and what their values mean."""
+"""Reads events: the fields that matter, and the meaning of their values."""
 
 from __future__ import annotations
 
@@ -46,10 +46,12 @@ class Moment(NamedTuple):
 
 
 def moment_of(value: Any, field: str = "time", unit: Unit | None = None) -> Moment | None:
-    """Read a moment, a number or a date; None if the value is missing.
+    """Return the moment that a number or a date stands for; None if the value is missing.
 
-    Text is a number or ISO 8601, UTC without a zone. `unit`: of numbers; left out, their size says
-    it: what would be a date from 1973 to 5138. With "iso" digits alone are a date.
+    Text is a number or ISO 8601, UTC without a zone. `unit` is that of numbers. Left out, it is the
+    first unit in which the number is a date from 1973 to 5138; smaller numbers are seconds of a
+    clock of the stream's own. With "iso" digits alone are a date. An EventError refuses any other
+    value.
     """
     if isinstance(value, np.datetime64):
         value = str(value)
@@ -121,7 +123,7 @@ def _no_moment(value: Any, field: str) -> EventError:
 
 
 class Event(NamedTuple):
-    """What an event says of the trial `name`; None is what it does not say. Time is in seconds."""
+    """The values of an event of the trial `name`; None where it has none. Time is in seconds."""
 
     name: str | None
     group: str | None

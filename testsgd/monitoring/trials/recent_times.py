@@ -1,4 +1,4 @@
-"""The most recent times of a stream: what most of them say decides, not what single ones do."""
+"""The most recent times of a stream, and whether most of them were dropped or agree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENOUGH = 3
 
 
 class Dropped(NamedTuple):
-    """The time of an event that was not counted, and why."""
+    """The time of an event that was not counted, and the reason."""
 
     reason: Literal["late", "unit"]
     time: float
@@ -35,8 +35,8 @@ class ClockSettings:
     to: float | None = None
     dropped: int = 0  # Events that were lost until then, of all times together.
 
-    def and_again(self, *, before: float | None, to: float, dropped: int) -> ClockSettings:
-        """Return the same with one more."""
+    def set_once_more(self, *, before: float | None, to: float, dropped: int) -> ClockSettings:
+        """Return the settings after the clock was set once more."""
         return ClockSettings(self.number + 1, before, to, self.dropped + dropped)
 
     def to_state(self) -> list[Any]:
@@ -73,5 +73,5 @@ class RecentTimes:
 
     @classmethod
     def from_state(cls, state: Iterable[Any]) -> RecentTimes:
-        """Make the window of what :meth:`to_state` gave."""
+        """Return the window that :meth:`to_state` wrote."""
         return cls(None if event is None else Dropped(*event) for event in state)

@@ -29,10 +29,21 @@ from testsgd.monitoring.trials.recent_times import (
 _MOST_KEPT = 100
 Reason = Literal["unit", "ahead", "late", "wrong"]
 Fate = Literal["take", "wait", "confirm", "unit", "ahead", "late"]
+Position = Literal["near", "late", "very late", "far ahead"]
+
+# The fate of an event by whether its time is in the stream's unit, whether time is settled, and
+# where its time lies, see `Timeline._position`. `Timeline.fate` says when it is decided otherwise.
+_FATES: dict[tuple[bool, bool], dict[Position, Fate]] = {
+    # (same unit, settled): position -> fate
+    (True, True): {"near": "take", "late": "late", "very late": "late", "far ahead": "wait"},
+    (True, False): {"near": "take", "late": "late", "very late": "wait", "far ahead": "wait"},
+    (False, True): {"near": "unit", "late": "unit", "very late": "unit", "far ahead": "unit"},
+    (False, False): {"near": "wait", "late": "wait", "very late": "wait", "far ahead": "wait"},
+}
 
 
 class Arrival(NamedTuple):
-    """An event that came: as it was read, as it was given, and where it stands in its source."""
+    """An event as it was read, as it was given, and its place in its source."""
 
     event: Event
     given: Mapping[str, Any]
@@ -41,7 +52,27 @@ class Arrival(NamedTuple):
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """An event that was not counted, because of its time."""
+    """An event that was not counted, because of its time.
+
+    It moved no time, and the events after it were counted as if it had not come.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> letters = []
+    >>> monitor = testsgd.load_monitor(
+    ...     {
+    ...         "time": {"max_skew": "1 d"},
+    ...         "properties": [{"property": "demographic_parity", "bound": 0.1}],
+    ...     },
+    ...     clock=lambda: 0,
+    ...     on_dead_letter=letters.append,
+    ... )
+    >>> monitor.observe({"group": "a", "decision": 1, "time": "1970-01-03"}, place=1)
+    ()
+    >>> letters[0].reason, letters[0].place
+    ('ahead', 1)
+    """
 
     # Its time is in another unit than the stream's; it is too far ahead, or too late; or it waited
     # for others to confirm its time and did not fit when they had.
@@ -74,7 +105,9 @@ class Timeline:
     """
 
     def __init__(self, part: TimePart, clock: Callable[[], float]) -> None:
-        self.lateness, self._skew, self._clock = part.late, part.skew, clock
+        self.lateness = part.late
+        self._skew = part.skew
+        self._clock = clock
         self._declared = part.unit is not None
         self.time: float | None = None
         self.unit: Unit | None = None
@@ -83,7 +116,7 @@ class Timeline:
         self.settings = ClockSettings()
         self._recent = RecentTimes()
         self._against = 0  # events that went on where time was, since the first one waits
-        self._said: float | None = None  # the moment that was said to be beyond doubt
+        self._given: float | None = None  # the last moment that was given to `move`
         self._now = -math.inf  # the present moment, when an event came
         self._live = False
         # What was believed so far, with all that had no time; None once that is settled.
@@ -95,27 +128,52 @@ class Timeline:
         return self._first is None
 
     def fate(self, event: Event) -> Fate:
-        """Decide what becomes of an event with a time; "confirm": what waits is believed, too."""
-        time, unit, now = event.time, event.unit, self._clock()
+        """Decide what becomes of an event with a time, and note the present moment.
+
+        An event that is ahead of the clock by more than `max_skew` is a dead letter, "ahead". The
+        first event that is not is taken. For any other one the table `_FATES` says what becomes of
+        it, but where that is to wait it is confirmed at once if it is in the stream's unit, the
+        last event that was taken was as close to the clock as `max_skew`, and this one is not
+        farther behind the clock: a live stream goes on after a silence.
+
+        Returns
+        -------
+        Fate
+            "take": it is believed. "wait": it waits until others agree with it. "confirm": it is
+            believed, and so are the events that wait and lead up to it. "ahead", "late", "unit":
+            it is a dead letter, unless most recent events are late or in its unit.
+        """
+        time = event.time
+        now = self._clock()
         assert time is not None
         self._now = now
         if time > now + self._skew:
             return "ahead"
         if self.time is None:
             return "take"
-        late = self.is_late(event)
-        near = not late and time <= self.time + self._skew
-        if near and unit == self.unit:
-            return "take"
+        position = self._position(time, self.time)
+        same = self._is_in_own_unit(event, position)
+        fate = _FATES[same, self.settled][position]
+        if fate == "wait" and same and self._live and now - time <= self._skew:
+            return "confirm"
+        return fate
+
+    def _position(self, time: float, latest: float) -> Position:
+        """Return where a moment lies, by the latest one that is believed.
+
+        Near: at most `max_skew` later, and at most `lateness` earlier. Far ahead: later than that.
+        Late: earlier than that. Very late: earlier by more than `max_skew` beyond `lateness`.
+        """
+        if time < latest - self.lateness - ONE_MOMENT:
+            return "late" if time >= latest - self.lateness - self._skew else "very late"
+        return "near" if time <= latest + self._skew else "far ahead"
+
+    def _is_in_own_unit(self, event: Event, position: Position) -> bool:
+        """Return whether the time of an event is in the unit of the events that are believed."""
+        if self.unit is None or event.unit == self.unit:
+            return True
         # A clock of the stream's own may go on until its seconds could be a date.
-        same = self.unit in (unit, None) or (near and {unit, self.unit} == {"own", "s"})
-        if same and near:
-            return "take"
-        if same and late and (self.settled or time >= self.time - self.lateness - self._skew):
-            return "late"
-        if self.settled and not same:
-            return "unit"
-        return "confirm" if same and self._live and now - time <= self._skew else "wait"
+        return position == "near" and {event.unit, self.unit} == {"own", "s"}
 
     def is_late(self, event: Event) -> bool:
         """Return whether an event is farther before the latest one than it may be."""
@@ -148,7 +206,7 @@ class Timeline:
                 self._first = None
 
     def wait(self, arrival: Arrival) -> list[Arrival]:
-        """Let an event wait; return what waits in vain, for too many do."""
+        """Let an event wait; return the oldest that wait if these are more than a window has."""
         self.waiting.append(arrival._replace(given=plain(arrival.given)))
         self._recent.note()
         surplus, self.waiting = self.waiting[:-WINDOW], self.waiting[-WINDOW:]
@@ -156,19 +214,22 @@ class Timeline:
 
     def agreed(self) -> list[Arrival]:
         """Return the events that wait and agree with the last one, if most recent events do."""
-        alike = [one for one in self.waiting if self._agree(one.event, self.waiting[-1].event)]
+        last = self.waiting[-1].event
+        alike = [arrival for arrival in self.waiting if self._agree(arrival.event, last)]
         if not self._recent.are_mostly(len(alike)):
             return []
         # A few of them may be far ahead of the rest, and these are to wait for others again.
         latest = median_low(map(_time_of, alike)) + self._skew
-        return [one for one in alike if _time_of(one) <= latest]
+        return [arrival for arrival in alike if _time_of(arrival) <= latest]
 
-    def _agree(self, one: Event, other: Event) -> bool:
+    def _agree(self, first: Event, second: Event) -> bool:
+        """Return whether two events are in one unit and, in the stream's, on one side of time."""
         assert self.time is not None
-        assert one.time is not None
-        assert other.time is not None
-        same_side = one.unit != self.unit or (one.time < self.time) == (other.time < self.time)
-        return one.unit == other.unit and same_side
+        assert first.time is not None
+        assert second.time is not None
+        if first.unit != second.unit:
+            return False
+        return first.unit != self.unit or (first.time < self.time) == (second.time < self.time)
 
     def led_up_to_last(self) -> list[Arrival]:
         """Return the last event that waits, and those right before it that lead up to it."""
@@ -212,10 +273,12 @@ class Timeline:
         if not times or (reason == "unit" and self._declared):
             return False
         moment = median_low(times)
-        if self._said is not None and moment < self._said:
+        if self._given is not None and moment < self._given:
             return False
         before = self.time
-        self.settings = self.settings.and_again(before=before, to=moment, dropped=len(times) - 1)
+        self.settings = self.settings.set_once_more(
+            before=before, to=moment, dropped=len(times) - 1
+        )
         self.time, self.unit = moment, event.unit
         self._first, self._live = None, False
         self._recent, self._against = RecentTimes(), 0
@@ -237,7 +300,7 @@ class Timeline:
 
     def move(self, time: float) -> None:
         """Move on to a moment that is beyond doubt; time does not go back before it."""
-        self.time, self._first, self._said = time, None, time
+        self.time, self._first, self._given = time, None, time
 
     def go_on(self, time: float) -> None:
         """Go on from how far the stream had come, where nothing else is known."""
@@ -247,8 +310,8 @@ class Timeline:
         """Count a dead letter; its reason and its words follow from how far the stream has come."""
         reason = reason or self._reason(arrival.event)
         self.dead[reason] += 1
-        told = said or self._words(arrival.event, reason)
-        return DeadLetter(reason, told, plain(arrival.given), arrival.place)
+        text = said or self._words(arrival.event, reason)
+        return DeadLetter(reason, text, plain(arrival.given), arrival.place)
 
     def _reason(self, event: Event) -> Reason:
         assert event.time is not None
@@ -257,24 +320,25 @@ class Timeline:
         return "ahead" if self.time is None or event.time > self.time else "late"
 
     def _words(self, event: Event, reason: Reason) -> str:
-        time, now = event.time, self.time
+        """Return the text of a dead letter's reason."""
+        time = event.time
         assert time is not None
         if reason == "unit" and self.unit is not None and event.unit is not None:
             own, others = UNIT_NAMES[event.unit], UNIT_NAMES[self.unit]
             return f"the time is in {own}, and that of the other events in {others}"
-        moment, latest = iso_text(time) or f"{time:g} s", iso_text(now) or f"{now} s"
+        moment, latest = iso_text(time) or f"{time:g} s", iso_text(self.time) or f"{self.time} s"
         if reason == "late":
             by = f"more than {duration_text(self.lateness)} before" if self.lateness else "before"
             return f"the time {moment} is {by} the latest one, {latest}"
-        told = f"the time {moment} is more than {duration_text(self._skew)} ahead of the"
+        ahead = f"the time {moment} is more than {duration_text(self._skew)} ahead of the"
         beyond = time > self._now + self._skew
-        return f"{told} clock" if beyond else f"{told} other events' at {latest}"
+        return f"{ahead} clock" if beyond else f"{ahead} other events' at {latest}"
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it."""
         first = None if self._first is None else _written(self._first)
         believed = {"time": self.time, "unit": self.unit, "live": self._live, "first": first}
-        decided = {"recent": self._recent.to_state(), "against": self._against, "said": self._said}
+        decided = {"recent": self._recent.to_state(), "against": self._against, "said": self._given}
         counted = {"dead": dict(self.dead), "set": self.settings.to_state()}
         return believed | {"waiting": _written(self.waiting)} | decided | counted
 
@@ -285,7 +349,7 @@ class Timeline:
         self.waiting = _read(state["waiting"])
         self.dead = {reason: state["dead"][reason] for reason in self.dead}
         self._recent = RecentTimes.from_state(state.get("recent", [None] * len(self.waiting)))
-        self._against, self._said = state.get("against", 0), state.get("said")
+        self._against, self._given = state.get("against", 0), state.get("said")
         self.settings = ClockSettings(*state.get("set", ()))
 
 
@@ -294,11 +358,11 @@ def _time_of(arrival: Arrival) -> float:
     return arrival.event.time
 
 
-def leads_up(one: Arrival, other: Arrival) -> bool:
+def leads_up(earlier: Arrival, later: Arrival) -> bool:
     """Return whether an event from before another may stay: in the same unit, and not later."""
-    if one.event.time is None:
+    if earlier.event.time is None:
         return True
-    return one.event.unit == other.event.unit and one.event.time <= _time_of(other)
+    return earlier.event.unit == later.event.unit and earlier.event.time <= _time_of(later)
 
 
 def plain(event: Mapping[str, Any]) -> dict[str, Any]:
@@ -318,7 +382,8 @@ def _written(arrivals: Iterable[Arrival]) -> list[list[Any]]:
 
 
 def _read(arrivals: Iterable[Iterable[Any]]) -> list[Arrival]:
-    events = ((Event(*said), *others) for said, *others in arrivals)
+    """Return arrivals from what :func:`_written` gave."""
+    events = ((Event(*values), *others) for values, *others in arrivals)
     return [
         Arrival(event._replace(conditions=tuple(event.conditions)), *others)
         for event, *others in events

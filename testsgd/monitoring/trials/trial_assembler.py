@@ -1,4 +1,4 @@
-"""Joins events to trials by their id, and says when a trial is decided and when it is complete.
+"""Joins events to trials by their id, and decides and completes trials.
 
 Nothing else makes trials depend on each other (the paper, section 3.1).
 """
@@ -15,6 +15,26 @@ from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.monitoring.trials.event import ONE_MOMENT, Event
 
 State = Literal["open", "closed", "unknown"]
+Phase = Literal["new", "open", "ended", "unknown"]
+Content = Literal["late label", "decision", "other"]
+Outcome = Literal["added", "repeated", "late", "ignored"]
+
+# What becomes of an event that is not refused, by the phase of its trial and by its content:
+# added to its trial, or counted as repeated, late or ignored without a change of any trial.
+#
+# Phases. "new": no trial has the id, or an ended one had it and the id is free again (or the event
+# has no id and begins a trial). "open": the trial waits for more. "ended": it is complete, or its
+# deadline is over. "unknown": its group is not among those that are compared.
+#
+# Contents. "late label": the label of a trial that takes no label any more, see
+# `TrialAssembler._has_late_label`; a trial of an unknown group takes none at all, so it has none
+# that is late. "decision": any other event with a decision. "other": any other event.
+_OUTCOMES: dict[Phase, dict[Content, Outcome]] = {
+    "new": {"late label": "late", "decision": "added", "other": "added"},
+    "open": {"late label": "late", "decision": "added", "other": "added"},
+    "ended": {"late label": "late", "decision": "repeated", "other": "repeated"},
+    "unknown": {"decision": "repeated", "other": "ignored"},
+}
 
 # Every pair of groups is compared, so that many more would fill the memory.
 MOST_GROUPS = 200
@@ -33,9 +53,10 @@ class Trial(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What became of a trial, and when: at an event, or at its deadline.
+    """A trial that was decided, completed or dropped, and when: at an event, or at its deadline.
 
-    Its decision is known; so is its label, or taken as known at the deadline; or it is not counted.
+    Decided: all but its label is known. Complete: its label is known too, or assumed at the
+    deadline. Dropped: it has no label at the deadline, and is not counted.
     """
 
     kind: Literal["decided", "complete", "dropped"]
@@ -45,12 +66,12 @@ class Step(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Record:
-    """What the events of one trial have said so far; None where nothing was.
+    """What is known of one trial from its events so far; None where nothing is known.
 
-    `number`: how many were decided before, or -1. `time`: when it was decided, which is when the
-    last of what decides it was said first; until then the latest of these moments so far. `due`:
-    its deadline; `labelled`: the time of its label; `said`: when group, decision and conditions
-    were said first, in time.
+    `number`: how many trials were decided before, or -1. `time`: when it was decided: group,
+    decision and conditions each have the time of their earliest event, and the latest of these
+    counts; until the trial is decided the latest so far. `due`: its deadline; `labelled`: the time
+    of its label; `said`: these earliest times, of the group, the decision and the conditions.
     """
 
     name: str | None
@@ -71,15 +92,15 @@ class Record:
         return self.group is not None and self.decision is not None and None not in self.conditions
 
     def add(self, event: Event) -> bool:
-        """Take what an event says, see :meth:`check`, and say whether it was not known."""
+        """Add the values of an event that passed :meth:`check`; return whether any is new."""
         changed = False
         if event.group is not None and self.group is None:
             self.group, changed = event.group, True
         if event.decision is not None and self.decision is None:
             self.decision, changed = event.decision, True
         if event.conditions and None in self.conditions:
-            both = zip(self.conditions, event.conditions, strict=True)
-            given = tuple(known if said is None else said for known, said in both)
+            pairs = zip(self.conditions, event.conditions, strict=True)
+            given = tuple(known if new is None else new for known, new in pairs)
             changed = changed or given != self.conditions
             self.conditions = given
         time = event.time
@@ -93,20 +114,20 @@ class Record:
         return changed
 
     def _earliest(self, event: Event, time: float) -> tuple[float | None, ...]:
-        """Return when each of what decides the trial was said first, this event included."""
-        nothing = (None,) * len(self.conditions)
-        facts = (event.group, event.decision, *(event.conditions or nothing))
-        known = self.said or (None, None, *nothing)
+        """Return the earliest times of group, decision and conditions, this event included."""
+        no_conditions = (None,) * len(self.conditions)
+        values = (event.group, event.decision, *(event.conditions or no_conditions))
+        known = self.said or (None, None, *no_conditions)
         return tuple(
-            moment if fact is None else time if moment is None else min(moment, time)
-            for fact, moment in zip(facts, known, strict=True)
+            moment if value is None else time if moment is None else min(moment, time)
+            for value, moment in zip(values, known, strict=True)
         )
 
     def check(self, event: Event, given_fields: tuple[str, ...]) -> None:
-        """Check that an event says nothing else than was said."""
-        said = (event.group, event.decision, event.label, *event.conditions)
+        """Refuse an event that has another value than an earlier event of the trial."""
+        values = (event.group, event.decision, event.label, *event.conditions)
         known = (self.group, self.decision, self.label, *self.conditions)
-        for index, (new, old) in enumerate(zip(said, known, strict=True)):
+        for index, (new, old) in enumerate(zip(values, known, strict=True)):
             if new is not None and old is not None and new != old:
                 field = ("group", "decision", "label", *given_fields)[index]
                 who = "this trial" if self.name is None else f"the trial {self.name!r}"
@@ -116,7 +137,7 @@ class Record:
                 raise EventError(what, where=field, remedy=remedy, **details)
 
     def trial(self, label: int | None) -> Trial:
-        """Return the trial that it is by now."""
+        """Return the decided trial, with a label or without one."""
         assert self.group is not None
         assert self.decision is not None
         given = tuple(value for value in self.conditions if value is not None)
@@ -128,13 +149,13 @@ class Record:
 
     @classmethod
     def from_state(cls, state: list[Any]) -> Record:
-        """Make a record of what :meth:`to_state` gave; in former versions it had no last part."""
+        """Return a record from :meth:`to_state`; former versions wrote no last part."""
         name, group, decision, label, given, *others = state
         record = cls(name, group, decision, label, tuple(given), *others)
         record.said = tuple(record.said)
         if not record.said and record.time is not None:
-            facts = (record.group, record.decision, *record.conditions)
-            record.said = tuple(None if fact is None else record.time for fact in facts)
+            values = (record.group, record.decision, *record.conditions)
+            record.said = tuple(None if value is None else record.time for value in values)
         return record
 
 
@@ -146,15 +167,19 @@ class TrialAssembler:
     """
 
     def __init__(self, specification: MonitorSpecification) -> None:
-        rules, names = specification.trials, specification.groups.names
+        rules = specification.trials
+        names = specification.groups.names
         self._given = specification.given_fields
         self._labelled = any(watched.fairness.labelled for watched in specification.monitored)
-        self._names, self._found = None if names is None else frozenset(names), set(names or ())
+        self._names = None if names is None else frozenset(names)
+        self._groups = set(names or ())  # the names, or without them all groups that have come
         self._passes = specification.groups.unknown == "pass"
         self._ignores = specification.events.others == "ignore"
-        self._remembers, self._without_label = rules.repeated == "ignore", rules.without_label
+        self._remembers = rules.repeated == "ignore"
+        self._without_label = rules.without_label
         self._deadline = rules.deadline if self._labelled else None
-        self._needs_time, self._lateness = specification.needs_time, specification.time.late
+        self._needs_time = specification.needs_time
+        self._lateness = specification.time.late
         self._waits = self._deadline is not None and rules.count == "deadline"
         self._records: dict[str, Record] = {}
         self._anonymous: dict[int, Record] = {}  # the open ones, by their number
@@ -171,39 +196,41 @@ class TrialAssembler:
         """The moment before which no event will come: the time, less how late one may be."""
         return None if self.time is None else self.time - self._lateness
 
-    def take(self, event: Event, now: float | None = None) -> list[Step]:
-        """Take an event; return what became of which trials, those whose deadline has passed first.
+    def take(self, event: Event, reached: float | None = None) -> list[Step]:
+        """Take an event; return the steps of trials, those whose deadline has passed first.
 
-        `now`: how far the stream has come; the event's time if left out. An error changes nothing.
+        An event that adds nothing to any trial is ignored. For any other one the table `_OUTCOMES`
+        says what becomes of it, by the phase of its trial and by its content. An error changes
+        nothing.
+
+        Parameters
+        ----------
+        event : Event
+        reached : float, optional
+            How far the stream has come, in seconds; the event's time if left out.
+
+        Returns
+        -------
+        list of Step
+
+        Raises
+        ------
+        EventError
+            If the event is empty (unless others are ignored), has no time where one is needed,
+            says another value than an earlier event of its trial, is of a group that is refused,
+            is a label for which no trial without an id waits, or begins a trial without an id and
+            leaves out more than the label.
         """
-        now = event.time if now is None else now
-        nameless = event.decision is None and event.group is None
-        if nameless and self._plays_no_part(event):
-            return self._counted(event, "ignored", now)
-        record, new = self._find(event)
-        if self._needs_time and event.time is None:
-            what = "the event has no time, and deadlines and windows in time need one"
-            remedy = "give its time, in seconds or as text in ISO 8601"
-            raise EventError(what, where="time", remedy=remedy)
-        labels = event.name is not None and event.label is not None
-        if new and nameless and labels and not self._remembers:
-            # It is of a trial whose id is free again, so not of the next one.
-            return self._counted(event, "late", now)
-        if event.group is not None and event.group not in self._found:
-            self._check_group(event.group)
-        if record.state == "unknown":
-            record.check(event, self._given)
-            return self._counted(event, "ignored" if event.decision is None else "repeated", now)
-        if not new:
-            record.check(event, self._given)
-            if record.state == "closed" or self._overdue(record, event.time):
-                late = event.label is not None and record.label is None and self._labelled
-                return self._counted(event, "late" if late else "repeated", now)
-            if self._is_of_the_one_before(record, event):
-                return self._counted(event, "late", now)
-        elif event.name is None:
-            self._check_whole(event)
-        return self._enter(record, event, now, new=new)
+        reached = event.time if reached is None else reached
+        if self._is_ignored(event):
+            return self._count(event, "ignored", reached)
+        record, new = self._find_record(event)
+        phase = "new" if new else self._phase(record, event)
+        self._check(event, record, phase)
+        outcome = _OUTCOMES[phase][self._content(event, record, phase)]
+        if outcome == "added":
+            return self._add(record, event, reached, new=new)
+        return self._count(event, outcome, reached)
 
     def check_time(self, time: float) -> None:
         """Refuse a moment that is before the last event."""
@@ -212,47 +239,101 @@ class TrialAssembler:
             remedy = "give a moment that is not before the last event"
             raise EventError(what, where="time", remedy=remedy, time=time, before=self.time)
 
-    def _plays_no_part(self, event: Event) -> bool:
-        """Return whether an event without decision and group is to be left out, or refuse it."""
+    def _is_ignored(self, event: Event) -> bool:
+        """Return whether an event adds nothing to any trial; refuse an empty one if it is wrong."""
+        if event.decision is not None or event.group is not None:
+            return False
         if event.conditions and any(value is not None for value in event.conditions):
             return False
-        if event.label is None:
-            if self._ignores:
-                return True
-            remedy = 'name its fields in [events], or set others = "ignore" there'
-            what = "the event has neither a group, nor a decision, nor a label"
-            raise EventError(what, remedy=remedy)
-        return not self._labelled
+        if event.label is not None:
+            return not self._labelled
+        if self._ignores:
+            return True
+        remedy = 'name its fields in [events], or set others = "ignore" there'
+        what = "the event has neither a group, nor a decision, nor a label"
+        raise EventError(what, remedy=remedy)
 
-    def _find(self, event: Event) -> tuple[Record, bool]:
+    def _find_record(self, event: Event) -> tuple[Record, bool]:
         """Return the record that an event belongs to, and whether it is a new one, not kept yet."""
-        nothing = (None,) * len(self._given)
+        no_conditions = (None,) * len(self._given)
         if event.name is not None:
-            found = self._records.get(event.name)
+            known = self._records.get(event.name)
             # An id that may come again is free from the deadline on, whoever notices it first.
-            if found is None or (not self._remembers and self._overdue(found, event.time)):
-                return Record(event.name, conditions=nothing), True
-            return found, False
+            if known is None or (not self._remembers and self._is_overdue(known, event.time)):
+                return Record(event.name, conditions=no_conditions), True
+            return known, False
         if event.decision is not None or event.group is not None or event.label is None:
-            return Record(None, conditions=nothing), True
+            return Record(None, conditions=no_conditions), True
         if self._last is None or (self._last.state != "unknown" and self._last.label is not None):
             remedy = "give one label after each decision, or give both the id of their trial"
             raise EventError("no decision waits for this label", where="label", remedy=remedy)
         return self._last, False
 
+    def _phase(self, record: Record, event: Event) -> Phase:
+        """Return the phase that a kept trial is in when an event of it comes."""
+        if record.state == "unknown":
+            return "unknown"
+        if record.state == "closed" or self._is_overdue(record, event.time):
+            return "ended"
+        return "open"
+
+    def _content(self, event: Event, record: Record, phase: Phase) -> Content:
+        """Return what an event contains that matters for its outcome."""
+        if event.label is not None and self._has_late_label(event, record, phase):
+            return "late label"
+        return "other" if event.decision is None else "decision"
+
+    def _has_late_label(self, event: Event, record: Record, phase: Phase) -> bool:
+        """Return whether the label of an event is of a trial that takes no label any more.
+
+        - New trial: ids may come again, and the event has an id but no decision and no group. It
+          is of a trial whose id is free again, so not of the next one.
+        - Open trial: ids may come again, events may come out of order, and the event is from
+          before the trial was decided. It is of the trial that had the id before.
+        - Ended trial: properties count labels, and none was known when it ended.
+        - Trial of an unknown group: never.
+        """
+        if phase == "new":
+            begins = event.decision is not None or event.group is not None
+            return event.name is not None and not begins and not self._remembers
+        if phase == "open":
+            if self._remembers or not self._lateness or record.number < 0:
+                return False
+            decided = record.time
+            if event.time is None or decided is None:
+                return False
+            return event.time < decided - ONE_MOMENT
+        return phase == "ended" and record.label is None and self._labelled
+
+    def _check(self, event: Event, record: Record, phase: Phase) -> None:
+        """Refuse an event without a time that it needs, or one that does not fit its trial."""
+        if self._needs_time and event.time is None:
+            what = "the event has no time, and deadlines and windows in time need one"
+            remedy = "give its time, in seconds or as text in ISO 8601"
+            raise EventError(what, where="time", remedy=remedy)
+        if event.group is not None and event.group not in self._groups:
+            self._check_group(event.group)
+        if phase != "new":
+            record.check(event, self._given)
+        elif event.name is None:
+            self._check_whole(event)
+
     def _check_group(self, group: str) -> None:
+        """Refuse a new group that is not named, unless such groups pass or are still few enough."""
         if self._names is None:
-            many = len(self._found) >= MOST_GROUPS
+            refused = len(self._groups) >= MOST_GROUPS
             what = f"the group {group!r} is one more than the {MOST_GROUPS} that have come"
             remedy = "check which field is the group, or name the groups in [groups]"
         else:
-            many, what = not self._passes, f"the group {group!r} is unknown"
+            refused = not self._passes
+            what = f"the group {group!r} is unknown"
             known = ", ".join(sorted(self._names))
             remedy = f'the groups are {known}; set unknown = "pass" in [groups] to leave others out'
-        if many:
+        if refused:
             raise EventError(what, where="group", remedy=remedy, group=group)
 
     def _check_whole(self, event: Event) -> None:
+        """Refuse an event without an id that leaves out more than the label."""
         fields = ("group", "decision", *self._given)
         for field, value in zip(fields, event[1:3] + event.conditions, strict=True):
             if value is None:
@@ -260,60 +341,78 @@ class TrialAssembler:
                 remedy = "give it here, or give every event of a trial the same id"
                 raise EventError(what, where=field, remedy=remedy)
 
-    def _overdue(self, record: Record, time: float | None) -> bool:
+    def _is_overdue(self, record: Record, time: float | None) -> bool:
         due = record.due
         return due is not None and time is not None and time > due + ONE_MOMENT
 
-    def _is_of_the_one_before(self, record: Record, event: Event) -> bool:
-        """Return whether a label is of a trial that had the same id before this one was decided."""
-        if self._remembers or not self._lateness or event.label is None or record.number < 0:
-            return False
-        time, decided = event.time, record.time
-        return time is not None and decided is not None and time < decided - ONE_MOMENT
-
-    def _counted(self, event: Event, kind: str, now: float | None) -> list[Step]:
-        steps = self._begin(event, now)
+    def _count(self, event: Event, kind: str, reached: float | None) -> list[Step]:
+        """Count an event that changes no trial; return the trials that end by its time."""
+        steps = self._begin(event, reached)
         self.counters[kind] += 1
         return steps
 
-    def _enter(self, record: Record, event: Event, now: float | None, *, new: bool) -> list[Step]:
-        steps = self._begin(event, now)
+    def _add(self, record: Record, event: Event, reached: float | None, *, new: bool) -> list[Step]:
+        """Add an event to its trial; return the steps of trials that end by its time, and its own.
+
+        The first line that holds says what becomes of the trial:
+
+        ==================================================  ===================================
+        After the event                                     the trial
+        ==================================================  ===================================
+        its group is known and not compared                 is of an unknown group
+        nothing is known that was not known before          stays as it is; the event is repeated
+        group, decision or a condition is not known         stays open
+        no property counts labels                           is decided, and ends
+        the label is known, and is counted when it comes    is decided, and complete: it ends
+        otherwise                                           is decided; open until its deadline
+        ==================================================  ===================================
+        """
+        steps = self._begin(event, reached)
         if self._names is None and event.group is not None:
-            self._found.add(event.group)
+            self._groups.add(event.group)
         if new and record.name is not None:
-            before = self._records.get(record.name)
-            if before is not None:  # its deadline is over, but events may still be late
-                steps.append(self._end(before))
+            previous = self._records.get(record.name)
+            if previous is not None:  # its deadline is over, but events may still be late
+                steps.append(self._end(previous))
             self._records[record.name] = record
             self.open += 1
         changed = record.add(event)
         if self._names is not None and record.group is not None and record.group not in self._names:
-            self.counters["unknown"] += 1
-            record.state = "unknown"
-            if record.name is None:
-                self._last = record
-                return steps
-            self.open -= 1
-            if not self._remembers:
-                del self._records[record.name]
-            return steps
-        if not changed:
+            self._leave_out(record)
+        elif not changed:
             self.counters["repeated"] += 1
             if record.number >= 0 and self._deadline is not None:
                 self._set_deadline(record)
-            return steps
-        if record.number < 0 and record.whole:
+        elif record.whole:
+            steps += self._advance_trial(record, event)
+        return steps
+
+    def _leave_out(self, record: Record) -> None:
+        """Leave out a trial whose group turned out to be none of those that are compared."""
+        self.counters["unknown"] += 1
+        record.state = "unknown"
+        if record.name is None:
+            self._last = record
+            return
+        self.open -= 1
+        if not self._remembers:
+            del self._records[record.name]
+
+    def _advance_trial(self, record: Record, event: Event) -> list[Step]:
+        """Decide a trial of which all but the label is known, and complete it if that is known."""
+        steps: list[Step] = []
+        if record.number < 0:
             self._decide(record)
             steps.append(Step("decided", record.trial(None), record.time))
-        if record.number >= 0:
-            if not self._labelled:
-                self._close(record)
-            elif record.label is not None and not self._waits:
-                steps.append(Step("complete", record.trial(record.label), event.time))
-                self._close(record)
+        if not self._labelled:
+            self._close(record)
+        elif record.label is not None and not self._waits:
+            steps.append(Step("complete", record.trial(record.label), event.time))
+            self._close(record)
         return steps
 
     def _decide(self, record: Record) -> None:
+        """Give a trial its number when all but its label is known, and set its deadline."""
         record.number = self.counters["decided"]
         self.counters["decided"] += 1
         if record.name is None:
@@ -329,13 +428,14 @@ class TrialAssembler:
         if self._deadline is None or time is None or record.due == time + self._deadline:
             return
         record.due = time + self._deadline
-        if record.label is not None and self._overdue(record, record.labelled):
+        if record.label is not None and self._is_overdue(record, record.labelled):
             # It came before an earlier event of its trial did.
             record.label = None
             self.counters["late"] += 1
         heappush(self._due, (record.due, record.number, record))
 
     def _close(self, record: Record) -> None:
+        """End a trial; forget it, unless its id is remembered."""
         record.state = "closed"
         self.open -= 1
         if record.name is None:
@@ -343,14 +443,15 @@ class TrialAssembler:
         elif not self._remembers:
             del self._records[record.name]
 
-    def _begin(self, event: Event, now: float | None) -> list[Step]:
+    def _begin(self, event: Event, reached: float | None) -> list[Step]:
+        """Count an event, and let time pass to it; return the trials that end by that."""
         self.counters["events"] += 1
         if self.first_time is None:
             self.first_time = event.time
-        return self.advance(now)
+        return self.advance(reached)
 
     def advance(self, time: float | None) -> list[Step]:
-        """Let time pass; return the trials whose deadline has passed, ended."""
+        """Let time pass; end the trials whose deadline has passed, and return their steps."""
         if time is None:
             return []
         self.time = time if self.time is None else max(self.time, time)
@@ -379,7 +480,7 @@ class TrialAssembler:
         return steps
 
     def _end(self, record: Record) -> Step:
-        """End a trial at its deadline."""
+        """End a trial at its deadline; return its step, complete or dropped."""
         self._close(record)
         label = self._without_label if record.label is None else record.label
         if label == "drop":
@@ -394,14 +495,14 @@ class TrialAssembler:
             "records": [record.to_state() for record in self._records.values()],
             "anonymous": [record.to_state() for record in self._anonymous.values()],
             "last": None if last is None else last.to_state(),
-            "groups": sorted(self._found),
+            "groups": sorted(self._groups),
             "time": self.time,
             "first_time": self.first_time,
             "counters": dict(self.counters),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take up what :meth:`to_state` gave."""
+        """Go on from what :meth:`to_state` returned."""
         records = list(map(Record.from_state, state["records"]))
         self._records = {record.name: record for record in records if record.name is not None}
         anonymous = list(map(Record.from_state, state["anonymous"]))
@@ -414,6 +515,7 @@ class TrialAssembler:
         timed = [(record.due, record) for record in opened]
         self._due = [(due, record.number, record) for due, record in timed if due is not None]
         heapify(self._due)
-        self._found = set(state["groups"])
-        self.time, self.first_time = state["time"], state["first_time"]
+        self._groups = set(state["groups"])
+        self.time = state["time"]
+        self.first_time = state["first_time"]
         self.counters = {kind: state["counters"][kind] for kind in _COUNTED}
