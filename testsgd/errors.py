@@ -13,6 +13,7 @@ __all__ = [
     "ConfigurationError",
     "DataError",
     "DownloadError",
+    "GuaranteeBrokenError",
     "HorizonEndedError",
     "InfeasibleShieldError",
     "JournalError",
@@ -105,6 +106,13 @@ class InfeasibleShieldError(TestSGDError):
 
     Where it could be found, `details` has the smallest threshold for which a shield exists, as
     ``smallest_threshold``.
+    """
+
+
+class GuaranteeBrokenError(TestSGDError):
+    """A shield's decisions did not keep the bound that they guarantee: its policy is not sound.
+
+    `details` has the period, as ``period``, and its counters, as ``counts``.
     """
 
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from shield_runs import specification
 
-from testsgd.errors import ShieldFileError
-from testsgd.shielding.running import Shield
+from testsgd.errors import GuaranteeBrokenError, ShieldFileError
+from testsgd.shielding.running import Shield, shield_file
 from testsgd.shielding.synthesis import Storage
 
 KINDS: list[dict[str, Any]] = [
@@ -78,7 +78,7 @@ def test_the_same_shield_gives_the_same_layers(tmp_path: Path) -> None:
     with np.load(tmp_path / "one.npz", allow_pickle=False) as archive:
         header = json.loads(archive["header"].tobytes())
     assert header["format"] == "testsgd.shield"
-    assert header["version"] == 1
+    assert header["version"] == 2
     assert header["digest"] == shield.specification.digest(shield.inputs)
 
 
@@ -132,7 +132,7 @@ def test_a_log_that_changed_is_noticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"version": 2}, "the file has version 2, not 1; it is by testsgd"),
+        ({"version": 1}, "the file has version 1, not 2; it is by testsgd"),
         ({"format": "something"}, "the file is no shield"),
         ({"digest": "0"}, "damaged"),
         ({"stored": "windows", "width": 4}, "damaged"),
@@ -178,6 +178,58 @@ def test_a_changed_byte_is_noticed(saved: Path) -> None:
     saved.write_bytes(content)
     with pytest.raises(ShieldFileError, match="damaged"):
         Shield.load(saved)
+
+
+def without_decisions(path: Path, *, digest: bool) -> None:
+    """Rewrite a file so that its policy changes nothing, with a digest that fits or as it was."""
+    with np.load(path) as archive:
+        layers = {name: np.zeros_like(array) for name, array in archive.items() if name != "header"}
+    changes: dict[str, Any] = {name.replace(".", "_"): array for name, array in layers.items()}
+    if digest:
+        changes["policy_digest"] = shield_file._digest(layers)
+    rewrite(path, **changes)
+
+
+def test_other_decisions_are_not_loaded(saved: Path) -> None:
+    without_decisions(saved, digest=False)
+    with pytest.raises(ShieldFileError, match="its decisions are not those"):
+        Shield.load(saved)
+
+
+def unfair(shield: Shield, events: int) -> int:
+    """Recommend to accept one group and to reject the other; return how many were decided."""
+    for number in range(events):
+        group, recommendation = [("a", 1), ("b", 0)][number % 2]
+        try:
+            shield.decide(group, recommendation)
+        except GuaranteeBrokenError:
+            return number
+    return events
+
+
+def test_a_policy_that_does_not_keep_the_bound_is_stopped_at_the_end_of_the_period(
+    saved: Path, tmp_path: Path
+) -> None:
+    assert unfair(Shield.load(saved), 10) == 10
+    # Somebody who changes the decisions may change their digest, too.
+    without_decisions(saved, digest=True)
+    journal = tmp_path / "journal"
+    shield = Shield.load(saved, journal=journal)
+    assert unfair(shield, 10) == 9
+    assert (shield.bias, shield.step) == (1, 10)
+    with pytest.raises(GuaranteeBrokenError) as caught:
+        shield.decide("a", 1)
+    assert caught.value.details["period"] == 0
+    shield.close()
+    with pytest.raises(GuaranteeBrokenError):
+        Shield.load(saved, journal=journal)
+
+
+@pytest.mark.parametrize("keys", KINDS)
+def test_a_sound_policy_is_never_stopped(keys: dict[str, Any]) -> None:
+    shield = Shield.synthesize(specification(**keys))
+    periods = 1 if keys.get("shield") is None else 5
+    decisions(shield, shield.specification.horizon.length * periods)
 
 
 def test_no_shield_is_kept_as_infinite_cost(tmp_path: Path) -> None:

@@ -159,4 +159,5 @@ def _status(error: errors.TestSGDError) -> int:
         return 422
     if isinstance(error, errors.LabelError | errors.HorizonEndedError):
         return 409
-    return 503 if isinstance(error, errors.JournalError) else 400
+    unusable = isinstance(error, errors.JournalError | errors.GuaranteeBrokenError)
+    return 503 if unusable else 400

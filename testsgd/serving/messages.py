@@ -93,6 +93,8 @@ def answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
         If a label comes for no decision, or the label of the decision before is missing.
     HorizonEndedError
         If there are no more periods.
+    GuaranteeBrokenError
+        If a period has ended and its counters are not as the shield guarantees.
     JournalError
         If the journal cannot be written.
 

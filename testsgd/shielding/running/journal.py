@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from testsgd._files import lock
-from testsgd.errors import JournalError, TestSGDError
+from testsgd.errors import GuaranteeBrokenError, JournalError, TestSGDError
 from testsgd.shielding.running.periods import PeriodPolicy
 from testsgd.shielding.running.state import ShieldState
 
@@ -230,7 +230,7 @@ def replay(
                 if decision != written:
                     what = f"it has the decision {written}, and the shield decides {decision}"
                     raise ValueError(what)
-        except JournalError:
+        except (JournalError, GuaranteeBrokenError):
             raise
         except KeyError as error:
             raise journal.damaged(number, f"has no {error}") from error

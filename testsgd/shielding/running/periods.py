@@ -217,6 +217,16 @@ class PeriodPolicy:
         assert self._solution is not None
         return self._solution.policy.changes(step, counts, group, recommendation)
 
+    def is_kept(self, numerators: Tally, denominators: Tally) -> bool:
+        """Return whether the final counters of this period, one a group, are as guaranteed.
+
+        True as well if nothing is guaranteed for this period.
+        """
+        if self.bound is None or self._solution is None:
+            return True
+        requirement = self._solution.problem.requirement
+        return bool(requirement.holds(np.array([numerators]), np.array([denominators]))[0])
+
     def first_solution(self) -> synthesis.Solution:
         """Return the solution of the first period, found again if it was freed."""
         if self._is_first and self._solution is not None:

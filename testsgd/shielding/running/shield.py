@@ -8,7 +8,13 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from testsgd.errors import HorizonEndedError, LabelError, ParameterError, UnknownGroupError
+from testsgd.errors import (
+    GuaranteeBrokenError,
+    HorizonEndedError,
+    LabelError,
+    ParameterError,
+    UnknownGroupError,
+)
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running.journal import (
     Journal,
@@ -98,6 +104,7 @@ class Shield:
         layout = CounterLayout.of(fairness, groups=len(inputs.groups))
         self._state = ShieldState(layout, labelled=self._labelled)
         self._log = PeriodLog(specification, layout)
+        self._broken: GuaranteeBrokenError | None = None
         self._journal: Journal | None = None
         if journal is not None:
             opened = Journal(Path(journal), digest=specification.digest(inputs), fsync=fsync)
@@ -108,7 +115,7 @@ class Shield:
                     self._policy,
                     decide=self.decide,
                     observe=self.observe,
-                    close_period=self._close_period,
+                    close_period=self._log_period,
                 )
             except BaseException:
                 opened.close()
@@ -269,6 +276,9 @@ class Shield:
             If the group is unknown and the specification refuses unknown groups.
         HorizonEndedError
             If there are no more periods.
+        GuaranteeBrokenError
+            If this is the last decision of a period and the counters are not as guaranteed; and at
+            every decision after that.
         ParameterError
             If the recommendation is not 0 or 1, the cost is missing or not a finite number of at
             least 0, or the event was decided before with another group or recommendation.
@@ -289,6 +299,8 @@ class Shield:
             before = state.decided(event, index, recommendation)
             if before is not None:
                 return before
+        if self._broken is not None:
+            raise self._broken
         if state.waiting is not None:
             raise LabelError(
                 "the last decision waits for its label",
@@ -515,6 +527,22 @@ class Shield:
         self._state.next_period()
 
     def _close_period(self) -> None:
+        """Log the period, once the label of its last decision is known, and check its counters."""
+        state = self._state
+        if state.waiting is not None:
+            return
+        self._log_period()
+        if not self._policy.is_kept(*state.layout.totals(state.counts)):
+            self._broken = GuaranteeBrokenError(
+                f"the guarantee of period {state.period} is broken: its bias is {self.period_bias}",
+                where="shield",
+                remedy="trust this shield no more: synthesise it again from its specification",
+                period=state.period,
+                counts=self.counts,
+            )
+            raise self._broken
+
+    def _log_period(self) -> None:
         """Add the period to the log, once the label of its last decision is known."""
         if self._state.waiting is None:
             self._log.close(self._state, self._policy)

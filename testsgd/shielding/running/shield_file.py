@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import zipfile
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 from testsgd._files import atomic_path
 from testsgd._version import __version__
 from testsgd.errors import ShieldFileError, TestSGDError
+from testsgd.io import check_regular, loads_json, read_arrays
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running.periods import period_problem
 from testsgd.shielding.solving import Policy, WindowedPolicy
@@ -23,7 +26,8 @@ from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import ShieldProblem, Solution
 
 FORMAT = "testsgd.shield"
-VERSION = 1
+# Version 2 has a digest of the decisions.
+VERSION = 2
 _NO_SHIELD = "the file is no shield"
 _HEADER = "header"
 _LAYER = "layer."
@@ -45,6 +49,9 @@ def write_shield(
 ) -> None:
     """Write a shield to a file, whole or not at all; the solution is of the first period."""
     policy = solution.policy
+    layers = policy.layers if isinstance(policy, Policy) else policy.kept
+    by_step = dict(layers) if isinstance(layers, Mapping) else dict(enumerate(layers))
+    arrays = {f"{_LAYER}{step}": array for step, array in sorted(by_step.items())}
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -52,21 +59,20 @@ def write_shield(
         "specification": specification.to_dict(),
         "inputs": inputs.to_dict(),
         "digest": specification.digest(inputs),
+        "policy_digest": _digest(arrays),
         "expected_cost": solution.expected_cost if solution.feasible else None,
         "seconds": solution.seconds,
         "stored": "whole" if isinstance(policy, Policy) else "windows",
         "width": policy.width if isinstance(policy, WindowedPolicy) else None,
     }
     text = json.dumps(header, sort_keys=True, indent=1).encode()
-    arrays: dict[int, NDArray[Any]]
-    arrays = dict(enumerate(policy.layers)) if isinstance(policy, Policy) else dict(policy.kept)
     with (
         atomic_path(Path(path)) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
     ):
         _add(archive, _HEADER, np.frombuffer(text, dtype=np.uint8))
-        for step, array in sorted(arrays.items()):
-            _add(archive, f"{_LAYER}{step}", array)
+        for name, array in arrays.items():
+            _add(archive, name, array)
 
 
 def _add(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
@@ -77,12 +83,10 @@ def _add(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
 def read_shield(path: Path) -> SavedShield:
     """Return the contents of a shield's file; a ShieldFileError says why it cannot be read."""
     try:
-        with Path(path).open("rb") as stream:
-            if not zipfile.is_zipfile(stream):
-                raise _unusable(path, _NO_SHIELD)
-            stream.seek(0)
-            with np.load(stream, allow_pickle=False) as archive:
-                return _from_archive(path, archive)
+        if not zipfile.is_zipfile(path):
+            check_regular(path)
+            raise _unusable(path, _NO_SHIELD)
+        return _from_arrays(path, read_arrays(path))
     except ShieldFileError:
         raise
     except FileNotFoundError as error:
@@ -121,11 +125,11 @@ def check_specification(
         raise _unusable(path, what, keys=["inputs"])
 
 
-def _from_archive(path: Path, archive: np.lib.npyio.NpzFile) -> SavedShield:
-    """Check the header of an open file, and read what the file has."""
-    if _HEADER not in archive.files:
+def _from_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> SavedShield:
+    """Return what a file's arrays hold; the header is checked first."""
+    if _HEADER not in arrays:
         raise _unusable(path, _NO_SHIELD)
-    header = json.loads(archive[_HEADER].tobytes())
+    header = loads_json(arrays[_HEADER].tobytes())
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise _unusable(path, _NO_SHIELD)
     version = header.get("version")
@@ -138,12 +142,18 @@ def _from_archive(path: Path, archive: np.lib.npyio.NpzFile) -> SavedShield:
     if specification.digest(inputs) != header["digest"]:
         how = "its specification is not the one it was written with"
         raise _unusable(path, f"the file is damaged ({how})")
+    if (
+        _digest({name: arrays[name] for name in arrays if name != _HEADER})
+        != header["policy_digest"]
+    ):
+        how = "its decisions are not those it was written with"
+        raise _unusable(path, f"the file is damaged ({how})")
     problem = period_problem(specification, inputs)
     written_cost = header["expected_cost"]
     expected_cost = math.inf if written_cost is None else float(written_cost)
     solution = Solution(
         problem=problem,
-        policy=_policy(problem, archive, header),
+        policy=_policy(problem, arrays, header),
         expected_cost=expected_cost,
         seconds=float(header["seconds"]),
     )
@@ -151,7 +161,7 @@ def _from_archive(path: Path, archive: np.lib.npyio.NpzFile) -> SavedShield:
 
 
 def _policy(
-    problem: ShieldProblem, archive: np.lib.npyio.NpzFile, header: dict[str, Any]
+    problem: ShieldProblem, arrays: Mapping[str, NDArray[Any]], header: dict[str, Any]
 ) -> Policy | WindowedPolicy:
     """Return the policy of a file: packed codes of all layers, or values of every width-th one."""
     lattice = problem.lattice
@@ -160,27 +170,37 @@ def _policy(
         halved = transitions.halved
         code_type = np.dtype(np.uint8) if halved else transitions.code_type
         layers = [
-            _layer(archive, step, (size + 1) // 2 if halved else size, code_type)
+            _layer(arrays, step, (size + 1) // 2 if halved else size, code_type)
             for step, size in enumerate(map(lattice.size, range(problem.horizon)))
         ]
         return Policy(lattice, transitions, layers)
     width = int(header["width"])
     value_type = np.dtype(np.float64)
     kept = {
-        step: _layer(archive, step, lattice.size(step), value_type)
+        step: _layer(arrays, step, lattice.size(step), value_type)
         for step in range(width, problem.horizon, width)
     }
     return WindowedPolicy(lattice, transitions, width=width, final=problem.final_values, kept=kept)
 
 
 def _layer(
-    archive: np.lib.npyio.NpzFile, step: int, size: int, dtype: np.dtype[Any]
+    arrays: Mapping[str, NDArray[Any]], step: int, size: int, dtype: np.dtype[Any]
 ) -> NDArray[Any]:
     """Return the array of a step, shape (size,); a ValueError if it has another shape or type."""
-    array = archive[f"{_LAYER}{step}"]
+    array = arrays[f"{_LAYER}{step}"]
     if array.shape != (size,) or array.dtype != dtype:
         raise ValueError(f"the decisions of step {step} have the wrong size")
     return np.asarray(array)
+
+
+def _digest(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return the sha256 of arrays, with their names, types and shapes, in hexadecimal."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
