@@ -11,27 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Floats, means_over_draws
-from testsgd.auditing.exact import audit_texts_exactly
-from testsgd.auditing.explaining import explain_term_groups
 from testsgd.auditing.findings import Estimated
 from testsgd.auditing.guarantee import guarantee_of_kind, lower_confidence_bound
-from testsgd.auditing.independent import sample_texts_independent
-from testsgd.auditing.max_statistic import simultaneous_texts
 from testsgd.auditing.outcome import order_groups
-from testsgd.auditing.pooled import sample_texts_pooled
 from testsgd.auditing.rows import LOOKED_AT
-from testsgd.auditing.rule_selection import ExplainingRule, TermSelection
-from testsgd.auditing.stability import affordable_of_texts, term_stability
+from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.auditing.text.answers import KnownAnswers
 from testsgd.auditing.text.controls import ask_controls
+from testsgd.auditing.text.exact import audit_texts_exactly
+from testsgd.auditing.text.explaining import explain_term_groups
 from testsgd.auditing.text.findings import SeedOverlaps, TextFindings
+from testsgd.auditing.text.independent import sample_texts_independent
 from testsgd.auditing.text.known_words import nonsense_control, unknown_groups, unknown_terms
+from testsgd.auditing.text.max_statistic import simultaneous_texts
 from testsgd.auditing.text.observed import (
     observed_estimates,
     unjudged_texts,
     with_independent_texts,
 )
 from testsgd.auditing.text.outcome import TextAudit, TextOutcome
+from testsgd.auditing.text.pooled import sample_texts_pooled
+from testsgd.auditing.text.rule_selection import TermSelection
+from testsgd.auditing.text.stability import affordable_of_texts, term_stability
 from testsgd.models import PROBE_ROWS, Repetition, ask_again
 from testsgd.rules.text import small_category_sets
 from testsgd.scoring import normal_quantile
