@@ -130,15 +130,15 @@ def _largest_deviations(
     variance_in = np.maximum(rate_in * (1 - rate_in), least)
     variance_out = np.maximum(rate_out * (1 - rate_out), least)
     error = np.sqrt(variance_in / inside + variance_out / outside)
-    favourable, everybody = sums[2 : 2 + samples], sums[2 + samples :]
-    all_favourable = totals[2 : 2 + samples, None]
-    all_everybody = totals[2 + samples :, None]
-    # (favourable - rate_in * everybody) / inside, less the same of those outside; gathered by what
+    favourable, weights = sums[2 : 2 + samples], sums[2 + samples :]
+    total_favourable = totals[2 : 2 + samples, None]
+    total_weights = totals[2 + samples :, None]
+    # (favourable - rate_in * weights) / inside, less the same of those outside; gathered by what
     # differs between samples, so that as little as possible is done to the largest arrays.
     deviations = favourable * ((1 / inside + 1 / outside) / error)
-    deviations -= everybody * ((rate_in / inside + rate_out / outside) / error)
-    deviations -= all_favourable * (1 / (outside * error))
-    deviations += all_everybody * (rate_out / (outside * error))
+    deviations -= weights * ((rate_in / inside + rate_out / outside) / error)
+    deviations -= total_favourable * (1 / (outside * error))
+    deviations += total_weights * (rate_out / (outside * error))
     largest: NDArray[np.float32] = np.abs([deviations.max(axis=1), deviations.min(axis=1)]).max(0)
     return largest
 

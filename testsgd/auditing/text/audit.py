@@ -47,8 +47,8 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         favourable = predictions.decide(tried)
         probe = 2 * favourable.astype(np.int64) > parameters.draws
         fingerprint = hashlib.sha256(np.packbits(probe).tobytes()).hexdigest()
-        again = _ask_again(audit, tried, favourable)
-    budget = audit.allowed - again.asked
+        repetition = _ask_again(audit, tried, favourable)
+    budget = audit.allowed - repetition.asked
     with clock.phase("predictions of the texts"):
         # All texts as they are, if that takes at most half of what sampling may ask.
         answers = None
@@ -110,8 +110,8 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         small=tuple(small),
         unjudged=unjudged_texts(audit),
         neighbourhood=audit.variants,
-        queries=predictions.asked + outcome.drawn + again.asked,
-        changing=again.differing,
+        queries=predictions.asked + outcome.drawn + repetition.asked,
+        changing=repetition.differing,
         model_fingerprint=fingerprint,
         accuracy=outcome.accuracy,
         seconds=clock.seconds,
@@ -162,7 +162,7 @@ def _ask_again(audit: TextAudit, first: Sequence[str], favourable: NDArray[Any])
     texts, indices = list(distinct), list(distinct.values())
     return ask_again(
         audit.model.model,
-        lambda some: [texts[index] for index in some],
+        lambda places: [texts[place] for place in places],
         favourable[indices],
         most=most,
     )

@@ -117,7 +117,7 @@ def spread_of(estimates: Estimates, known: KnownAnswers) -> Spread:
 
 
 def _squares(block: _Block, known: KnownAnswers, clusters: Clusters) -> Floats:
-    """Sum the squared effects of whole clusters on the groups of a block."""
+    """Return the sums of the squared effects of whole clusters on a block's groups, (groups,)."""
     seeds, order = np.unique(clusters.of_row[block.rows], return_inverse=True)
     by_cluster = np.zeros((len(seeds), block.effects.shape[1]))
     np.add.at(by_cluster, order, block.effects.astype(np.float64))
@@ -162,10 +162,10 @@ def largest_deviations(
             weights = weights[:, clusters.of_row]
         found = largest[start : start + len(weights)]
         generator = np.random.default_rng([seed, 6, start])
-        everybody, favourable = weights.sum(axis=1), weights @ known.texts.astype(np.float32)
+        total, favourable = weights.sum(axis=1), weights @ known.texts.astype(np.float32)
         for block in _blocks(estimates, known):
             of_seeds = weights[:, block.rows]
-            others = everybody - of_seeds.sum(axis=1)
+            others = total - of_seeds.sum(axis=1)
             favourable_others = favourable - of_seeds @ block.answers
             deviations = of_seeds @ block.effects
             deviations -= np.outer(favourable_others, 1 / block.outside)
@@ -192,7 +192,12 @@ class _Block:
 
 
 def _blocks(estimates: Estimates, known: KnownAnswers) -> Iterator[_Block]:
-    """Work out the effects, in blocks small enough for the memory."""
+    """Yield the groups in blocks small enough for the memory, with the effects of their seeds.
+
+    The effect of a seed on a group's difference, shape (seeds, groups), is
+    (variant - rate_in) / size_in - (answer - rate_out) / size_out; the second part is 0 if the seed
+    as it is has all of the group's terms.
+    """
     rate_in = np.nan_to_num(estimates.rate_in).astype(np.float32)
     rate_out = np.nan_to_num(estimates.rate_out).astype(np.float32)
     size_in = np.maximum(estimates.rows_in, 1).astype(np.float32)
@@ -204,14 +209,14 @@ def _blocks(estimates: Estimates, known: KnownAnswers) -> Iterator[_Block]:
         inside = known.inside(category_set)
         step = max(1, _EFFECTS // len(variants))
         for start in range(0, len(category_set), step):
-            some = slice(start, min(start + step, len(category_set)))
-            groups = slice(category_set.first + some.start, category_set.first + some.stop)
-            effects = variants[:, some].astype(np.float32)
+            places = slice(start, min(start + step, len(category_set)))
+            groups = slice(category_set.first + places.start, category_set.first + places.stop)
+            effects = variants[:, places].astype(np.float32)
             effects -= rate_in[groups]
             effects /= size_in[groups]
             outside = answers[:, None] - rate_out[groups]
             outside /= size_out[groups]
-            outside[inside[:, some]] = 0
+            outside[inside[:, places]] = 0
             effects -= outside
             yield _Block(
                 groups, category_set.rows, answers, effects, rate_out[groups], size_out[groups]

@@ -79,7 +79,7 @@ class _Pool:
         self.answers = np.zeros(audit.size, dtype=bool)
 
     def draw(self, count: int) -> None:
-        """Draw so many texts and ask about those that were not drawn before."""
+        """Draw `count` texts and ask about those that were not drawn before."""
         drawn = _draw_evenly(self._generator, len(self._texts), count)
         new = np.flatnonzero((drawn > 0) & (self.weights == 0))
         self.answers[new] = self._predictions.decide(self._texts[row] for row in new)
@@ -121,7 +121,7 @@ class _Seeds:
         self.comparisons = Comparisons(audit)
 
     def draw(self, index: int, count: int) -> None:
-        """Draw so many seeds for all groups of a category set, or none if the budget is short."""
+        """Draw `count` seeds for all groups of a category set, or none if the budget is short."""
         groups = np.arange(len(self._sets[index]))
         if (drawn := self._ask(index, groups, count)) is not None:
             self.comparisons.add(self._sets[index], *drawn)

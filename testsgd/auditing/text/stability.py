@@ -74,12 +74,12 @@ def term_stability(
             counts[usable],
             np.ones(len(usable), dtype=bool),
         )
-        again = selection.select(
+        reselected = selection.select(
             np.where(enough, item.difference, np.nan),
             item.rows_in.astype(np.float64),
             usable[order],
         )
-        found = np.array([rule.group for rule in again], dtype=np.intp)
+        found = np.array([rule.group for rule in reselected], dtype=np.intp)
         return seeds.between(difference, item.difference)(looked_for, found)
 
     drawn = resampled(known, by_terms=by_terms, samples=samples, seed=parameters.seed)
@@ -95,7 +95,11 @@ class Sample:
 
 
 def resampled(known: KnownAnswers, *, by_terms: bool, samples: int, seed: int) -> Iterator[Sample]:
-    """Draw bootstrap samples of the texts."""
+    """Yield bootstrap samples of the texts, or of their clusters, drawn with replacement.
+
+    Each is what a multinomial draw of the units shows. By terms, the difference is the mean of what
+    a group's terms change in its seeds; otherwise it is the rate inside minus that outside.
+    """
     texts, groups, clusters = len(known.texts), len(known.rule_sets), known.clusters
     generator = np.random.default_rng([seed, 7])
     together = max(1, MOST_NUMBERS // max(texts, groups, 1))
