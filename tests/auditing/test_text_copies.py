@@ -21,8 +21,8 @@ from test_text_guarantee import effects, known_answers
 
 import testsgd
 from testsgd.auditing import AuditParameters
-from testsgd.auditing.max_statistic import largest_deviations, spread_of
 from testsgd.auditing.text import run_text_audit
+from testsgd.auditing.text.max_statistic import largest_deviations, spread_of
 from testsgd.auditing.text.observed import text_clusters, with_independent_texts
 from testsgd.models import load_text_model
 from testsgd.rules.text import find_mentions

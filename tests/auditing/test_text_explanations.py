@@ -7,7 +7,7 @@ import itertools
 import pytest
 from made_up_texts import audit, by_words, made_up_terms, made_up_texts, named
 
-from testsgd.auditing.explaining import explain_term_groups
+from testsgd.auditing.text.explaining import explain_term_groups
 
 
 def difference_of(found, chosen):

@@ -21,9 +21,9 @@ from made_up_texts import (
 from scipy import stats
 
 from testsgd.auditing import AuditParameters
-from testsgd.auditing.exact import audit_texts_exactly
 from testsgd.auditing.guarantee import bonferroni, lower_confidence_bound
-from testsgd.auditing.max_statistic import (
+from testsgd.auditing.text.exact import audit_texts_exactly
+from testsgd.auditing.text.max_statistic import (
     largest_deviations,
     simultaneous_texts,
     spread_of,

@@ -16,10 +16,10 @@ from made_up_texts import (
     named,
 )
 
-from testsgd.auditing.exact import audit_texts_exactly
-from testsgd.auditing.rule_selection import TermSelection
-from testsgd.auditing.stability import resampled, term_stability
+from testsgd.auditing.text.exact import audit_texts_exactly
 from testsgd.auditing.text.outcome import TextAudit
+from testsgd.auditing.text.rule_selection import TermSelection
+from testsgd.auditing.text.stability import resampled, term_stability
 from testsgd.models import load_text_model
 from testsgd.scoring import Clusters
 

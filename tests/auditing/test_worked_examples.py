@@ -10,8 +10,9 @@ import pytest
 from testsgd.auditing.conditional import check_other_features
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.max_statistic import upper_quantile
-from testsgd.auditing.stability import affordable, affordable_of_texts
+from testsgd.auditing.stability import affordable
 from testsgd.auditing.text.answers import other_means
+from testsgd.auditing.text.stability import affordable_of_texts
 from testsgd.data import load_specification
 from testsgd.errors import ParameterError
 from testsgd.scoring import paired_tails_interval

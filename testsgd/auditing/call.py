@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+# By its package, which loads the audit of texts when it is first called.
+from testsgd.auditing import text
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.inputs import (
     audit_parameters,
@@ -19,7 +21,6 @@ from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import Progress, run_audit
-from testsgd.auditing.text import run_text_audit
 from testsgd.auditing.undescribed import audit_undescribed
 from testsgd.data import (
     DatasetSpecification,
@@ -175,7 +176,7 @@ def audit(
         check_selection_rate(settings.metric)
         check_no_ratio_gate(settings)
         texts = find_texts(data, specification, limit=limit, seed=settings.seed)
-        findings = run_text_audit(
+        findings = text.run_text_audit(
             load_text_model(
                 model,
                 specification,

@@ -18,7 +18,7 @@ _WALKED = 5_000
 
 @dataclass(frozen=True)
 class AuditComparison:
-    """The audits of two models on the same data."""
+    """The audits of two models on the same data, and the groups that a report lists."""
 
     # The audits; a group has the same place in both.
     before: Findings
@@ -35,8 +35,26 @@ def compare_audits(before: Findings, after: Findings, *, least_increase: float) 
     """Compare the audits of two models, made of the same data with the same parameters.
 
     Who is in a group and which groups are frequent depends on the data alone, so the groups of both
-    audits are the same, in the same order; a ValueError is raised if they are not. A group is
-    listed if its score rises by more than `least_increase`.
+    audits are the same, in the same order. How much a score rose is known of the groups that are
+    decided, and have samples on both sides, in both audits.
+
+    Parameters
+    ----------
+    before, after : Findings
+        The audits.
+    least_increase : float
+        A group is listed if its score, between 0 and 1, rises by more than this.
+
+    Returns
+    -------
+    AuditComparison
+        The groups with the largest scores after, and those whose score rose most; without near
+        copies of groups before them.
+
+    Raises
+    ------
+    ValueError
+        If the audits have different numbers of groups.
     """
     if len(before.rule_sets) != len(after.rule_sets):
         raise ValueError(f"{len(before.rule_sets)} and {len(after.rule_sets)} groups")
@@ -51,7 +69,20 @@ def compare_audits(before: Findings, after: Findings, *, least_increase: float) 
 
 
 def worst_groups(findings: Findings, limit: int) -> tuple[int, ...]:
-    """Return the decided groups with the largest scores, near copies of one before left out."""
+    """Return the decided groups with the largest scores, near copies of one before left out.
+
+    Parameters
+    ----------
+    findings : Findings
+        The audit.
+    limit : int
+        The most groups to return.
+
+    Returns
+    -------
+    tuple of int
+        The places of the groups, the largest score first.
+    """
     order = findings.ranking[findings.estimates.decided[findings.ranking]]
     # Of equal scores the first of the ranking is first.
     order = order[np.argsort(-findings.estimates.score[order], kind="stable")]

@@ -195,11 +195,11 @@ def search_conditional(
     matched_in, matched_out, gaps, squares, variances, rows_in = np.zeros((6, groups))
     step = max(1, _SUMS_AT_ONCE // max(1, 3 * groups))
     for first in range(0, number, step):
-        some = min(step, number - first)
-        of_cells = _sums_of_strata(strata, contingency, row_favourable, first=first, number=some)
-        quantities = of_cells.reshape(3 * some, -1)
-        together = rule_sets.totals(contingency, quantities).reshape(3, some, groups)
-        inside = rule_sets.sums_of(contingency, quantities).reshape(3, some, groups)
+        width = min(step, number - first)
+        of_cells = _sums_of_strata(strata, contingency, row_favourable, first=first, number=width)
+        quantities = of_cells.reshape(3 * width, -1)
+        together = rule_sets.totals(contingency, quantities).reshape(3, width, groups)
+        inside = rule_sets.sums_of(contingency, quantities).reshape(3, width, groups)
         for index, sums_in in enumerate(np.moveaxis(inside, 1, 0)):
             sums_out = np.maximum(together[:, index] - sums_in, 0.0)
             both = (sums_in[0] > 0) & (sums_out[0] > 0)

@@ -25,7 +25,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimates:
-    """What is known of each group, in the order of the groups."""
+    """Samples and favourable answers inside and outside each group, and the rates they give.
+
+    All arrays have the shape (groups,), in the order of the groups. The difference is the rate of
+    the favourable label inside minus that outside; it is NaN where a side has no samples.
+    """
 
     # Rows inside and outside; shape (groups,).
     rows_in: Counts
@@ -97,7 +101,7 @@ class Estimates:
         return (self.samples_in > 0) & (self.samples_out > 0)
 
     def take(self, groups: NDArray[np.intp]) -> Estimates:
-        """Return the estimates of some groups."""
+        """Return the estimates of the groups at the places `groups`."""
         arrays: dict[str, Any] = {
             name: value[groups]
             for name, value in self.__dict__.items()
@@ -146,9 +150,13 @@ def means_over_draws(estimates: Estimates, confidence: float) -> Estimates:
 def counted_estimates(tallies: Counts, *, draws: int = 1) -> Estimates:
     """Return the estimates of an audit that asked about all of a side; `tallies` (4, groups)."""
     rows_in, rows_out, favourable_in, favourable_out = tallies
-    counts = (rows_in, rows_out, rows_in * draws, rows_out * draws, favourable_in, favourable_out)
     return Estimates(
-        *counts,
+        rows_in=rows_in,
+        rows_out=rows_out,
+        samples_in=rows_in * draws,
+        samples_out=rows_out * draws,
+        favourable_in=favourable_in,
+        favourable_out=favourable_out,
         margin=np.zeros(len(rows_in)),
         wilson=np.zeros(len(rows_in), dtype=bool),
         decided=(rows_in > 0) & (rows_out > 0),
@@ -160,10 +168,14 @@ def drawn_estimates(
 ) -> Estimates:
     """Return the estimates of an audit that drew samples; `tallies` (4, groups)."""
     samples_in, samples_out, favourable_in, favourable_out = tallies
-    counts = (rows_in, rows_out, samples_in, samples_out, favourable_in, favourable_out)
     margins, decided = stopping_rule(tallies, parameters)
     return Estimates(
-        *counts,
+        rows_in=rows_in,
+        rows_out=rows_out,
+        samples_in=samples_in,
+        samples_out=samples_out,
+        favourable_in=favourable_in,
+        favourable_out=favourable_out,
         margin=margins.margin,
         wilson=margins.wilson,
         decided=decided,

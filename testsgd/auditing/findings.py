@@ -61,7 +61,10 @@ class Holdout(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Findings(ABC):
-    """What every audit computes, of rows as of texts."""
+    """The groups that an audit compared, of rows or of texts, with their rates and ranking.
+
+    Arrays over groups have the shape (groups,); a group is known by its place in them.
+    """
 
     model: LoadedModel[Any]  # The black box.
     parameters: AuditParameters  # What the user asked for.
@@ -179,7 +182,7 @@ class Findings(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class TableFindings(Findings):
-    """What an audit of a table found."""
+    """The groups that an audit of a table compared, with the rows and what else was found."""
 
     model: LoadedModel[Model]
     rule_sets: FrequentRuleSets

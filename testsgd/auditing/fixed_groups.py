@@ -41,7 +41,37 @@ def measure_groups(
     seed: int,
     jobs: int | None = None,
 ) -> Estimates:
-    """Return how one model treats given groups of some rows; see :class:`GroupMeasure`."""
+    """Return one model's selection rates inside and outside given groups of a table.
+
+    No groups are searched for. To measure several models by the same groups, make one
+    :class:`GroupMeasure` and call it for each.
+
+    Parameters
+    ----------
+    model : Model
+        The model to ask.
+    table : Table
+        The rows.
+    rule_sets : sequence of RuleSet
+        The groups.
+    max_queries : int
+        The most rows that the model is asked about. If the rows and their neighbours are no more,
+        all are asked about; otherwise neighbours are drawn.
+    seed : int
+        The seed of the draws.
+    jobs : int, optional
+        Threads that may ask the model at once.
+
+    Returns
+    -------
+    Estimates
+        The rates, in the order of the rule sets.
+
+    Raises
+    ------
+    ParameterError
+        If `max_queries` does not allow one draw on each side of each group.
+    """
     return GroupMeasure(table, rule_sets, max_queries=max_queries, seed=seed, jobs=jobs)(model)
 
 
@@ -80,14 +110,31 @@ class Measure(ABC):
 
 @dataclass(frozen=True, eq=False)
 class GroupMeasure(Measure):
-    """Measures how models treat the same groups of the same rows.
+    """A measure of models: their selection rates in the same groups of the same rows.
 
-    If the rows and their neighbours are no more than `max_queries`, all of them are asked about,
-    and the numbers are those of an exact audit. Otherwise as many neighbours are drawn on each side
-    of each group, from the seed alone: the draws are the same for every model, so that chance is
-    not what tells two models apart. A group may have no rows on one side; its rates there are NaN.
-    A :class:`testsgd.errors.ParameterError` is raised if `max_queries` does not allow one draw on
-    each side of each group.
+    It is called with a model and returns :class:`Estimates`, in the order of the rule sets. If the
+    rows and their neighbours are no more than `max_queries`, all of them are asked about, and the
+    numbers are those of an exact audit. Otherwise as many neighbours are drawn on each side of each
+    group, from the seed alone: the draws are the same for every model, so that chance is not what
+    tells two models apart. A group may have no rows on one side; its rates there are NaN.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+    rule_sets : sequence of RuleSet
+        The groups.
+    max_queries : int
+        The most rows that a model is asked about.
+    seed : int
+        The seed of the draws.
+    jobs : int, optional
+        Threads that may ask a model at once.
+
+    Raises
+    ------
+    ParameterError
+        If `max_queries` does not allow one draw on each side of each group.
     """
 
     table: Table
@@ -103,7 +150,7 @@ class GroupMeasure(Measure):
         return (sampling.neighbourhood_size(self.table) + 1) * len(self.table) <= self.max_queries
 
     def __call__(self, model: Model) -> Estimates:
-        """Ask a model."""
+        """Ask a model about the rows or draws, and return its rates in each group."""
         members = self._members
         if self.exact:
             jobs = threads(model, self.jobs)

@@ -15,10 +15,7 @@ from threadpoolctl import threadpool_limits
 from testsgd.auditing.estimates import Counts, drawn_estimates, stopping_rule
 from testsgd.auditing.outcome import Answers, Outcome, RowAudit, ask_rows
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.text.answers import containing_all
-from testsgd.auditing.text.outcome import TextAudit, TextOutcome
 from testsgd.errors import ParameterError
-from testsgd.sampling.text import Replacer
 
 # Draws are predicted in batches; the stopping rule is looked at draw by draw all the same.
 _BATCH = 256
@@ -106,45 +103,3 @@ def sample_independent(audit: RowAudit, budget: int) -> Outcome:
         observed.answers(rule_sets.sums, together, parameters),
         observed.queries + int(tallies[4].sum()),
     )
-
-
-def sample_texts_independent(audit: TextAudit, budget: int) -> TextOutcome:
-    """Run Algorithm 2 for one group of texts after another.
-
-    Each step asks about a seed with the group's terms, and about a text that lacks one of them.
-    """
-    model, texts, rule_sets = audit.model.model, audit.texts, audit.rule_sets
-    share = check_share(budget, len(rule_sets), audit.parameters)
-    replacer = Replacer(texts.texts, audit.mentions)
-    contains = audit.mentions.contains()
-
-    def sample(group: int) -> Counts:
-        category_set = rule_sets.category_sets[rule_sets.set_of(group)]
-        seeds, categories = category_set.rows, category_set.categories
-        terms = rule_sets.chosen(group)
-        generator = np.random.default_rng(
-            [audit.parameters.seed, 3, group - category_set.first, *categories]
-        )
-        chosen = zip(categories, terms, strict=True)
-        inside = np.all([contains[category][:, term] for category, term in chosen], axis=0)
-        outside = np.flatnonzero(~inside)
-
-        def ask(count: int) -> Counts:
-            drawn_in = seeds[generator.integers(0, len(seeds), count)]
-            drawn_out = outside[generator.integers(0, len(outside), count)]
-            variants = [replacer.variant(int(row), categories, terms) for row in drawn_in]
-            others = [texts.texts[row] for row in drawn_out]
-            return np.array([model.decisions(variants), model.decisions(others)], dtype=np.int64)
-
-        if len(outside) == 0 or len(seeds) == 0:
-            return np.zeros(5, dtype=np.int64)
-        return sample_until_certain(ask, audit.parameters, share)
-
-    tallies = np.zeros((5, len(rule_sets)), dtype=np.int64)
-    for group in range(len(rule_sets)):
-        tallies[:, group] = sample(group)
-        audit.tell(group + 1, len(rule_sets))
-    once = np.ones(len(texts), dtype=np.int64)
-    sizes_out = len(texts) - containing_all(audit.mentions, rule_sets, once)
-    estimates = drawn_estimates(rule_sets.rows(), sizes_out, tallies[:4], audit.parameters)
-    return TextOutcome(estimates, None, asked=0, favourable=0, drawn=int(tallies[4].sum()))

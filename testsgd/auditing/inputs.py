@@ -28,7 +28,7 @@ def find_model_and_table(
     seed: int,
     trust_pickle: bool = False,
 ) -> tuple[LoadedModel[Model], Table]:
-    """Find a model of rows and the rows; if both are wrong, what is wrong with the rows is told."""
+    """Load a model of rows and its rows; if both fail, raise the error about the rows."""
     try:
         loaded = load_model(
             model,
@@ -72,7 +72,30 @@ def _features(names: Any, specification: Specification, *, where: str) -> tuple[
 
 
 def listed_features(names: Any, *, where: str) -> tuple[str, ...]:
-    """Read features that a user lists, with commas or one by one."""
+    """Return the names of features that a user lists, with commas or one by one.
+
+    Parameters
+    ----------
+    names : str, list or tuple of str, or None
+        The names; None or nothing for no feature.
+    where : str
+        The parameter that an error names.
+
+    Returns
+    -------
+    tuple of str
+        The names without blanks around them, each once, in the order given.
+
+    Raises
+    ------
+    ParameterError
+        If it is no list of names, or a list of none but empty ones.
+
+    Examples
+    --------
+    >>> listed_features("age, job, age", where="condition_on")
+    ('age', 'job')
+    """
     listed = names.split(",") if isinstance(names, str) else names or ()
     how = "give names of features, with commas or as a list"
     if not isinstance(listed, (list, tuple)) or not all(isinstance(name, str) for name in listed):
@@ -156,11 +179,11 @@ def check_same_audit(summary: AuditSummary, findings: Findings) -> None:
     if summary.model.fingerprint != found:
         raise _another_model(summary, name, summary.model.fingerprint, found)
     for group in summary.groups:
-        [*same] = findings.ranking[group.rank - 1 : group.rank].tolist()
-        now = findings.rule_set(same[0]).text if same else "nobody"
-        if now != group.text:
+        [*same_rank] = findings.ranking[group.rank - 1 : group.rank].tolist()
+        current = findings.rule_set(same_rank[0]).text if same_rank else "nobody"
+        if current != group.text:
             raise ResultError(
-                f"group {group.rank} of the audit is {group.text!r}, made again it is {now!r}",
+                f"group {group.rank} of the audit is {group.text!r}, made again it is {current!r}",
                 where="audit",
                 remedy="audit the model again with this version of testsgd",
                 rank=group.rank,

@@ -82,7 +82,7 @@ class Audit(ABC, Generic[SomeModel]):
         return threads(self.model.model, self.parameters.jobs)
 
     def tell(self, done: int, total: int) -> None:
-        """Tell how far the asking is."""
+        """Report progress: how many questions of how many are answered."""
         if self.progress is not None:
             self.progress(done, total)
 
@@ -138,7 +138,7 @@ class RowAudit(Audit[Model]):
     def ask(
         self, rows: NDArray[np.intp] | int, count: int, generator: np.random.Generator
     ) -> tuple[Draws, NDArray[np.bool_]]:
-        """Draw so many neighbours of some rows, or of the first n, and ask the model about them."""
+        """Draw `count` neighbours of `rows`, or of the first n, and ask the model about them."""
         features = len(self.table.specification.insensitive)
         draws = draw(generator, rows, features, count)
         return draws, decide_draws(self.model.model, self.table, draws)

@@ -184,7 +184,7 @@ def representatives(table: Table, contingency: Contingency) -> Places:
 
 
 def distinct_tuples(table: Table, rows: Places, features: list[str]) -> tuple[Places, Places]:
-    """Tell which rows have the same values of some features.
+    """Return the distinct tuples of values that rows have in some features, as numbers.
 
     Returned are each row's tuple of values, 0, 1, ..., and for each tuple the first of the rows.
     """
@@ -353,7 +353,7 @@ def ask_own_effects(
 
 
 def why_never_asked(audit: RowAudit) -> str:
-    """Say why a model is not asked for own effects, however many queries are left."""
+    """Return why a model is never asked for own effects; empty if the queries left decide."""
     parameters = audit.parameters
     if parameters.rank_by != "counterfactual":
         if not audit.own_effects:
@@ -372,7 +372,7 @@ def why_never_asked(audit: RowAudit) -> str:
 
 
 def why_not_asked(audit: RowAudit, *, left: int) -> str:
-    """Say why a model is not asked for all own effects, given the queries left; empty if it is."""
+    """Return why a model is not asked for all own effects; empty if it is asked."""
     why = why_never_asked(audit)
     if why:
         return why

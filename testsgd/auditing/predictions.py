@@ -150,7 +150,30 @@ def _truth(values: pd.Series[Any], label: Label) -> pd.Series[Any]:
 
 
 def frame_of(columns: Any, what: str) -> pd.DataFrame:
-    """Return features that a user gives as a data frame with names of text."""
+    """Return features that a user gives as a data frame with names of text.
+
+    Parameters
+    ----------
+    columns : data frame, series or mapping of str to array-like, n rows
+        The features. A series without a name is called "group".
+    what : str
+        The parameter that an error names.
+
+    Returns
+    -------
+    data frame, n rows
+        A column a feature; rows are numbered anew.
+
+    Raises
+    ------
+    DataError
+        If they are no columns with names, or there are no rows.
+
+    Examples
+    --------
+    >>> frame_of({"sex": ["f", "m"], "age": [30, 40]}, "sensitive_features").columns.tolist()
+    ['sex', 'age']
+    """
     frame = as_pandas(columns)
     if frame is None and isinstance(columns, pd.Series):
         frame = pd.DataFrame({str(columns.name or "group"): columns})
@@ -168,7 +191,31 @@ def frame_of(columns: Any, what: str) -> pd.DataFrame:
 
 
 def with_other_features(frame: pd.DataFrame, other_features: Any) -> pd.DataFrame:
-    """Return sensitive features beside others that a user gives; columns of both stay once."""
+    """Return sensitive features beside others that a user gives; columns of both stay once.
+
+    Parameters
+    ----------
+    frame : data frame, n rows
+        The sensitive features.
+    other_features : data frame, series or mapping of str to array-like, n rows
+        The other features; of a column of the same name that of `frame` stays.
+
+    Returns
+    -------
+    data frame, n rows
+        All columns, the sensitive features first.
+
+    Raises
+    ------
+    DataError
+        If the others are no columns with names, or have another number of rows.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"sex": ["f", "m"]})
+    >>> with_other_features(people, {"sex": ["?", "?"], "income": [1, 2]}).values.tolist()
+    [['f', 1], ['m', 2]]
+    """
     others = frame_of(other_features, "other_features")
     if len(others) != len(frame):
         raise _other_length("other_features", len(others), len(frame))

@@ -56,7 +56,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
     with clock.phase("rows"):
         contingency = audit.contingency
     with clock.phase("model check"):
-        fingerprint, again, probed = _probe(audit)
+        fingerprint, repetition, probed = _probe(audit)
     outcome = _find_rates(audit, max(0, audit.allowed - probed))
     answers: dict[Estimand, Answers] = {"observed": outcome.observed}
     if outcome.neighbourhood is not None:
@@ -132,7 +132,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         conditional=conditional,
         neighbourhood=neighbourhood_size(table) * len(table) if audit.has_neighbours else 0,
         queries=outcome.queries + probed + (0 if own_effects is None else own_effects.queries),
-        changing=again.differing,
+        changing=repetition.differing,
         model_fingerprint=fingerprint,
         accuracy=accuracy,
         error_rates=error_rates,
@@ -405,14 +405,14 @@ def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
     most = left // 2
     if audit.exact:
         most = max(rows, left - exact_queries(table, audit.parameters))
-    again = ask_again(
+    repetition = ask_again(
         model,
         lambda indices: table.frame.iloc[indices],
         decisions,
         most=most,
         at_random=audit.parameters.nondeterministic is not None,
     )
-    return _fingerprint(decisions), again, rows + again.asked
+    return _fingerprint(decisions), repetition, rows + repetition.asked
 
 
 def _fingerprint(decisions: NDArray[np.bool_]) -> str:

@@ -44,13 +44,64 @@ def run_audit(
 ) -> TableFindings:
     """Audit a model on the rows of a table.
 
-    `progress` is called now and then with a phase's name, how much is done and how much there is.
-    `own_effects`: ask for the sensitive features' own effects, if queries are left for them. A
-    :class:`testsgd.errors.ModelError` is raised if the model raises or returns something unusable,
-    a :class:`testsgd.errors.ParameterError` if exact mode was asked for and takes more queries than
-    allowed.
+    The model is asked about the rows and their neighbours, all of them or draws. Every frequent
+    group gets its selection rates inside and outside, and a confidence interval for their
+    difference. Groups are ranked, and the rules that explain the differences are selected. With a
+    holdout, groups are found on one part of the rows and estimated on the other.
 
+    Parameters
+    ----------
+    model : LoadedModel
+        The model; of predictions that exist none is asked.
+    table : Table
+        The rows, with their description.
+    parameters : AuditParameters
+        What is searched, how rates are found, and what the intervals hold for.
+    progress : callable, optional
+        Called now and then with a phase's name, how much is done and how much there is.
+    own_effects : bool
+        Whether to ask for the sensitive features' own effects, if queries are left for them.
+
+    Returns
+    -------
+    TableFindings
+        The groups with their rates; with a holdout those found in the search, estimated on the rows
+        held out.
+
+    Raises
+    ------
+    ModelError
+        If the model raises an error or returns something unusable.
+    ParameterError
+        If exact mode was asked for and takes more queries than allowed, or what the parameters ask
+        for cannot be had of this model or these rows.
+
+    Notes
+    -----
     See Zhang et al., TestSGD, section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from testsgd.auditing import model_and_rows
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 100, "income": range(200)})
+    >>> def grant(frame):
+    ...     return np.where(frame["income"] > 100 + 50 * (frame["sex"] == "f"), "yes", "no")
+    >>> _, model, table = model_and_rows(
+    ...     grant,
+    ...     people,
+    ...     None,
+    ...     sensitive_features=["sex"],
+    ...     favourable=None,
+    ...     threshold=0.5,
+    ...     features=None,
+    ...     trust_pickle=False,
+    ...     name="people",
+    ... )
+    >>> findings = run_audit(model, table, AuditParameters())
+    >>> findings.mode, findings.rule_set(findings.first).text
+    ('exact', 'sex = f')
     """
     check_other_features(parameters.condition_on, table.specification)
     if parameters.equal_rows == "one":

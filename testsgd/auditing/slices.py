@@ -127,10 +127,10 @@ def search_slices(
     best = _Best.start(len(rule_sets), margin=error_quantile(error))
     step = max(1, _SUMS_AT_ONCE // max(1, 2 * len(rule_sets)))
     for first in range(0, len(slices), step):
-        some = slices[first : first + step]
-        quantities = _by_slice(cuts, some, contingency, favourable)
+        batch = slices[first : first + step]
+        quantities = _by_slice(cuts, batch, contingency, favourable)
         inside, together = (
-            sums.reshape(2, len(some), -1)
+            sums.reshape(2, len(batch), -1)
             for sums in (
                 rule_sets.sums_of(contingency, quantities),
                 rule_sets.totals(contingency, quantities),

@@ -1,8 +1,7 @@
 """Stability: how often a group would be found again, had the file held other people.
 
 The rows are drawn anew, with replacement, and the whole search is done again, many times. It is no
-guarantee: the samples are drawn from the rows that luck was in. Of texts, every answer is known, so
-the rates of all groups in a sample are products of how often each text was drawn with the answers.
+guarantee: the samples are drawn from the rows that luck was in.
 """
 
 from __future__ import annotations
@@ -11,23 +10,18 @@ import itertools
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, Floats
-from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.rule_selection import (
     ExplainingRule,
     LeftOut,
     Members,
-    TermSelection,
     cell_table,
     selection_steps,
 )
-from testsgd.auditing.text.answers import KnownAnswers, other_means
-from testsgd.auditing.text.findings import SeedOverlaps
 from testsgd.rules import Contingency, FrequentRuleSets, SampleMining, SampleRuleSets
 from testsgd.scoring import member_overlaps, rank_groups
 
@@ -41,22 +35,22 @@ _FEWEST_SAMPLES = 50
 # What a sample takes, for each candidate and for each cell: measured with one thread by
 # python -m benchmarks.stability_seconds, when samples were searched one by one. Together they take
 # less. The numbers stay, as they decide how many samples are drawn.
-_SECONDS = 2e-3
+SECONDS_A_SEARCH = 2e-3
 _SECONDS_A_CANDIDATE = 5e-7
 _SECONDS_A_CELL = 1e-5
 _MOST_SECONDS = 10
 # Numbers in memory at once: how often texts were drawn, differences and sums of groups.
-_NUMBERS = 1 << 22
+MOST_NUMBERS = 1 << 22
 # Arrays of a number for each group that a sample's search holds.
 _ARRAYS = 16
 
 
 def affordable(candidates: int, cells: int) -> int:
     """Return how many bootstrap samples take no more than ten seconds; 0 if fewer than 50."""
-    return _samples_in_time(seconds_a_sample(candidates, cells))
+    return samples_in_time(seconds_a_sample(candidates, cells))
 
 
-def _samples_in_time(seconds: float) -> int:
+def samples_in_time(seconds: float) -> int:
     """Return how many samples to draw if each takes so long; 0 if they would be too few."""
     samples = min(_SAMPLES, int(_MOST_SECONDS / seconds))
     return samples if samples >= _FEWEST_SAMPLES else 0
@@ -64,7 +58,7 @@ def _samples_in_time(seconds: float) -> int:
 
 def seconds_a_sample(candidates: int, cells: int) -> float:
     """Return about how many seconds a bootstrap sample takes."""
-    return _SECONDS + _SECONDS_A_CANDIDATE * candidates + _SECONDS_A_CELL * cells
+    return SECONDS_A_SEARCH + _SECONDS_A_CANDIDATE * candidates + _SECONDS_A_CELL * cells
 
 
 def group_stability(
@@ -141,13 +135,13 @@ def group_stability(
 
     def found() -> Iterator[Floats]:
         drawn = _bootstrap(contingency, row_favourable, samples, seed)
-        together = max(1, _NUMBERS // (_ARRAYS * max(1, len(mining.rule_sets))))
+        together = max(1, MOST_NUMBERS // (_ARRAYS * max(1, len(mining.rule_sets))))
         while batch := list(itertools.islice(drawn, together)):
             mined = mining.mine(batch, min_count=min_count, min_outside=min_count)
             searches = [search(*item) for item in zip(batch, mined, strict=True)]
             yield from map(overlaps, _searched(searches, mining))
 
-    return _shares_found(looked_for, found(), overlap)
+    return shares_found(looked_for, found(), overlap)
 
 
 @dataclass(frozen=True)
@@ -190,7 +184,7 @@ def _searched(searches: Sequence[_Search], mining: SampleMining) -> list[NDArray
     return chosen
 
 
-def _shares_found(
+def shares_found(
     looked_for: NDArray[np.intp], overlaps: Iterable[Floats], least: float
 ) -> dict[int, float]:
     """Return in which share of samples each group overlaps enough with one found in it."""
@@ -213,115 +207,3 @@ def _bootstrap(
     for _ in range(samples):
         drawn = generator.multinomial(total, counts / total)
         yield np.add.reduceat(np.vstack([drawn, drawn * favourable]), starts, axis=1)
-
-
-# Of texts: what a sample takes for each text, answer and group, measured with one thread.
-_SECONDS_A_TEXT = 1e-7
-_SECONDS_AN_ANSWER = 5e-10
-_SECONDS_A_GROUP = 1e-6
-
-
-def affordable_of_texts(texts: int, answers: int, groups: int) -> int:
-    """Return how many bootstrap samples take no longer than about ten seconds, as for rows."""
-    each = _SECONDS + _SECONDS_A_TEXT * texts
-    each += _SECONDS_AN_ANSWER * answers + _SECONDS_A_GROUP * groups
-    return _samples_in_time(each)
-
-
-def term_stability(
-    known: KnownAnswers,
-    difference: Floats,
-    rules: Sequence[int],
-    parameters: AuditParameters,
-    *,
-    selection: TermSelection,
-    judged: NDArray[np.bool_],
-    min_count: int,
-    samples: int,
-) -> dict[int, float]:
-    """Return in which share of bootstrap samples the first of `rules`, or near copies, come back.
-
-    Shapes: `difference`, `judged` (groups,). About categories of which only a sample has enough
-    texts nothing was asked. Near copies are judged by the seeds as they are, and the sample's
-    differences.
-    """
-    looked_for = np.asarray(rules[:STABLE_GROUPS], dtype=np.intp)
-    if samples == 0 or len(looked_for) == 0:
-        return {}
-    rule_sets, counts = known.rule_sets, known.rule_sets.rule_counts()
-    seeds = SeedOverlaps(rule_sets, len(known.texts))
-    by_terms = parameters.rank_by == "counterfactual"
-
-    def overlaps(item: Sample) -> Floats:
-        enough = (item.rows_in >= min_count) & ~np.isnan(item.difference)
-        usable = np.flatnonzero(enough & judged)
-        order = rank_groups(
-            np.abs(item.difference[usable]),
-            item.rows_in[usable],
-            counts[usable],
-            np.ones(len(usable), dtype=bool),
-        )
-        again = selection.select(
-            np.where(enough, item.difference, np.nan),
-            item.rows_in.astype(np.float64),
-            usable[order],
-        )
-        found = np.array([rule.group for rule in again], dtype=np.intp)
-        return seeds.between(difference, item.difference)(looked_for, found)
-
-    drawn = resampled(known, by_terms=by_terms, samples=samples, seed=parameters.seed)
-    return _shares_found(looked_for, map(overlaps, drawn), parameters.overlap)
-
-
-@dataclass(frozen=True)
-class Sample:
-    """What a bootstrap sample of the texts shows of each group, arrays of shape (groups,)."""
-
-    rows_in: Counts  # Seeds, as often as they were drawn
-    difference: Floats  # The difference that groups are ranked by; NaN if one side is empty
-
-
-def resampled(known: KnownAnswers, *, by_terms: bool, samples: int, seed: int) -> Iterator[Sample]:
-    """Draw bootstrap samples of the texts."""
-    texts, groups, clusters = len(known.texts), len(known.rule_sets), known.clusters
-    generator = np.random.default_rng([seed, 7])
-    together = max(1, _NUMBERS // max(texts, groups, 1))
-    units = texts if clusters is None else len(clusters)
-    chances = np.full(units, 1 / units)
-    for start in range(0, samples, together):
-        size = min(together, samples - start)
-        # Whole numbers below 2**24 are exact, and their product is fast.
-        drawn = generator.multinomial(units, chances, size=size).astype(np.float32)
-        if clusters is not None:
-            drawn = drawn[:, clusters.of_row]
-        everything = drawn.sum(axis=1, dtype=np.float64)[:, None]
-        rows_in = np.zeros((size, groups), dtype=np.int64)
-        differences = np.full((size, groups), np.nan)
-        favourable = drawn @ known.texts.astype(np.float32)
-        for category_set, variants in known.of_sets():
-            index = slice(category_set.first, category_set.first + len(category_set))
-            of_seeds = drawn[:, category_set.rows]
-            seeds = of_seeds.sum(axis=1, dtype=np.float64)[:, None]
-            rows_in[:, index] = seeds
-            if by_terms:
-                if min(category_set.shape) > 1:
-                    gain = variants - other_means(variants.astype(np.float64), category_set.shape)
-                    differences[:, index] = _rate(of_seeds @ gain, seeds)
-                continue
-            inside = known.inside(category_set)
-            own = known.texts[category_set.rows][:, None]
-            favourable_out = favourable[:, None] - _times(of_seeds, inside * own)
-            rate_out = _rate(favourable_out, everything - _times(of_seeds, inside))
-            differences[:, index] = _rate(_times(of_seeds, variants), seeds) - rate_out
-        yield from map(Sample, rows_in, differences)
-
-
-def _times(drawn: NDArray[np.float32], answers: NDArray[Any]) -> Floats:
-    """Sum answers over the texts drawn, in each sample."""
-    sums: Floats = (drawn @ answers.astype(np.float32)).astype(np.float64)
-    return sums
-
-
-def _rate(favourable: Floats, rows: Floats) -> Floats:
-    rates: Floats = np.where(rows > 0, favourable / np.maximum(rows, 1), np.nan)
-    return rates

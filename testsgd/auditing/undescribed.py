@@ -131,16 +131,25 @@ def model_and_rows(
 ) -> tuple[Any, LoadedModel[Model], Table]:
     """Return what is asked, as a model, and its rows, with a description guessed from both.
 
-    The parameters are those of :func:`audit_undescribed`.
+    The parameters are those of :func:`audit_undescribed`, and so are the errors.
+
+    Returns
+    -------
+    asked : object
+        The model that was given or opened, as it is asked for classes.
+    loaded : LoadedModel
+        The same as an audit asks it.
+    table : Table
+        The rows, with the sensitive features and the description.
     """
-    taken = as_pandas(rows)
-    if taken is None or taken.empty:
+    given_rows = as_pandas(rows)
+    if given_rows is None or given_rows.empty:
         raise DataError(
             f"the rows are a {type(rows).__name__}, not a data frame with rows",
             where="data",
             remedy="give a pandas, polars or Arrow table with named columns",
         )
-    taken = taken.rename(columns=str)
+    given_rows = given_rows.rename(columns=str)
     called, file = None, None
     if isinstance(model, (str, Path)):
         called = str(model)
@@ -149,8 +158,8 @@ def model_and_rows(
             model, file = opened.model, opened.file
             called = called if file is not None else opened.name
     model = adapted(model)
-    inputs = named_columns(model) or tuple(taken.columns)
-    frame, sensitive = _with_sensitive(taken, sensitive_features)
+    inputs = named_columns(model) or tuple(given_rows.columns)
+    frame, sensitive = _with_sensitive(given_rows, sensitive_features)
     name_of_label = str(getattr(labels, "name", None) or _LABEL)
     if name_of_label in frame:
         # What is computed from a column keeps its name.
@@ -159,7 +168,7 @@ def model_and_rows(
         known = values_of(labels, "y", rows=len(frame))
         known.index = frame.index
     else:
-        known = pd.Series(_classes(model, taken, inputs))
+        known = pd.Series(_classes(model, given_rows, inputs))
     guessed = infer_specification(
         frame,
         sensitive=sensitive,
@@ -274,9 +283,26 @@ def audit_file(
 def check_columns(
     frame: pd.DataFrame, named: Mapping[str, str | None], sensitive_features: Sequence[str]
 ) -> None:
-    """Raise a :class:`ParameterError` if a file's rows lack a column that a user names.
+    """Raise an error if a file's rows lack a column that a user names.
 
-    `named`: columns by what they are for, such as ``{"predictions": "approved"}``.
+    Parameters
+    ----------
+    frame : data frame
+        The rows of the file.
+    named : mapping of str to str or None
+        Columns by what they are for, such as ``{"predictions": "approved"}``; None for a column
+        that the user did not name.
+    sensitive_features : sequence of str
+        The columns that are sensitive features.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such column.
+
+    Examples
+    --------
+    >>> check_columns(pd.DataFrame({"sex": ["f"]}), {"label": None}, ["sex"])
     """
     wanted = [(what, column) for what, column in named.items() if column is not None]
     wanted += [("sensitive", column) for column in sensitive_features]
@@ -299,27 +325,27 @@ def _no_sensitive_feature(frame: pd.DataFrame) -> ParameterError:
 
 
 def _with_sensitive(
-    taken: pd.DataFrame, sensitive_features: Any
+    given_rows: pd.DataFrame, sensitive_features: Any
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the rows with all sensitive features, and the names of these."""
     if isinstance(sensitive_features, str):
-        return taken, (sensitive_features,)
+        return given_rows, (sensitive_features,)
     if isinstance(sensitive_features, Sequence):
-        return taken, tuple(str(column) for column in sensitive_features)
+        return given_rows, tuple(str(column) for column in sensitive_features)
     beside = frame_of(sensitive_features, "sensitive_features")
-    if len(beside) != len(taken):
+    if len(beside) != len(given_rows):
         raise DataError(
-            f"there are {len(beside):,} rows of sensitive features and {len(taken):,} others",
+            f"there are {len(beside):,} rows of sensitive features and {len(given_rows):,} others",
             where="sensitive_features",
             remedy="give one for each row",
         )
-    beside.index = taken.index
-    more = beside.drop(columns=taken.columns, errors="ignore")
-    return pd.concat([taken, more], axis=1), tuple(beside.columns)
+    beside.index = given_rows.index
+    additional = beside.drop(columns=given_rows.columns, errors="ignore")
+    return pd.concat([given_rows, additional], axis=1), tuple(beside.columns)
 
 
 def _classes(model: Any, rows: pd.DataFrame, inputs: Sequence[str]) -> Sequence[Any]:
-    """Return the classes that a model knows, or says of the rows; no and yes of scores."""
+    """Return the classes that a model lists or predicts; `no` and `yes` if it gives scores."""
     known = getattr(model, "classes_", None)
     if known is not None:
         return list(np.ravel(known))
@@ -330,7 +356,7 @@ def _classes(model: Any, rows: pd.DataFrame, inputs: Sequence[str]) -> Sequence[
         if column not in rows:
             raise missing_column(column, rows.columns, "the data", for_model=True)
     try:
-        said = pd.Series(np.ravel(called(rows[list(inputs)].copy())))
+        predictions = pd.Series(np.ravel(called(rows[list(inputs)].copy())))
     except TestSGDError:
         raise
     except Exception as error:
@@ -339,4 +365,4 @@ def _classes(model: Any, rows: pd.DataFrame, inputs: Sequence[str]) -> Sequence[
             where="model",
             remedy=f"make it accept a data frame with the columns {', '.join(inputs)}",
         ) from error
-    return ["no", "yes"] if pd.api.types.is_float_dtype(said.dtype) else list(said)
+    return ["no", "yes"] if pd.api.types.is_float_dtype(predictions.dtype) else list(predictions)

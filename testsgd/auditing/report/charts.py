@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any
 
 from testsgd.auditing.report.summary import (
     AuditSummary,
@@ -106,24 +105,54 @@ def group_parts(group: GroupSummary, scale: Scale, words: Words) -> Figure:
     several = len(group.rules) > 1
     name = f"All {words.rule}s together" if several else "Against other texts"
     detail = f"{plural(group.n_in, words.one)}, {_against(group.rate_in, group.rate_out)}"
-    whole = {"title": _title(group), "detail": detail}
-    rows.append(_strip(name, group.difference, _mark(group), together=True, **whole))
+    rows.append(
+        _strip(
+            name,
+            group.difference,
+            _mark(group),
+            title=_title(group),
+            detail=detail,
+            together=True,
+        )
+    )
     if effect := group.counterfactual:
         name = "Against other terms in the same texts"
         detail = f"{plural(effect.seeds, 'text')}, {_against(effect.rate_with, effect.rate_other)}"
-        paired = {"title": _effect_title(effect), "detail": detail}
-        rows.append(_strip(name, effect.difference, _effect_mark(effect), together=True, **paired))
+        rows.append(
+            _strip(
+                name,
+                effect.difference,
+                _effect_mark(effect),
+                title=_effect_title(effect),
+                detail=detail,
+                together=True,
+            )
+        )
     label = f"Differences of each {words.rule} alone and of all together"
     return Figure(label, (shapes.Strips((("", tuple(rows)),), scale),))
 
 
 def _strip(
-    name: str, difference: float | None, mark: shapes.Mark | None, **more: Any
+    name: str,
+    difference: float | None,
+    mark: shapes.Mark | None,
+    *,
+    title: str | None = None,
+    detail: str = "",
+    together: bool = False,
+    segments: tuple[shapes.Segment, ...] = (),
 ) -> shapes.StripRow:
-    """Draw one difference, as a mark if it is known."""
-    drawn: dict[str, Any] = {"title": points(difference), "side": _side(difference or 0.0)}
-    marks = () if mark is None else (mark,)
-    return shapes.StripRow(name, points(difference), marks=marks, **{**drawn, **more})
+    """Draw one difference, as a mark if it is known; without a title it is the difference."""
+    return shapes.StripRow(
+        name,
+        points(difference),
+        title=points(difference) if title is None else title,
+        marks=() if mark is None else (mark,),
+        side=_side(difference or 0.0),
+        detail=detail,
+        together=together,
+        segments=segments,
+    )
 
 
 def _against(rate: float, other: float) -> str:

@@ -6,13 +6,10 @@ among people who are alike.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from testsgd.auditing.compared_rates import ComparedRates
 from testsgd.auditing.findings import TableFindings
 from testsgd.auditing.finer import FinerSearch
 from testsgd.auditing.slices import WithinSlice
@@ -138,13 +135,19 @@ def finer_summary(search: FinerSearch | None) -> FinerSummary | None:
     """Write down what finer cuts of numbers show; None if nothing was looked for."""
     if search is None or search.first is None:
         return None
+    rates = search.first.rates
     return FinerSummary(
         features=list(search.features),
         bins=list(search.bins),
         compared=search.compared,
         confidence=search.confidence,
         text=search.first.rule_set.text,
-        **_rates(search.first.rates),
+        n_in=rates.rows_in,
+        rate_in=rates.rate_in,
+        rate_out=rates.rate_out,
+        difference=rates.difference,
+        confidence_interval=rates.interval,
+        lower_confidence_bound=rates.lower_bound,
     )
 
 
@@ -153,25 +156,20 @@ def deeper_summary(findings: TableFindings) -> DeeperSummary | None:
     search = findings.deeper
     if search is None:
         return None
+    rates = search.rates
     return DeeperSummary(
         depth=search.depth,
         complete=search.complete,
         compared=search.compared,
         confidence=search.confidence,
         text=search.rule_set.text,
-        **_rates(search.rates),
+        n_in=rates.rows_in,
+        rate_in=rates.rate_in,
+        rate_out=rates.rate_out,
+        difference=rates.difference,
+        confidence_interval=rates.interval,
+        lower_confidence_bound=rates.lower_bound,
     )
-
-
-def _rates(rates: ComparedRates) -> dict[str, Any]:
-    return {
-        "n_in": rates.rows_in,
-        "rate_in": rates.rate_in,
-        "rate_out": rates.rate_out,
-        "difference": rates.difference,
-        "confidence_interval": rates.interval,
-        "lower_confidence_bound": rates.lower_bound,
-    }
 
 
 def finer_sentences(finer: FinerSummary | None, *, over_all: float) -> list[str]:

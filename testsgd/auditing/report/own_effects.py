@@ -137,7 +137,7 @@ def own_effect_sentence(effect: OwnEffectSummary | None) -> str:
 
 
 def _basis(draws: int, rows: int | None) -> str:
-    """Say what an own effect is estimated from.
+    """Return the words for what an own effect is estimated from.
 
     Examples
     --------

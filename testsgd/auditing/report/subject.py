@@ -143,7 +143,7 @@ def rules_alone(findings: Findings, group: int) -> list[document.RuleAlone]:
 
 
 def _cell_rates(findings: Findings, features: int) -> list[RateGrid]:
-    """Return the rates over all choices of so many sensitive features."""
+    """Return a grid of rates for each combination of `features` sensitive features."""
     if isinstance(findings, TextFindings):
         return _rates_of_terms(findings, features)
     return _rates_of_cells(findings, features) if isinstance(findings, TableFindings) else []
@@ -231,7 +231,7 @@ def _rules_of_table(findings: TableFindings, group: int) -> list[document.RuleAl
 
 
 def _rates_of_cells(findings: TableFindings, features: int) -> list[RateGrid]:
-    """Return the rates over all choices of so many sensitive features."""
+    """Return a grid of rates for each combination of `features` sensitive features."""
     contingency, grids = findings.contingency, []
     quantities = np.vstack([contingency.tally(), findings.cell_samples, findings.cell_favourable])
     for subset in itertools.combinations(range(len(contingency.axes)), features):
@@ -272,7 +272,7 @@ def _rules_of_texts(findings: TextFindings, group: int) -> list[document.RuleAlo
 
 
 def _rates_of_terms(findings: TextFindings, features: int) -> list[RateGrid]:
-    """Return the rates over the terms of all frequent sets of so many categories.
+    """Return the rates over the terms of each frequent set of `features` categories.
 
     The terms of one set are put into the same texts, so their number is the same. None if the
     findings hold chosen groups only, as those of a split do.

@@ -145,8 +145,8 @@ def group_table(
     def marks(group: GroupSummary) -> str:
         """Add which group has the largest bound, if intervals are simultaneous."""
         largest = guarantee.kind == "simultaneous" and group.rank == guarantee.largest_bound_rank
-        told = [remark(group), "largest lower confidence bound" * largest]
-        return ", ".join(filter(None, told))
+        remarks = [remark(group), "largest lower confidence bound" * largest]
+        return ", ".join(filter(None, remarks))
 
     sizes = Column(words.many.capitalize(), "number", "share" if compact else "")
     rates = Column(words.rate, "number", "complement" if compact else "")
@@ -285,12 +285,12 @@ def controls_table(controls: ControlsSummary) -> Table:
     not_compared = {item.category: item.reason for item in controls.not_compared}
 
     def remark(effect: ControlEffectSummary) -> str:
-        standing = "statistically significant" if effect.lower_confidence_bound else ""
+        significance = "statistically significant" if effect.lower_confidence_bound else ""
         if contested(effect):
-            standing = "the controls disagree"
+            significance = "the controls disagree"
         reason = not_compared.get(effect.category, "")
         alone = f"not compared with other terms: {reason}" if reason else ""
-        return "; ".join(filter(None, (standing, alone)))
+        return "; ".join(filter(None, (significance, alone)))
 
     columns: list[Listed[ControlEffectSummary]] = [
         Listed("Category", lambda effect: effect.category, "name"),

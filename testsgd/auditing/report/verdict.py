@@ -126,8 +126,8 @@ def _restricted(headline: str, summary: AuditSummary) -> str:
             f"in a sample of {count(drawn)} of {plural(data.sampled_from, words.one)}"
         )
     if holdout is not None:
-        held = plural(holdout.estimated, words.one, words.many)
-        restrictions.append(f"estimated on {held} held out")
+        rows_estimated = plural(holdout.estimated, words.one, words.many)
+        restrictions.append(f"estimated on {rows_estimated} held out")
     fewest = f"of at least {plural(summary.unjudged.fewest, words.one, words.many)}"
     if parameters.theta is not None and fewest not in headline:
         restrictions.append(f"among groups {fewest}")

@@ -23,7 +23,7 @@ from testsgd.report.summaries import RuleSummary
 
 
 class Described(Protocol):
-    """A group that says who is in it, whatever else is known of it."""
+    """A group with a text that describes its members."""
 
     @property
     def text(self) -> str:
@@ -75,7 +75,7 @@ class Words:
     variation = "how rates differ between combinations of sensitive values"  # What rules explain
 
     def says(self, label: str) -> str:
-        """Write what is said of the rows that a rate counts."""
+        """Write what is true of the rows that a rate counts, such as what the model predicts."""
         return f"the model predicts “{label}”"
 
     def observed(self, label: str) -> str:
@@ -171,10 +171,10 @@ def _conclusion(group: GroupSummary, effect: CounterfactualSummary) -> str:
         f"{interval(effect.confidence_interval)})"
     )
     if _holds_zero(effect.confidence_interval):
-        told = f"{measured}, not statistically significant."
+        sentence = f"{measured}, not statistically significant."
         if is_nothing(whole):
-            return told
-        return f"{told} As far as can be told, the difference comes with {kind}."
+            return sentence
+        return f"{sentence} As far as can be told, the difference comes with {kind}."
     if part * whole < 0:
         return f"{measured}, against the difference from other texts, which comes with {kind}."
     # Of the numbers as they are written, so that they add up.
@@ -370,7 +370,7 @@ class PredictionWords(Words):
             self.rows_figure = "Rows that count"
 
     def says(self, label: str) -> str:
-        """Write what is said of the rows that a rate counts."""
+        """Write what is true of the rows that a rate counts, such as what the model predicts."""
         if self._metric == "accuracy":
             return "the predictions are right"
         if self._metric == "precision":

@@ -99,13 +99,14 @@ def spoken_difference(group: GroupSummary, summary: AuditSummary) -> float:
 def compared(group: GroupSummary, label: str, words: Words) -> str:
     """Write in a sentence how often a group is given the favourable label."""
     here, elsewhere = percent(group.rate_in), percent(group.rate_out)
-    says = words.says(label)
-    said = (
-        f"{says[0].upper()}{says[1:]} for {here} of the group against {elsewhere} of {words.others}"
+    statement = words.says(label)
+    sentence = (
+        f"{statement[0].upper()}{statement[1:]} for {here} of the group against {elsewhere} of "
+        f"{words.others}"
     )
     if is_nothing(group.score):
-        return f"{said}, which is the same to a tenth of a point."
-    return f"{said}: {how_often(group.difference)}."
+        return f"{sentence}, which is the same to a tenth of a point."
+    return f"{sentence}: {how_often(group.difference)}."
 
 
 def ranked_by(summary: AuditSummary) -> str:

@@ -28,7 +28,7 @@ _BATCH = 2_048
 
 
 class SharedPredictions:
-    """A text model that remembers what it said: of each text a digest is kept, 16 bytes."""
+    """A text model that remembers its answers: of each text a digest is kept, 16 bytes."""
 
     def __init__(self, model: TextModel, *, jobs: int = 1, draws: int = 1) -> None:
         self._model = model

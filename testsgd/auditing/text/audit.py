@@ -11,27 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Floats, means_over_draws
-from testsgd.auditing.exact import audit_texts_exactly
-from testsgd.auditing.explaining import explain_term_groups
 from testsgd.auditing.findings import Estimated
 from testsgd.auditing.guarantee import guarantee_of_kind, lower_confidence_bound
-from testsgd.auditing.independent import sample_texts_independent
-from testsgd.auditing.max_statistic import simultaneous_texts
 from testsgd.auditing.outcome import order_groups
-from testsgd.auditing.pooled import sample_texts_pooled
 from testsgd.auditing.rows import LOOKED_AT
-from testsgd.auditing.rule_selection import ExplainingRule, TermSelection
-from testsgd.auditing.stability import affordable_of_texts, term_stability
+from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.auditing.text.answers import KnownAnswers
 from testsgd.auditing.text.controls import ask_controls
+from testsgd.auditing.text.exact import audit_texts_exactly
+from testsgd.auditing.text.explaining import explain_term_groups
 from testsgd.auditing.text.findings import SeedOverlaps, TextFindings
+from testsgd.auditing.text.independent import sample_texts_independent
 from testsgd.auditing.text.known_words import nonsense_control, unknown_groups, unknown_terms
+from testsgd.auditing.text.max_statistic import simultaneous_texts
 from testsgd.auditing.text.observed import (
     observed_estimates,
     unjudged_texts,
     with_independent_texts,
 )
 from testsgd.auditing.text.outcome import TextAudit, TextOutcome
+from testsgd.auditing.text.pooled import sample_texts_pooled
+from testsgd.auditing.text.rule_selection import TermSelection
+from testsgd.auditing.text.stability import affordable_of_texts, term_stability
 from testsgd.models import PROBE_ROWS, Repetition, ask_again
 from testsgd.rules.text import small_category_sets
 from testsgd.scoring import normal_quantile
@@ -46,8 +47,8 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         favourable = predictions.decide(tried)
         probe = 2 * favourable.astype(np.int64) > parameters.draws
         fingerprint = hashlib.sha256(np.packbits(probe).tobytes()).hexdigest()
-        again = _ask_again(audit, tried, favourable)
-    budget = audit.allowed - again.asked
+        repetition = _ask_again(audit, tried, favourable)
+    budget = audit.allowed - repetition.asked
     with clock.phase("predictions of the texts"):
         # All texts as they are, if that takes at most half of what sampling may ask.
         answers = None
@@ -109,8 +110,8 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         small=tuple(small),
         unjudged=unjudged_texts(audit),
         neighbourhood=audit.variants,
-        queries=predictions.asked + outcome.drawn + again.asked,
-        changing=again.differing,
+        queries=predictions.asked + outcome.drawn + repetition.asked,
+        changing=repetition.differing,
         model_fingerprint=fingerprint,
         accuracy=outcome.accuracy,
         seconds=clock.seconds,
@@ -161,7 +162,7 @@ def _ask_again(audit: TextAudit, first: Sequence[str], favourable: NDArray[Any])
     texts, indices = list(distinct), list(distinct.values())
     return ask_again(
         audit.model.model,
-        lambda some: [texts[index] for index in some],
+        lambda places: [texts[place] for place in places],
         favourable[indices],
         most=most,
     )

@@ -197,7 +197,7 @@ class ControlEffects:
 
 @dataclass(frozen=True, kw_only=True)
 class TextFindings(Findings):
-    """What an audit of texts found."""
+    """The groups of texts that an audit compared, with the texts and the paired comparisons."""
 
     model: LoadedModel[TextModel]
     rule_sets: TermRuleSets

@@ -31,12 +31,34 @@ _Change: TypeAlias = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, eq=False)
 class TermGroupMeasure(Measure):
-    """Measures how models treat the same groups of the same texts.
+    """A measure of models: their selection rates in the same groups of the same texts.
 
-    Inside a group are its seeds, the texts with a term of each of its categories, rewritten with
-    its terms; outside are the texts, as they are, that lack one of its terms. A model is asked
+    It is called with a model and returns :class:`testsgd.auditing.Estimates`, in the order of the
+    groups. Inside a group are its seeds, the texts with a term of each of its categories, rewritten
+    with its terms; outside are the texts, as they are, that lack one of its terms. A model is asked
     about each once, or about draws of them that are the same for every model. A group may have no
-    texts on one side; its rates there are NaN. Refused as :class:`testsgd.auditing.GroupMeasure`.
+    texts on one side; its rates there are NaN.
+
+    Parameters
+    ----------
+    texts : Texts
+        The texts.
+    mentions : Mentions
+        The sensitive terms in them.
+    groups : sequence of TermGroup
+        For each group the places of its categories in the list of terms, and the place of the
+        chosen term in each of them.
+    max_queries : int
+        The most texts that a model is asked about.
+    seed : int
+        The seed of the draws.
+    jobs : int, optional
+        Threads that may ask a model at once.
+
+    Raises
+    ------
+    ParameterError
+        If `max_queries` does not allow one draw on each side of each group.
     """
 
     texts: Texts
@@ -53,7 +75,7 @@ class TermGroupMeasure(Measure):
         return len(self._everything.distinct) <= self.max_queries
 
     def __call__(self, model: TextModel) -> Estimates:
-        """Ask a model."""
+        """Ask a model about the texts or draws, and return its rates in each group."""
         questions = self._everything if self.exact else self._drawn
         tallies = questions.tally(self._decided(model, questions))
         if self.exact:

@@ -20,10 +20,22 @@ from testsgd.scoring import Clusters, independent_rows
 
 
 def text_clusters(texts: Texts, mentions: Mentions) -> Clusters:
-    """Find the texts that are one unit: equal or nearly equal ones, and known variants of one.
+    """Return the texts that are one unit: equal or nearly equal ones, and known variants of one.
 
     Which sensitive terms they mention makes no difference here. The texts may have clusters of
-    their own, such as variants or texts of one author.
+    their own, such as variants or texts of one author; these are joined with the others.
+
+    Parameters
+    ----------
+    texts : Texts
+        The texts.
+    mentions : Mentions
+        The sensitive terms in them.
+
+    Returns
+    -------
+    Clusters
+        The cluster of each text.
     """
     return text_units(texts, mentions)[0]
 

@@ -38,9 +38,41 @@ def run_text_audit(
 ) -> TextFindings:
     """Audit a model on texts: whether mentioning a term makes a difference.
 
-    As :func:`testsgd.auditing.run_audit`; ``bins`` plays no part. Refused are paired differences to
-    rank by where sampling compares nothing in pairs, and conditions.
+    A group is given by terms of one or more categories. Inside it are its seeds, the texts with a
+    term of each of its categories, rewritten with its terms; outside are the texts that lack one of
+    its terms. Unless sampling is independent, the same seeds are also compared in pairs, with the
+    group's terms and with others.
 
+    Parameters
+    ----------
+    model : LoadedModel
+        The model of texts.
+    texts : Texts
+        The texts.
+    terms : SensitiveTerms
+        The sensitive terms, by category.
+    parameters : AuditParameters
+        As for :func:`testsgd.auditing.run_audit`; ``bins`` plays no part.
+    progress : callable, optional
+        Called now and then with a phase's name, how much is done and how much there is.
+
+    Returns
+    -------
+    TextFindings
+        The groups with their rates; with a holdout those found in the search, estimated on the
+        texts held out.
+
+    Raises
+    ------
+    ModelError
+        If the model raises an error or returns something unusable.
+    ParameterError
+        If groups are to be ranked by paired differences with independent sampling, which compares
+        nothing in pairs; if features to condition on are named; or if exact mode was asked for and
+        takes more queries than allowed.
+
+    Notes
+    -----
     See Zhang et al., TestSGD, sections 4.1 and 4.3.
     """
     if parameters.rank_by == "counterfactual" and parameters.sampling == "independent":
@@ -65,10 +97,10 @@ def run_text_audit(
     if ranked_by == "counterfactual":
         # The effect is of terms that are put in; so are the rates that stand beside it.
         parameters = replace(parameters, estimand="neighbourhood")
-    told = run.named("asking the model", progress)
+    ask_progress = run.named("asking the model", progress)
     if parameters.holdout is not None:
         return audit_texts_held_out(
-            model, texts, terms, parameters, parameters.holdout, clock, told
+            model, texts, terms, parameters, parameters.holdout, clock, ask_progress
         )
     with clock.phase("terms"):
         mentions = find_mentions(texts.texts, terms)
@@ -87,7 +119,7 @@ def run_text_audit(
             parameters=parameters,
             exact=_fits_exactly(model, parameters, len(texts) + variants, texts),
             clock=clock,
-            progress=told,
+            progress=ask_progress,
         )
     )
 
@@ -182,8 +214,8 @@ def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
     order = np.random.default_rng([seed, 6]).permutation(len(distinct))
     # Whole clusters, as many as come nearest to the share.
     sizes = np.cumsum(np.bincount(of_text, minlength=len(distinct))[order])
-    taken = int(np.argmin(np.abs(np.concatenate([[0], sizes]) - share * len(texts))))
-    inside = np.isin(of_text, order[:taken])
+    clusters_inside = int(np.argmin(np.abs(np.concatenate([[0], sizes]) - share * len(texts))))
+    inside = np.isin(of_text, order[:clusters_inside])
     return run.two_parts(texts, inside, share, seed)
 
 
