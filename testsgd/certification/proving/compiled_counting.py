@@ -44,7 +44,7 @@ class Histogram(NamedTuple):
 
 @compiled
 def make_histogram(axes: int, bins: int) -> Histogram:
-    """Make the memory for boxes of so many axes, counted with so many bins."""
+    """Return the memory for boxes of `axes` axes, counted with `bins` bins."""
     return Histogram(
         np.zeros(axes, dtype=np.int64), np.zeros(axes), np.zeros(bins + 2), np.zeros(bins + 2)
     )
@@ -215,7 +215,7 @@ def steps_at(form: Floats, box: Box, axis: int, step: float, reach: int, value: 
 
 @compiled
 def _take_in(histogram: Histogram, top: int, steps: int, share: float) -> None:
-    """Add to the other histogram what is there, so many steps further."""
+    """Add `share` times the counts to the other histogram, moved by `steps` steps."""
     for s in range(top + 1):
         histogram.other[s + steps] += share * histogram.counts[s]
 
