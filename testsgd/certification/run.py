@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,16 +55,6 @@ class _Task:
     problem: Problem
     parameters: CertificationParameters
     progress: Progress | None
-
-    def certification(self, **figures: Any) -> Certification:
-        """Return what was found."""
-        return Certification(
-            network=self.network,
-            domain=self.domain,
-            parameters=self.parameters,
-            points=self.domain.points,
-            **figures,
-        )
 
 
 class Clock:
@@ -177,13 +166,17 @@ def counterexamples_of(
     """Return people who are treated unfairly, those of proved regions first."""
     if not task.parameters.counterexamples:
         return ()
-    more = draw_falsified(search, _TRIES, generator)
+    points = draw_falsified(search, _TRIES, generator)
     if search.examples:
         lo, hi = (np.array(side) for side in zip(*search.examples, strict=True))
-        more = np.concatenate([draw_points(search.axes, lo, hi, generator), more])
-    falsified = ask(task.network, task.domain, more)
-    answers = Answers._make(map(np.concatenate, zip(falsified, answers, strict=True)))
-    return clearest(task, answers, np.arange(len(answers.points)) < len(more))
+        points = np.concatenate([draw_points(search.axes, lo, hi, generator), points])
+    falsified = ask(task.network, task.domain, points)
+    answers = Answers(
+        points=np.concatenate([falsified.points, answers.points]),
+        decisions=np.concatenate([falsified.decisions, answers.decisions]),
+        sums=np.concatenate([falsified.sums, answers.sums]),
+    )
+    return clearest(task, answers, np.arange(len(answers.points)) < len(points))
 
 
 def clearest(
@@ -304,7 +297,11 @@ def _enumerate(task: _Task) -> Certification:
     if task.progress is not None:
         task.progress(moment)
     count = task.parameters.regions
-    return task.certification(
+    return Certification(
+        network=task.network,
+        domain=task.domain,
+        parameters=task.parameters,
+        points=task.domain.points,
         shares=shares,
         stopped="done",
         method="enumerated",
@@ -352,7 +349,11 @@ def _branch_and_bound(
         draws = draw_open(search, parameters.samples, generator)
         answers = ask(task.network, task.domain, draws.points)
         shares = search.shares
-        return task.certification(
+        return Certification(
+            network=task.network,
+            domain=task.domain,
+            parameters=parameters,
+            points=task.domain.points,
             shares=shares,
             stopped=stopped,
             method="bounded",

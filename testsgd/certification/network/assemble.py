@@ -101,7 +101,7 @@ def scaled_columns(
 def _layers(
     chain: Sequence[parts.Part], width: int, name: str, precision: Precision
 ) -> tuple[list[DenseLayer], parts.Activate | parts.Softmax | None]:
-    """Make layers of a chain of parts; the output's activation is given apart."""
+    """Return the layers of a chain of parts; the output's activation is returned apart."""
     # What comes last, if it is no hidden activation but makes the output.
     output: parts.Activate | parts.Softmax | None = None
     last = chain[-1] if chain else None
@@ -147,7 +147,7 @@ def _layers(
 
 
 def _identity(width: int) -> DenseLayer:
-    """Make a layer that changes nothing, for an activation of its own."""
+    """Return a layer that leaves its inputs as they are, for an activation that stands alone."""
     if width**2 > parts.MAXIMUM_NUMBERS:
         raise parts.too_large("model")
     return DenseLayer(np.eye(width), np.zeros(width), "linear")

@@ -102,11 +102,11 @@ def _better(
 def choose_fair(
     above: float, below: float, box: Box, forms: Forms, spaces: Spaces
 ) -> tuple[float, float]:
-    """Choose the half-spaces where everybody is above and where everybody is below.
+    """Choose half-spaces 0 and 1: all persons above, and all below; return roughly their shares.
 
-    Everybody is above where one person's lower line is, by more than the others can fall short of
-    that person; or where the mean of all lower lines is, by more than any can fall short of the
-    mean. The best is taken. Gives roughly the shares of both half-spaces, the first two.
+    All persons are above where one person's lower line is, by more than the others can fall short
+    of that person; or where the mean of all lower lines is, by more than any can fall short of the
+    mean. The half-space with the largest share is taken. The same holds below, by upper lines.
     """
     persons, width = forms.low.shape
     rows = spaces.rows

@@ -321,7 +321,7 @@ def winners(
 
 
 def settled(problem: Problem, bounds: Bounds) -> NDArray[np.int8]:
-    """Return the status of boxes: 1 one decision for everybody, 2 unfair as a whole, 0 open."""
+    """Return the status of boxes, shape (B,): 1 fair as a whole, 2 unfair as a whole, 0 open."""
     sure, loses = winners(problem, bounds.low > problem.above, bounds.high < problem.below)
     status = np.zeros(len(sure), dtype=np.int8)
     status[np.any(sure.all(axis=1), axis=1)] = 1

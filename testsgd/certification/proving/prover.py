@@ -1,4 +1,4 @@
-"""Analyse boxes: what of them is proved, and where to split them."""
+"""The analysis of boxes: what is proved of each, and along which axis to split it."""
 
 from __future__ import annotations
 
@@ -38,6 +38,32 @@ class Prover:
     :func:`can_compile` allows the network. With it, a unit is assumed to be on one side of 0 if
     less than a part in `rare`, of what is undecided, is on the other; see
     :mod:`testsgd.certification.proving.compiled_bounds`. An empty `rare`: no assumptions.
+
+    Parameters
+    ----------
+    problem : Problem
+        The network on a domain, of :func:`build_problem`.
+    jobs : int
+        The number of threads.
+    compiled : bool, optional
+        Whether machine code analyses the boxes.
+    rare : tuple of float
+        The parts that are tried.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from testsgd.certification import find_domain, find_network
+    >>> from testsgd.certification.proving import build_problem
+    >>> model = LogisticRegression().fit([[0, 0], [19, 1]], [0, 1])
+    >>> model.coef_[:], model.intercept_[:] = [[1.0, 3.0]], [-10.5]
+    >>> ranges = {"inputs": {"skill": {"integer": [0, 19]}, "man": {"integer": [0, 1]}}}
+    >>> problem = build_problem(find_network(model), find_domain(ranges, protected="man"))
+    >>> with Prover(problem) as prover:
+    ...     bounds = prover.analyse(np.array([[0.0], [8.0]]), np.array([[7.0], [10.0]]), bins=48)
+    >>> bounds.status.tolist()  # Fair for skills up to 7, unfair for skills from 8 to 10.
+    [1, 2]
     """
 
     def __init__(
@@ -80,12 +106,25 @@ class Prover:
         keep: bool = False,
         in_time: Callable[[], bool] | None = None,
     ) -> BoxBounds:
-        """Return what is proved of B boxes with the ends `lo` and `hi`, shape (B, axes) each.
+        """Return what is proved of B boxes.
 
-        Half-spaces are counted with `bins` steps. `known` is what was known of units in larger
-        boxes, shape (B, known units); it is filled in if it is contiguous. With `keep` the
-        half-spaces are returned too. `in_time` is asked before each piece of the boxes; if it is
-        False, that piece is left unseen.
+        Parameters
+        ----------
+        lo, hi : numpy.ndarray, shape (B, axes)
+            The ends of the boxes.
+        bins : int
+            How many steps the rounded axes of a half-space make together.
+        known : numpy.ndarray of int8, shape (B, known units), optional
+            What is known of units in larger boxes. A contiguous array is filled in.
+        keep : bool
+            Whether the half-spaces are returned too.
+        in_time : callable, optional
+            Asked before each piece of the boxes; if it is False, that piece is left unseen.
+
+        Returns
+        -------
+        BoxBounds
+            The bounds of the boxes, in their order.
         """
         # Machine code is made for arrays of one layout.
         lo, hi = np.ascontiguousarray(lo), np.ascontiguousarray(hi)

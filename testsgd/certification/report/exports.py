@@ -85,8 +85,8 @@ def render_certification_junit(summary: CertificationSummary) -> str:
         _case(suite, rule, summary)
     if not verdict.rules:
         ET.SubElement(suite, "testcase", {"classname": "testsgd.certify", "name": "no gate"})
-    said = ET.SubElement(suite, "system-out")
-    said.text = _clean("\n".join([verdict.headline, *verdict.sentences]))
+    output = ET.SubElement(suite, "system-out")
+    output.text = _clean("\n".join([verdict.headline, *verdict.sentences]))
     ET.indent(root, " ")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 

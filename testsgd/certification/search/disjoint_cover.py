@@ -109,7 +109,22 @@ def decided(membership: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[n
 def decided_points(
     search: BranchAndBound, indices: NDArray[np.intp], points: Floats
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which points lie in the certified and in the falsified part of their open box."""
+    """Return which points lie in the certified and in the falsified part of their open box.
+
+    Parameters
+    ----------
+    search : BranchAndBound
+        The search.
+    indices : numpy.ndarray of int, shape (n,)
+        The open box of each point.
+    points : numpy.ndarray, shape (n, axes)
+        The points.
+
+    Returns
+    -------
+    tuple of two numpy.ndarray of bool, shape (n,) each
+        Which points are certified, and which are falsified.
+    """
     unique, of = np.unique(indices, return_inverse=True)
     return decided(analyse_again(search, unique).holds(of, points))
 

@@ -95,6 +95,24 @@ def draw_open(search: BranchAndBound, samples: int, generator: np.random.Generat
     those that differ), and a round begins anew. So no round mixes draws by different measures. The
     loop ends after ``_CORRECTIONS`` corrections at the latest: the draws of the last round are
     returned, even if a box still differs.
+
+    Parameters
+    ----------
+    search : BranchAndBound
+        The search.
+    samples : int
+        How many points are to be kept.
+    generator : numpy.random.Generator
+        The source of random numbers.
+
+    Returns
+    -------
+    Draws
+        The kept points, and what the estimate of the unfair share needs to know of all draws.
+
+    Notes
+    -----
+    That a point is kept from the first piece that holds it only is after Karp and Luby (1983).
     """
     boxes = search.boxes
     # Of the falsified share the search keeps no place. Where it lies outside the pieces,
@@ -237,8 +255,22 @@ def _measured_again(search: BranchAndBound) -> _Measures:
 def draw_falsified(search: BranchAndBound, tries: int, generator: np.random.Generator) -> Floats:
     """Return points of open boxes that are proved unfair, shape (n, axes); they are no sample.
 
-    `tries` points are drawn from the open boxes, in proportion to the share that is proved unfair;
-    those that turn out to be falsified are returned.
+    Points are drawn from the open boxes, in proportion to the share that is proved unfair; those
+    that turn out to be falsified are returned.
+
+    Parameters
+    ----------
+    search : BranchAndBound
+        The search.
+    tries : int
+        How many points are drawn.
+    generator : numpy.random.Generator
+        The source of random numbers.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, axes)
+        The falsified points, at most `tries`.
     """
     unfair = search.boxes["unfair"]
     if not unfair.any():
@@ -251,7 +283,22 @@ def draw_falsified(search: BranchAndBound, tries: int, generator: np.random.Gene
 
 
 def draw_points(axes: Axes, lo: Floats, hi: Floats, generator: np.random.Generator) -> Floats:
-    """Draw a point of each box, shape (n, axes), by the domain's measure."""
+    """Draw one point of each of n boxes, by the domain's measure.
+
+    Parameters
+    ----------
+    axes : Axes
+        The axes of the boxes.
+    lo, hi : numpy.ndarray, shape (n, axes)
+        The ends of the boxes.
+    generator : numpy.random.Generator
+        The source of random numbers.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, axes)
+        The points.
+    """
     points = np.empty_like(lo)
     for axis, kind in enumerate(axes.kinds):
         start, end = lo[:, axis], hi[:, axis]
