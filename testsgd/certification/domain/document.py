@@ -125,7 +125,7 @@ def _mistakes_at(place: str) -> Iterator[None]:
 
 
 def read_document(document: Mapping[str, Any], *, text: str, where: str, name: str) -> Described:
-    """Read a domain from a document; mistakes are named by line if the TOML `text` is given."""
+    """Return the domain of a document; mistakes are named by line if the TOML `text` is given."""
     if not document.get("inputs"):
         raise SpecificationError(
             "there are no inputs", where=where, remedy="describe each under [inputs.NAME]"
@@ -299,7 +299,7 @@ def read_json_bounds(path: Path, key: str | None) -> Mapping[str, Any]:
 
 @functools.cache
 def shipped_domains() -> dict[str, Path]:
-    """List the domains that come with the package, such as ``fairify/adult``, and their files."""
+    """Return the domains of the package, such as ``fairify/adult``, with their files."""
     folder = bundled_folder("datasets") / "domains"
     files = {
         path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.toml")

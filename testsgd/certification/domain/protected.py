@@ -24,7 +24,7 @@ Combinations = tuple[tuple[float, ...], ...]
 def protected_inputs(
     inputs: Sequence[DomainInput], protected: str | Sequence[str | int]
 ) -> tuple[str, ...]:
-    """Find the protected inputs by name, or by position if no input has that name."""
+    """Return the names of protected inputs, found by name, or by position if no input has it."""
     given = [protected] if isinstance(protected, (str, int)) else list(protected)
     names = [item.name for item in inputs]
     return tuple(dict.fromkeys(_name(one, names) for one in given))

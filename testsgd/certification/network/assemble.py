@@ -33,7 +33,7 @@ def assemble(
     categories: Mapping[str, Sequence[int]] | None = None,
     file_sha256: str | None = None,
 ) -> FeedForward:
-    """Put a network together; scalings before the first layer are folded into the inputs."""
+    """Return the network of parts; scalings before the first layer go into the inputs' columns."""
     inputs: Sequence[InputColumns] = read.inputs
     if not inputs:
         inputs = number_inputs([f"x{n}" for n in range(read.width)])
@@ -57,7 +57,7 @@ def number_inputs(names: Sequence[str]) -> tuple[InputColumns, ...]:
 
 
 def scale_inputs(inputs: Sequence[InputColumns], part: parts.Scaling) -> list[InputColumns]:
-    """Scale the columns of all inputs, side by side."""
+    """Return inputs whose columns, side by side, are scaled."""
     ends = parts.starts(inputs)
     whole = part.to(int(ends[-1]))
     return [

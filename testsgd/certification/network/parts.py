@@ -173,7 +173,7 @@ def batch_scaling(
 
 
 def numbers(where: str, given: ArrayLike) -> NDArray[np.float64]:
-    """Check that all are finite and exact in float64, and give them so."""
+    """Return numbers as float64, after a check that all are finite and exact in it."""
     array = np.asarray(given)
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise ModelError(
@@ -239,7 +239,7 @@ def columns_of(inputs: Sequence[InputColumns], order: Sequence[int]) -> NDArray[
 
 
 def reorder_columns(parts: Sequence[Part], order: NDArray[np.intp]) -> list[Part]:
-    """Let parts that begin with no scaling take their columns in another order."""
+    """Return parts that take their columns in another order; a ModelError if they cannot."""
     parts = list(parts)
     if (order == np.arange(len(order))).all():
         return parts
@@ -286,7 +286,7 @@ def _owners(
 
 
 def _category(name: str, members: Sequence[InputColumns]) -> InputColumns:
-    """Write down what the columns are for each value: 1 in its own, 0 in the others."""
+    """Return columns of 0 and 1 as one category, whose value v has 1 in column v."""
     zero_one = np.array([0.0, 1.0])
     table, errors = [], []
     for member, own in zip(members, np.eye(len(members), dtype=np.intp), strict=True):

@@ -182,9 +182,10 @@ def draw_lines(flat: Flat, k: int, units: Units) -> None:
 def interval(
     flat: Flat, k: int, p: int, r: int, units: Units
 ) -> tuple[float, float, float, float, float]:
-    """Bound sum r of layer k from the activations before it; also by how much persons differ.
+    """Bound sum r of layer k of person p by intervals of the activations before it.
 
-    Gives least, most, noise, and the least and most change without the noise of both persons.
+    Returns the least and the largest sum, its noise, and the least and the largest difference from
+    the sum of the first person, without the noise of both.
     """
     n = flat.sizes[k]
     begin = flat.neuron_at[k - 1]
@@ -230,9 +231,12 @@ def substitute(
     lower_next: Floats,
     upper_next: Floats,
 ) -> tuple[float, float]:
-    """Write sum r of layer k as lines in the columns; gives their constants.
+    """Bound sum r of layer k of person p by lines in the columns, and return their constants.
 
-    The coefficients are left in `lower` and `upper` if `k` is even, else in the other two.
+    Backwards through the layers, a positive coefficient c of the lower line replaces an activation
+    by its lower line, ``c * (alpha * x + under)``, a negative one by its upper line, ``c * (chord *
+    x + over)``; in the upper line it is the other way round. The coefficients are left in `lower`
+    and `upper` if `k` is even, else in `lower_next` and `upper_next`.
     """
     n = flat.sizes[k]
     row = flat.weights[flat.weight_at[k] + r * n : flat.weight_at[k] + (r + 1) * n]

@@ -13,7 +13,7 @@ from testsgd.report.formatting import share
 
 
 def regions_frame(summary: CertificationSummary) -> pd.DataFrame:
-    """List the regions as a data frame; the estimate is NaN where no sample fell."""
+    """Return the regions as a data frame; the estimate is NaN where no sample fell."""
     columns = {
         "region": "text",
         "share": "share",
