@@ -60,7 +60,7 @@ def told_by_everybody(search: BranchAndBound, truth: Truth) -> Told:
             outside = np.where(spaces < 0, True, ~held[np.arange(len(here)), spaces]).all(axis=0)
             outside &= pieces.shares[box, place] > 0
             first = outside & (pieces.first_holding(of, held) == piece)
-            more = outside & pieces.more_falsified(of, piece, held, first)
+            more = outside & pieces.uncounted_falsified(of, piece, held, first)
             weights = truth.weights[here]
             told.unfair += float(weights[first & undecided & ~truth.fair[here]].sum())
             told.more += float(weights[more].sum())

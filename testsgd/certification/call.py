@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -27,7 +26,22 @@ Weight = Literal["volume", "data"]
 
 
 def protected_names(protected: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    """Read the protected inputs, given one by one or with commas; None if none is given.
+    """Return the names of the protected inputs, given one by one or with commas.
+
+    Parameters
+    ----------
+    protected : str, sequence of str or None
+        Names, each text one or several with commas between them.
+
+    Returns
+    -------
+    tuple of str or None
+        Each name once, in order; None if nothing or an empty list or tuple is given.
+
+    Raises
+    ------
+    ParameterError
+        If something else than texts is given, or they hold no name.
 
     Examples
     --------
@@ -68,7 +82,11 @@ def _check_weight(weight: str, data: Any) -> None:
 
 
 def _domain_of(model: Any, threshold: float | None) -> Any:
-    """Tell the domain from the model: the data set that it was trained on."""
+    """Return the domain that a model names: the data set it was trained on, or its ``.nnet`` file.
+
+    A ParameterError is raised if there is none; before that, find_network raises its own errors if
+    the model cannot be read.
+    """
     text = str(model) if isinstance(model, (str, Path)) else ""
     if text in catalogue() or text.endswith(".nnet"):
         return text
@@ -176,18 +194,16 @@ def certify(
     if domain is None:
         domain = _domain_of(model, threshold)
     specification = data_set_of(domain)
-    described = functools.partial(
-        find_domain,
-        domain if specification is None else specification,
-        protected=protected_names(protected),
-        protected_values=protected_values,
-    )
+    source = domain if specification is None else specification
+    names = protected_names(protected)
     # A mistake in the domain is found before the network is read.
-    groups = described().groups
+    described = find_domain(source, protected=names, protected_values=protected_values)
     network = find_network(
-        model, threshold=threshold, specification=specification, categories=groups
+        model, threshold=threshold, specification=specification, categories=described.groups
     )
-    fitted = described(network=network)
+    fitted = find_domain(
+        source, protected=names, protected_values=protected_values, network=network
+    )
     if weight == "data":
         fitted = _weighted(fitted, specification, data)
     certification = certify_network(network, fitted, settings, progress=progress, checkpoint=path)

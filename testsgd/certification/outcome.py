@@ -1,4 +1,4 @@
-"""What a certification gives, before anything is rendered."""
+"""The outcome of a certification, before anything is rendered."""
 
 from __future__ import annotations
 
@@ -134,17 +134,17 @@ class Remainder:
 
 @dataclass(frozen=True, kw_only=True)
 class Certification:
-    """For which share of a domain a network is individually fair.
+    """The outcome of a certification: for which share of a domain a network is individually fair.
 
     Examples
     --------
     >>> from testsgd.certification import CertificationParameters
-    >>> some = Certification(
+    >>> certification = Certification(
     ...     network=None, domain=None, parameters=CertificationParameters(),
     ...     shares=Shares(0.875, 0.0, 0.125), stopped="time", method="bounded", points=10**6,
     ...     boxes=800, open_boxes=31, seconds=60.0, moments=(), remainder=None,
     ...     counterexamples=(), regions=(), within_rounding=0)
-    >>> some.unfair_low, some.unfair_high
+    >>> certification.unfair_low, certification.unfair_high
     (0.0, 0.125)
     """
 

@@ -35,6 +35,17 @@ class CertificationResult(DocumentResult[CertificationSummary]):
     certification : Certification, optional
         What it was made from; a result that was read back from JSON has none.
 
+    Examples
+    --------
+    >>> import testsgd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = LogisticRegression().fit([[0, 1], [9, 0], [1, 0], [8, 1]], [0, 1, 0, 1])
+    >>> ranges = {"inputs": {"income": {"integer": [0, 9]}, "woman": {"integer": [0, 1]}}}
+    >>> result = testsgd.certify(model, ranges, protected="woman", fail_above=0.1)
+    >>> result.verdict.status, result.exit_code
+    ('gate_passed', 0)
+    >>> result.certified, result.falsified, result.undecided, result.estimated
+    (1.0, 0.0, 0.0, None)
     """
 
     document: ClassVar = DocumentKind(
@@ -80,8 +91,8 @@ class CertificationResult(DocumentResult[CertificationSummary]):
     @property
     def estimated(self) -> tuple[float, float] | None:
         """Interval of the domain's unfair share, estimated by sampling; None without samples."""
-        found = self.summary.estimated
-        return None if found is None else found.domain_confidence_interval
+        estimate = self.summary.estimated
+        return None if estimate is None else estimate.domain_confidence_interval
 
     @property
     def regions(self) -> pd.DataFrame:

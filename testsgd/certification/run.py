@@ -1,4 +1,4 @@
-"""Certify a network on a domain: try everybody, or search over boxes until told to stop."""
+"""Certify a network on a domain: by enumeration, or by a search over boxes with a time limit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +48,7 @@ Progress = Callable[[Moment], None]
 
 @dataclass(frozen=True)
 class _Task:
-    """What is to be certified, and how."""
+    """A network and a domain, and how the one is certified on the other."""
 
     network: FeedForward
     domain: Domain
@@ -57,22 +56,13 @@ class _Task:
     parameters: CertificationParameters
     progress: Progress | None
 
-    def certification(self, **figures: Any) -> Certification:
-        """Return what was found."""
-        return Certification(
-            network=self.network,
-            domain=self.domain,
-            parameters=self.parameters,
-            points=self.domain.points,
-            **figures,
-        )
-
 
 class Clock:
-    """Tells a search whether to go on; while it is held, the first Ctrl-C only asks it to stop.
+    """The time limit of a search, and its end by Ctrl-C or by request.
 
-    A second Ctrl-C breaks off. Where somebody else handles the signal, or in another thread than
-    the main one, Ctrl-C is left as it is.
+    In its ``with`` statement the first Ctrl-C only asks the search to stop, the second breaks off.
+    If another handler of the signal is set, or in another thread than the main one, Ctrl-C is left
+    as it is.
     """
 
     def __init__(self, limit: float | None, should_stop: Callable[[], bool] | None = None) -> None:
@@ -129,18 +119,31 @@ _TRIES = 256
 def remainder_of(
     answers: Answers, draws: Draws, shares: Shares, confidence: float
 ) -> Remainder | None:
-    """Turn draws into intervals."""
+    """Return the intervals that draws give; None if none was kept.
+
+    Of the unfair share of the undecided region it is that of Clopper and Pearson, of the kept
+    draws. For the unfair share of the whole domain let
+
+    - f be the share that is proved unfair outside all pieces (`draws.falsified`),
+    - M the sum of the shares of all pieces (`draws.measure`), n the number of draws,
+    - Ki = 1 if draw i is kept and the network treats its point unfairly, else 0,
+    - Di = 1 if draw i hits the falsified share that is not in f, else 0, see
+      :meth:`testsgd.certification.search.disjoint_cover.Pieces.uncounted_falsified`.
+
+    The estimate is ``f + M * mean(Ki + Di)``. Ki + Di is 0, 1 or 2, so the mean is the rate of
+    draws where it is at least 1 plus the rate of those where it is 2. Both are binomial, and each
+    has an interval of Clopper and Pearson at half of the risk; the ends are added. Where no share
+    is falsified outside the pieces, it is never 2, and the first interval has all of the risk. The
+    estimate and its ends are cut to what is proved.
+    """
     samples = len(draws.points)
     if samples == 0:
         return None
     unfair = int(answers.unfair.sum())
     low, high = clopper_pearson(unfair, samples, 1.0 - confidence)
-    # What is unfair and not known yet is the draws' measure times how many unfair people a try
-    # tells of, on average. It tells of none, one or two: add the rates of at least one and of two.
-    told = int((answers.unfair | draws.more).sum()) + draws.more_left_out
-    twice = int((answers.unfair & draws.more).sum())
-    # No try tells of two where nobody is falsified outside the pieces.
-    counts = np.array([told, twice] if draws.falsified_outside else [told])
+    at_least_one = int((answers.unfair | draws.more).sum()) + draws.more_left_out
+    two = int((answers.unfair & draws.more).sum())
+    counts = np.array([at_least_one, two] if draws.falsified_outside else [at_least_one])
     least, most = clopper_pearson(counts, draws.tries, (1.0 - confidence) / len(counts))
     proved = shares.falsified, shares.falsified + shares.undecided
 
@@ -160,16 +163,20 @@ def remainder_of(
 def counterexamples_of(
     search: BranchAndBound, task: _Task, answers: Answers, generator: np.random.Generator
 ) -> tuple[Counterexample, ...]:
-    """Choose people who are treated unfairly, proved ones first."""
+    """Return people who are treated unfairly, those of proved regions first."""
     if not task.parameters.counterexamples:
         return ()
-    more = draw_falsified(search, _TRIES, generator)
+    points = draw_falsified(search, _TRIES, generator)
     if search.examples:
         lo, hi = (np.array(side) for side in zip(*search.examples, strict=True))
-        more = np.concatenate([draw_points(search.axes, lo, hi, generator), more])
-    falsified = ask(task.network, task.domain, more)
-    answers = Answers._make(map(np.concatenate, zip(falsified, answers, strict=True)))
-    return clearest(task, answers, np.arange(len(answers.points)) < len(more))
+        points = np.concatenate([draw_points(search.axes, lo, hi, generator), points])
+    falsified = ask(task.network, task.domain, points)
+    answers = Answers(
+        points=np.concatenate([falsified.points, answers.points]),
+        decisions=np.concatenate([falsified.decisions, answers.decisions]),
+        sums=np.concatenate([falsified.sums, answers.sums]),
+    )
+    return clearest(task, answers, np.arange(len(answers.points)) < len(points))
 
 
 def clearest(
@@ -212,27 +219,72 @@ def certify_network(
 ) -> Certification:
     """Prove for which share of a domain a network decides alike for all protected values.
 
+    A domain of at most a million people is enumerated, if the network is not too large and no
+    checkpoint is given. Else boxes are bounded and halved until the time limit, or until enough is
+    decided.
+
+    Parameters
+    ----------
+    network : FeedForward
+        The network, of :func:`testsgd.certification.find_network`.
+    domain : Domain
+        The domain, with the inputs of the network in its order.
+    parameters : CertificationParameters
+        The time limit, the number of samples and what else can be chosen.
+    progress : callable, optional
+        Called about ten times a second with a :class:`testsgd.certification.Moment`.
+    checkpoint : Path, optional
+        A file to continue from, if it exists, and to write to.
+    should_stop : callable, optional
+        Asked between steps; True ends the search as Ctrl-C does.
+
+    Returns
+    -------
+    Certification
+        The proved shares, the estimate of the unfair share, regions and counterexamples.
+
+    Raises
+    ------
+    ParameterError
+        If the domain does not fit the network.
+    ModelError
+        If sums of the network may leave the range of its arithmetic, or a leaky unit has a slope
+        that is not between 0 and 1.
+    ResultError
+        If the checkpoint is damaged, or of another network, domain or version of testsgd.
+
+    Notes
+    -----
     The question, and the search by halving, are those of FairQuant (Kim, Wang, Wang, 2025); the
     bounds, the counting of half-spaces and the order of the search are not. See
     docs/certification.md.
 
-    Progress is told about ten times a second. A checkpoint is a file to continue from, if there is
-    one, and to write to. True of `should_stop`, asked between steps, ends the search as Ctrl-C
-    does.
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from testsgd.certification import CertificationParameters, find_domain, find_network
+    >>> model = LogisticRegression().fit([[0, 0], [19, 1]], [0, 1])
+    >>> model.coef_[:], model.intercept_[:] = [[1.0, 3.0]], [-10.5]
+    >>> ranges = {"inputs": {"skill": {"integer": [0, 19]}, "man": {"integer": [0, 1]}}}
+    >>> network = find_network(model)
+    >>> domain = find_domain(ranges, protected="man", network=network)
+    >>> certify_network(network, domain, CertificationParameters()).shares
+    Shares(certified=0.85, falsified=0.15, undecided=0.0)
     """
     check_domain(domain, network)
     problem = build_problem(network, domain)
     task = _Task(network, domain, problem, parameters, progress)
     if checkpoint is None and is_small(problem, domain.points):
-        return _everybody(task)
-    return _boxes(task, None if checkpoint is None else Path(checkpoint), should_stop)
+        return _enumerate(task)
+    return _branch_and_bound(task, None if checkpoint is None else Path(checkpoint), should_stop)
 
 
-def _everybody(task: _Task) -> Certification:
-    """Try every person."""
+def _enumerate(task: _Task) -> Certification:
+    """Return the certification of a small domain, of which every person is tried."""
     start = time.perf_counter()
-    everybody = enumerate_people(task.network, task.domain, task.problem)
-    answers, weights = everybody.answers, everybody.weights
+    enumeration = enumerate_people(task.network, task.domain, task.problem)
+    answers = enumeration.answers
+    weights = enumeration.weights
     unfair = answers.unfair
     falsified = 1.0
     if not unfair.all():
@@ -245,7 +297,11 @@ def _everybody(task: _Task) -> Certification:
     if task.progress is not None:
         task.progress(moment)
     count = task.parameters.regions
-    return task.certification(
+    return Certification(
+        network=task.network,
+        domain=task.domain,
+        parameters=task.parameters,
+        points=task.domain.points,
         shares=shares,
         stopped="done",
         method="enumerated",
@@ -255,15 +311,15 @@ def _everybody(task: _Task) -> Certification:
         moments=(moment,),
         remainder=None,
         counterexamples=examples,
-        regions=regions_of_everybody(everybody, task.domain, task.problem.axes, count),
-        within_rounding=everybody.within_rounding,
+        regions=regions_of_everybody(enumeration, task.domain, task.problem.axes, count),
+        within_rounding=enumeration.within_rounding,
     )
 
 
-def _boxes(
+def _branch_and_bound(
     task: _Task, checkpoint: Path | None, should_stop: Callable[[], bool] | None
 ) -> Certification:
-    """Search over boxes."""
+    """Return the certification by a search over boxes, continued from a checkpoint that exists."""
     problem, parameters = task.problem, task.parameters
     # The clock is held until the end: what is drawn afterwards is part of the result.
     with (
@@ -274,17 +330,17 @@ def _boxes(
         prover.analyse(problem.axes.low[None], problem.axes.high[None], bins=1, keep=True)
         search = BranchAndBound(prover)
         already, moments = 0.0, list[Moment]()
-        about = fingerprint(task.network, task.domain) if checkpoint is not None else ""
+        digest = fingerprint(task.network, task.domain) if checkpoint is not None else ""
         known = checkpoint is not None and checkpoint.exists()
         if checkpoint is not None and known:
-            already, moments = read_checkpoint(checkpoint, search, about)
+            already, moments = read_checkpoint(checkpoint, search, digest)
         clock.start(already)
         if not known:
             search.begin()
 
         def save(seconds: float) -> None:
             if checkpoint is not None:
-                write_checkpoint(checkpoint, search, about, seconds, moments)
+                write_checkpoint(checkpoint, search, digest, seconds, moments)
 
         stopped = _search(task, search, clock, moments, save)
         seconds = clock.seconds
@@ -293,7 +349,11 @@ def _boxes(
         draws = draw_open(search, parameters.samples, generator)
         answers = ask(task.network, task.domain, draws.points)
         shares = search.shares
-        return task.certification(
+        return Certification(
+            network=task.network,
+            domain=task.domain,
+            parameters=parameters,
+            points=task.domain.points,
             shares=shares,
             stopped=stopped,
             method="bounded",
@@ -317,9 +377,10 @@ def _search(
     moments: list[Moment],
     save: Callable[[float], None],
 ) -> Stopped:
-    """Take steps until something stops the search, and return what did."""
+    """Take steps until the search ends, and return why it ended; `moments` get a row a step."""
     enough = task.parameters.undecided
-    told, saved = -_PROGRESS, clock.seconds
+    reported = -_PROGRESS
+    saved = clock.seconds
     while True:
         seconds, shares = clock.seconds, search.shares
         moment = Moment(seconds, search.looks, shares)
@@ -327,8 +388,8 @@ def _search(
         if len(moments) > _MOMENTS:
             # Every other one is dropped, never the first or last.
             del moments[1:-1:2]
-        if task.progress is not None and seconds - told >= _PROGRESS:
-            told = seconds
+        if task.progress is not None and seconds - reported >= _PROGRESS:
+            reported = seconds
             task.progress(moment)
         if seconds - saved >= _CHECKPOINT:
             saved = seconds

@@ -105,7 +105,7 @@ class BoundsPart(Part):
 
 @dataclass(frozen=True)
 class Described:
-    """What a description says of a domain."""
+    """A domain as a description gives it, before its protected inputs are chosen."""
 
     name: str
     inputs: tuple[DomainInput, ...]
@@ -125,7 +125,7 @@ def _mistakes_at(place: str) -> Iterator[None]:
 
 
 def read_document(document: Mapping[str, Any], *, text: str, where: str, name: str) -> Described:
-    """Read a domain from a document; mistakes are named by line if the TOML `text` is given."""
+    """Return the domain of a document; mistakes are named by line if the TOML `text` is given."""
     if not document.get("inputs"):
         raise SpecificationError(
             "there are no inputs", where=where, remedy="describe each under [inputs.NAME]"
@@ -158,29 +158,29 @@ def _input(name: str, part: InputPart) -> DomainInput:
 
 
 def _by_column(inputs: tuple[DomainInput, ...], where: str) -> tuple[DomainInput, ...]:
-    """Order inputs by their columns: groups stand where they say, the others fill the gaps."""
+    """Return the inputs in the order of their columns; those without `columns` fill the gaps."""
     groups = raw_groups(inputs)
     if not groups:
         return inputs
-    taken = [column for columns in groups.values() for column in columns]
-    width = len(inputs) - len(groups) + len(taken)
-    if len(set(taken)) < len(taken):
+    claimed = [column for columns in groups.values() for column in columns]
+    width = len(inputs) - len(groups) + len(claimed)
+    if len(set(claimed)) < len(claimed):
         raise SpecificationError(
             "two categories have a column in common", where=where, remedy="correct `columns`"
         )
-    if max(taken) >= width:
+    if max(claimed) >= width:
         raise SpecificationError(
-            f"column {max(taken)} is named, and the inputs have {width} columns in all",
+            f"column {max(claimed)} is named, and the inputs have {width} columns in all",
             where=where,
             remedy="count columns from 0, and describe every input",
         )
-    gaps = iter(sorted(set(range(width)) - set(taken)))
+    gaps = iter(sorted(set(range(width)) - set(claimed)))
     first = {item.name: min(groups.get(item.name) or (next(gaps),)) for item in inputs}
     return tuple(sorted(inputs, key=lambda item: first[item.name]))
 
 
 def domain_of_bounds(bounds: Mapping[str, Any], *, where: str, name: str) -> Described:
-    """Make a domain of bounds; compared are the ends of its protected input."""
+    """Return the domain of plain bounds; the ends of its protected input are compared."""
     part = validated(BoundsPart, bounds, where=where)
     inputs: list[DomainInput] = []
     for index, ends in enumerate(zip(part.minimum, part.maximum, strict=True)):
@@ -299,7 +299,7 @@ def read_json_bounds(path: Path, key: str | None) -> Mapping[str, Any]:
 
 @functools.cache
 def shipped_domains() -> dict[str, Path]:
-    """List the domains that come with the package, such as ``fairify/adult``, and their files."""
+    """Return the domains of the package, such as ``fairify/adult``, with their files."""
     folder = bundled_folder("datasets") / "domains"
     files = {
         path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.toml")

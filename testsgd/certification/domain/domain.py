@@ -19,8 +19,8 @@ from testsgd.errors import ParameterError, SpecificationError
 _SHOWN = 8
 
 
-def some(names: Iterable[str]) -> str:
-    """List the first few of some names."""
+def shortened_list(names: Iterable[str]) -> str:
+    """Return names as a list with commas, shortened after the first eight."""
     names = list(names)
     shown = ", ".join(names[:_SHOWN])
     return shown if len(names) <= _SHOWN else f"{shown} ... ({len(names)} in all)"
@@ -32,8 +32,8 @@ def choice(wrong: str, names: Iterable[str]) -> str:
     lower = {name.lower(): name for name in reversed(names)}
     near = difflib.get_close_matches(wrong.lower(), list(lower), n=1, cutoff=0.6)
     if near:
-        return f"did you mean {lower[near[0]]}? Known are {some(names)}"
-    return f"choose among {some(names)}"
+        return f"did you mean {lower[near[0]]}? Known are {shortened_list(names)}"
+    return f"choose among {shortened_list(names)}"
 
 
 # From here on, a whole number may be no exact float64, and everything here is computed in float64.
@@ -413,7 +413,7 @@ def _check_protected(domain: Domain) -> None:
         raise ParameterError(
             "no input is protected",
             where="protected",
-            remedy=f"name at least one of {some(domain.names)}",
+            remedy=f"name at least one of {shortened_list(domain.names)}",
         )
     for name in domain.protected:
         if name not in domain.names:

@@ -1,4 +1,4 @@
-"""Finding a domain: from a name, a file, a mapping, a data set's description or an object."""
+"""Domains from names, files, mappings, descriptions of data sets and objects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from testsgd.certification.domain import document
 from testsgd.certification.domain.document import Described
-from testsgd.certification.domain.domain import CategoryInput, Domain, choice, some
+from testsgd.certification.domain.domain import CategoryInput, Domain, choice, shortened_list
 from testsgd.certification.domain.fitting import check_domain, fitted_inputs
 from testsgd.certification.domain.protected import compared_values, protected_inputs
 from testsgd.certification.network.feedforward import FeedForward
@@ -25,7 +25,7 @@ def find_domain(
     protected_values: Any = None,
     network: FeedForward | None = None,
 ) -> Domain:
-    """Find the domain that something describes.
+    """Return the domain that something describes.
 
     Parameters
     ----------
@@ -53,6 +53,7 @@ def find_domain(
     Returns
     -------
     Domain
+        The inputs, the protected ones, and the combinations of protected values to compare.
 
     Raises
     ------
@@ -66,10 +67,12 @@ def find_domain(
     >>> [domain.describe_value("race", *values) for values in domain.protected_values]
     ['race = White', 'race = Black', 'race = Hispanic', 'race = Asian']
     """
-    found = _described(source)
+    described = _described(source)
     named = [protected] if isinstance(protected, (str, int)) else protected
     no_inputs = [
-        name for name in (found.no_inputs if named is None else named) if name in found.no_inputs
+        name
+        for name in (described.no_inputs if named is None else named)
+        if name in described.no_inputs
     ]
     if no_inputs:
         raise ParameterError(
@@ -79,20 +82,22 @@ def find_domain(
             remedy="name inputs as protected, or audit the model instead",
             name=no_inputs[0],
         )
-    default = protected_inputs(found.inputs, found.protected) if found.protected else None
-    names = default if protected is None else protected_inputs(found.inputs, protected)
+    default = (
+        protected_inputs(described.inputs, described.protected) if described.protected else None
+    )
+    names = default if protected is None else protected_inputs(described.inputs, protected)
     if names is None:
         raise ParameterError(
-            f"the domain {found.name!r} does not say which inputs are protected",
+            f"the domain {described.name!r} does not say which inputs are protected",
             where="protected",
-            remedy=f"name at least one of {some(item.name for item in found.inputs)}",
+            remedy=f"name at least one of {shortened_list(item.name for item in described.inputs)}",
         )
     if protected_values is None and names == default:
-        protected_values = found.protected_values
-    inputs = found.inputs
+        protected_values = described.protected_values
+    inputs = described.inputs
     if network is not None:
-        inputs = fitted_inputs(inputs, network, names, where=found.name)
-    domain = Domain(found.name, inputs, names, compared_values(inputs, names, protected_values))
+        inputs = fitted_inputs(inputs, network, names, where=described.name)
+    domain = Domain(described.name, inputs, names, compared_values(inputs, names, protected_values))
     if isinstance(source, Domain) and source.marginals:
         if (domain.inputs, domain.protected) != (source.inputs, source.protected):
             raise ParameterError(
@@ -108,7 +113,31 @@ def find_domain(
 
 
 def data_set_of(source: Any) -> DatasetSpecification | None:
-    """Return the data set's description, if a domain is one; its features are the inputs."""
+    """Return the description of the data set that a domain is given by; None if it is none.
+
+    Parameters
+    ----------
+    source : str, path-like, mapping or object
+        What :func:`find_domain` takes.
+
+    Returns
+    -------
+    DatasetSpecification or None
+        The description, whose features are the domain's inputs. None for a domain, for ranges of
+        inputs, and for all that is no data set.
+
+    Raises
+    ------
+    ParameterError
+        If the data set is one of texts.
+
+    Examples
+    --------
+    >>> data_set_of({"inputs": {"age": {"integer": [17, 90]}}}) is None
+    True
+    >>> data_set_of("demo").name
+    'demo'
+    """
     keys: set[str] = set()
     if isinstance(source, (DatasetSpecification, TextSpecification)) or str(source) in catalogue():
         keys = {"features"}
@@ -184,7 +213,7 @@ def _of_file(source: str) -> Described:
 
 
 def _of_mapping(given: Mapping[str, Any], *, text: str, where: str, name: str) -> Described:
-    """Tell the kinds of documents apart by their main key."""
+    """Return the domain that a mapping describes; its main key says which kind it is."""
     if "inputs" in given:
         return document.read_document(given, text=text, where=where, name=name)
     if "minimum" in given or "maximum" in given:

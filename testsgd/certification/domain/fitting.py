@@ -1,4 +1,4 @@
-"""Does a domain fit a network? And bringing its inputs into the network's order."""
+"""Checks that a domain fits a network, and its inputs in the order of the network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from testsgd.certification.domain.domain import (
     Domain,
     DomainInput,
     IntegerInput,
-    some,
+    shortened_list,
 )
 from testsgd.certification.network.feedforward import CategoryColumns, FeedForward, InputColumns
 from testsgd.errors import ParameterError
@@ -22,7 +22,7 @@ _NO_NAME = re.compile(r"x\d+")
 def fitted_inputs(
     inputs: tuple[DomainInput, ...], network: FeedForward, protected: Sequence[str], *, where: str
 ) -> tuple[DomainInput, ...]:
-    """Bring inputs into the order of a network, without those that it does not take.
+    """Return the inputs in the order of a network, without those that it does not take.
 
     An input that the network does not take cannot matter to its decision, so leaving it out changes
     no share; a protected one must stay. Where the network or the domain has no names of its own
@@ -37,7 +37,7 @@ def fitted_inputs(
                 raise ParameterError(
                     f"the model does not take {name!r}, so its decision cannot depend on it",
                     where="protected",
-                    remedy=f"protect one of {some(wanted)}",
+                    remedy=f"protect one of {shortened_list(wanted)}",
                     name=name,
                 )
         inputs = tuple(own[name] for name in wanted)
@@ -47,7 +47,44 @@ def fitted_inputs(
 
 
 def check_domain(domain: Domain, network: FeedForward) -> None:
-    """Check that a domain and a network have the same inputs in one order, for several people."""
+    """Check that a domain has the inputs of a network, in its order, and more than one person.
+
+    Names are compared only where both have names of their own; else inputs are matched by position.
+    A category must have the model's values in the model's order, or the number of its columns.
+
+    Parameters
+    ----------
+    domain : Domain
+        The domain.
+    network : FeedForward
+        The network.
+
+    Raises
+    ------
+    ParameterError
+        If an input is missing, superfluous, at another position or of another kind, or if the
+        inputs that are not protected have one combination of values only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from testsgd.certification import Domain, IntegerInput
+    >>> from testsgd.certification.network import (
+    ...     Decision, DenseLayer, FeedForward, InputColumns, NumberColumns)
+    >>> layer = DenseLayer(np.array([[1.0], [3.0]]), np.array([-10.5]), "linear")
+    >>> column = NumberColumns(np.ones(1), np.zeros(1))
+    >>> network = FeedForward(
+    ...     "linear", "made by hand", (layer,),
+    ...     (InputColumns("skill", column), InputColumns("man", column)),
+    ...     Decision("threshold", 0.0, 0.0, ("no", "yes")), "float64")
+    >>> inputs = (IntegerInput("skill", 0, 19), IntegerInput("man", 0, 1))
+    >>> check_domain(Domain("skills", inputs, ("man",), ((0,), (1,))), network)
+    >>> check_domain(Domain("skills", inputs[::-1], ("man",), ((0,), (1,))), network)
+    Traceback (most recent call last):
+    ...
+    testsgd.errors.ParameterError: skills: input 0 is 'man' in the domain and 'skill' in the \
+model; give the inputs in the model's order, under the model's names
+    """
     _check_names(domain.inputs, network, domain.name)
     for item, given in zip(domain.inputs, network.inputs, strict=True):
         _check_kind(item, given, domain.name)
@@ -66,11 +103,11 @@ def _check_names(inputs: Sequence[DomainInput], network: FeedForward, where: str
     missing = [name for name in wanted if _is_name(name) and name not in own] if both else []
     if missing and all(map(_is_name, own)):
         unknown = [name for name in own if name not in wanted]
-        seen = f", which has {some(unknown)} instead" if unknown else ""
+        seen = f", which has {shortened_list(unknown)} instead" if unknown else ""
         are = "is" if len(missing) == 1 else "are"
         raise ParameterError(
             f"{plural(len(missing), 'input')} of the model {are} missing in the domain: "
-            f"{some(missing)}{seen}",
+            f"{shortened_list(missing)}{seen}",
             where=where,
             remedy="describe every input of the model, under the model's names",
             missing=missing,
@@ -106,7 +143,7 @@ def _check_kind(item: DomainInput, given: InputColumns, where: str) -> None:
         raise ParameterError(
             f"the model takes {item.name!r} as a category, and the domain has {item.extent}",
             where=where,
-            remedy=f"list its values: {some(takes.values)}",
+            remedy=f"list its values: {shortened_list(takes.values)}",
         )
     if item.columns is not None:
         fits = item.size == len(takes.values)
@@ -114,8 +151,8 @@ def _check_kind(item: DomainInput, given: InputColumns, where: str) -> None:
         fits = item.values == tuple(takes.values)
     if not fits:
         raise ParameterError(
-            f"{item.name!r} has the values {some(item.values)} in the domain, and "
-            f"{some(takes.values)} in the model",
+            f"{item.name!r} has the values {shortened_list(item.values)} in the domain, and "
+            f"{shortened_list(takes.values)} in the model",
             where=where,
             remedy="list the model's values in its order; `protected_values` chooses among them",
         )

@@ -13,7 +13,7 @@ from testsgd.certification.domain.domain import (
     DomainInput,
     check_count,
     choice,
-    some,
+    shortened_list,
 )
 from testsgd.data import category_text
 from testsgd.errors import ParameterError
@@ -24,7 +24,7 @@ Combinations = tuple[tuple[float, ...], ...]
 def protected_inputs(
     inputs: Sequence[DomainInput], protected: str | Sequence[str | int]
 ) -> tuple[str, ...]:
-    """Find the protected inputs by name, or by position if no input has that name."""
+    """Return the names of protected inputs, found by name, or by position if no input has it."""
     given = [protected] if isinstance(protected, (str, int)) else list(protected)
     names = [item.name for item in inputs]
     return tuple(dict.fromkeys(_name(one, names) for one in given))
@@ -105,7 +105,7 @@ def _combination(chosen: list[DomainInput], row: Any) -> tuple[float, ...]:
         raise ParameterError(
             f"the combination {row!r} is no list of {len(chosen)} values",
             where="protected_values",
-            remedy=f"give a value for each of {some(item.name for item in chosen)}",
+            remedy=f"give a value for each of {shortened_list(item.name for item in chosen)}",
         )
     return tuple(_value(item, cell) for item, cell in zip(chosen, cells, strict=True))
 

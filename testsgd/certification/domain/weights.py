@@ -1,4 +1,4 @@
-"""Weighting a domain by data: each input by its own distribution among the rows."""
+"""Weights of a domain by data: each input by its own distribution among the rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BINS = 64
 
 
 def with_data_weights(domain: Domain, table: Table) -> Domain:
-    """Weight a domain by the marginal distributions of the rows of a table.
+    """Return a domain weighted by the marginal distributions of the rows of a table.
 
     The weight of a person is the product of the shares of rows that have each of the person's
     values, as if the inputs were independent: a person may have weight though nobody in the data is
@@ -33,9 +33,42 @@ def with_data_weights(domain: Domain, table: Table) -> Domain:
     all rows count, whatever their protected values are. A missing value counts for no value of that
     input.
 
-    A value outside of the domain is a DataError. To leave the row out would quietly make another
-    population of the data, and to move it to the domain's edge would invent people who are not
-    there; whoever signs the figure should decide.
+    Parameters
+    ----------
+    domain : Domain
+        The domain; weights that it has are replaced.
+    table : testsgd.data.Table
+        The rows, with a column for each input that is not protected.
+
+    Returns
+    -------
+    Domain
+        The same domain, with a marginal for each input that is not protected. A real input with
+        one possible value has none.
+
+    Raises
+    ------
+    DataError
+        If the table has no column for an input, an input is missing in every row, or a value is
+        outside of the domain. To leave such a row out would quietly make another population of the
+        data, and to move it to the domain's edge would invent people who are not there; the user
+        should decide.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from testsgd.certification import find_domain
+    >>> from testsgd.data import DatasetSpecification, check_table
+    >>> specification = DatasetSpecification.model_validate({
+    ...     "dataset": {"name": "people"},
+    ...     "label": {"column": "hired", "favourable": "1", "values": ["0", "1"]},
+    ...     "features": {
+    ...         "sex": {"type": "categorical", "values": ["f", "m"], "sensitive": True},
+    ...         "skill": {"type": "integer", "range": [0, 2]}}})
+    >>> frame = pd.DataFrame({"sex": list("fmfm"), "skill": [0, 1, 1, 1], "hired": list("0111")})
+    >>> domain = with_data_weights(find_domain(specification), check_table(frame, specification))
+    >>> domain.marginals["skill"].cumulative.tolist()
+    [0.0, 0.25, 1.0, 1.0]
     """
     marginals = {}
     for item in domain.free:

@@ -33,7 +33,7 @@ def assemble(
     categories: Mapping[str, Sequence[int]] | None = None,
     file_sha256: str | None = None,
 ) -> FeedForward:
-    """Put a network together; scalings before the first layer are folded into the inputs."""
+    """Return the network of parts; scalings before the first layer go into the inputs' columns."""
     inputs: Sequence[InputColumns] = read.inputs
     if not inputs:
         inputs = number_inputs([f"x{n}" for n in range(read.width)])
@@ -57,7 +57,7 @@ def number_inputs(names: Sequence[str]) -> tuple[InputColumns, ...]:
 
 
 def scale_inputs(inputs: Sequence[InputColumns], part: parts.Scaling) -> list[InputColumns]:
-    """Scale the columns of all inputs, side by side."""
+    """Return inputs whose columns, side by side, are scaled."""
     ends = parts.starts(inputs)
     whole = part.to(int(ends[-1]))
     return [
@@ -101,7 +101,7 @@ def scaled_columns(
 def _layers(
     chain: Sequence[parts.Part], width: int, name: str, precision: Precision
 ) -> tuple[list[DenseLayer], parts.Activate | parts.Softmax | None]:
-    """Make layers of a chain of parts; the output's activation is given apart."""
+    """Return the layers of a chain of parts; the output's activation is returned apart."""
     # What comes last, if it is no hidden activation but makes the output.
     output: parts.Activate | parts.Softmax | None = None
     last = chain[-1] if chain else None
@@ -147,7 +147,7 @@ def _layers(
 
 
 def _identity(width: int) -> DenseLayer:
-    """Make a layer that changes nothing, for an activation of its own."""
+    """Return a layer that leaves its inputs as they are, for an activation that stands alone."""
     if width**2 > parts.MAXIMUM_NUMBERS:
         raise parts.too_large("model")
     return DenseLayer(np.eye(width), np.zeros(width), "linear")

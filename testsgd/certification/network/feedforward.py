@@ -1,4 +1,4 @@
-"""Feed-forward networks as arrays: what every reader gives and every proof is about.
+"""Feed-forward networks as arrays: all readers return them, and all proofs are about them.
 
 What is proved must hold for the model as it runs, so the numbers here are the stored ones. How far
 what the model computes may lie from them, beside the rounding of matrix products, is bounded apart:
@@ -23,7 +23,7 @@ class Step:
     operand: NDArray[np.floating]  # With what, a number a column; shape (width,).
 
     def apply(self, columns: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Do it to columns, shape (n, width)."""
+        """Return the columns after this step, shape (n, width)."""
         function = getattr(np, self.operation)
         result: NDArray[np.floating] = function(columns.astype(self.operand.dtype), self.operand)
         return result
@@ -128,7 +128,22 @@ class Decision:
 
 @dataclass(frozen=True)
 class FeedForward:
-    """A feed-forward network with the encoding of its inputs and its decision."""
+    """A feed-forward network with the encoding of its inputs and its decision.
+
+    All numbers are those that are stored in the model's file, as float64.
+
+    Examples
+    --------
+    >>> layer = DenseLayer(np.array([[1.0], [3.0]]), np.array([-10.5]), "linear")
+    >>> column = NumberColumns(np.ones(1), np.zeros(1))
+    >>> network = FeedForward(
+    ...     "linear", "made by hand", (layer,),
+    ...     (InputColumns("skill", column), InputColumns("man", column)),
+    ...     Decision("threshold", 0.0, 0.0, ("no", "yes")), "float64")
+    >>> people = np.array([[9.0, 0.0], [9.0, 1.0]])
+    >>> network.sums(people).tolist(), network.decisions(people).tolist()
+    ([[-1.5], [1.5]], [0, 1])
+    """
 
     # For reports: what it is called and what it is.
     name: str
@@ -161,7 +176,10 @@ class FeedForward:
         return int(self.layers[-1].weights.shape[1])
 
     def encode(self, values: NDArray[np.float64]) -> NDArray[np.floating]:
-        """Turn inputs, shape (n, inputs), a category by its index, into the first columns."""
+        """Return the columns of the first layer, shape (n, width), of inputs, shape (n, inputs).
+
+        A category is given by the index of its value.
+        """
         values = np.asarray(values, dtype=np.float64)
         out = np.empty((len(values), self.width), dtype=self.precision)
         start = 0
@@ -172,7 +190,10 @@ class FeedForward:
         return out
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.floating]:
-        """Compute the last layer's sums, shape (n, outputs), as the model does in its precision."""
+        """Compute the last layer's sums, shape (n, outputs), in the precision of the model.
+
+        `values` are the inputs, shape (n, inputs), a category by its index.
+        """
         values = np.asarray(values, dtype=np.float64)
         out = np.empty((len(values), self.outputs), dtype=self.precision)
         for start in range(0, len(values), _BLOCK):
@@ -186,11 +207,15 @@ class FeedForward:
         return out
 
     def decisions(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the index of each row's label, decided as the model does: by its output."""
+        """Return the index of each row's label, shape (n,), for inputs of shape (n, inputs)."""
         return self.decide(self.sums(values))
 
     def decide(self, sums: NDArray[np.floating]) -> NDArray[np.intp]:
-        """Decide by the last layer's sums, shape (n, outputs), in the model's precision."""
+        """Return the index of each row's label, shape (n,), for sums of shape (n, outputs).
+
+        The model's output is computed from the sums in its precision, and compared as the model
+        does.
+        """
         if self.decision.output == "sigmoid":
             scores = logistic(sums)
         elif self.decision.output == "softmax":

@@ -1,4 +1,4 @@
-"""From what a user names to a network."""
+"""Networks from files, names of the catalogue and objects."""
 
 from __future__ import annotations
 
@@ -83,18 +83,19 @@ def _input(feature: FeatureEncoding) -> InputColumns:
     mean, scale = numbers(where, [feature.mean, feature.scale])
     if scale == 0:
         raise ModelError("the scale is 0", where=where, remedy="train the model anew")
-    # Subtraction and division there, two divisions here; the second column is 0 without error.
-    share = 5 * unit_roundoff("float64")
-    there = np.array([1.0, 0.0])
+    # The model subtracts and divides, here there are two divisions; the second column, which marks
+    # missing values, is 0 without error.
+    relative_error = 5 * unit_roundoff("float64")
+    is_value = np.array([1.0, 0.0])
     columns = NumberColumns(
-        there / scale,
-        -mean * there / scale,
-        share,
-        share * np.abs(mean / scale) * there,
-        (
+        multiplier=is_value / scale,
+        constant=-mean * is_value / scale,
+        relative_error=relative_error,
+        absolute_error=relative_error * np.abs(mean / scale) * is_value,
+        steps=(
             Step("subtract", np.array([mean, 0.0])),
             Step("divide", np.array([scale, 1.0])),
-            Step("multiply", there),
+            Step("multiply", is_value),
         ),
     )
     return InputColumns(feature.name, columns)
@@ -120,15 +121,47 @@ def find_network(
     specification: DatasetSpecification | None = None,
     categories: Mapping[str, Sequence[int]] | None = None,
 ) -> FeedForward:
-    """Read a network of any format; nothing in a file is run or unpickled.
+    """Return a network of any format as arrays.
 
-    TensorFlow is not loaded. `source` is a ``.keras``, ``.h5``, ``.onnx``, ``.skops`` or ``.nnet``
-    file; a name of the catalogue for the network shipped under it; an object or
-    ``package.module:object``: a Keras model, or a scikit-learn MLPClassifier or linear classifier,
-    perhaps in a pipeline; None for the network trained for the data set. Label 1, of ``testsgd
-    train`` that which is favourable in the data set, is decided if the output is above
-    `threshold`: by default 0.5 for a probability, 0 for a plain sum. Each group of 0/1 columns in
-    `categories`, by their positions, becomes one input.
+    Nothing in a file is run or unpickled, and TensorFlow is not loaded.
+
+    Parameters
+    ----------
+    source : str, path-like, object or None
+        A ``.keras``, ``.h5``, ``.onnx``, ``.skops`` or ``.nnet`` file; a name of the catalogue for
+        the network shipped under it; a Keras model, or a scikit-learn MLPClassifier or linear
+        classifier, perhaps in a pipeline; ``package.module:object`` for one of these objects; None
+        for the network trained for the data set of `specification`.
+    threshold : float, optional
+        Label 1 is decided if the output is above it; by default 0.5 for a probability, 0 for a
+        plain sum. Of a network of ``testsgd train`` it is about the score of the label that is
+        favourable in the data set.
+    specification : DatasetSpecification, optional
+        The data set's description.
+    categories : mapping of str to sequence of int, optional
+        Groups of 0/1 columns of the model, by their positions; each becomes one input.
+
+    Returns
+    -------
+    FeedForward
+        The network, with the encoding of its inputs and its decision.
+
+    Raises
+    ------
+    ModelError
+        If there is no such model, it cannot be read, or it is no network that can be certified.
+    ParameterError
+        If `categories` are given for a network of ``testsgd train``, which has its own.
+    MissingExtraError
+        If an ``.onnx`` file is read without the package onnx.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = LogisticRegression().fit([[0, 1], [9, 0], [1, 0], [8, 1]], [0, 1, 0, 1])
+    >>> network = find_network(model)
+    >>> network.width, network.outputs, network.decision.labels
+    (2, 1, ('0', '1'))
     """
     favourable = None if specification is None else specification.label.favourable
     name = None
@@ -171,7 +204,7 @@ def find_network(
 
 @contextlib.contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Return in which file a layer is that cannot be certified."""
+    """Add the file to the errors about layers that cannot be certified."""
     try:
         yield
     except ModelError as error:
@@ -197,7 +230,7 @@ def _read_file(path: Path) -> ReadNetwork:
 
 
 def _file(text: str) -> Path | None:
-    """Find the file that is named; None if a Python object is."""
+    """Return the file that a text names; None if it names a Python object."""
     path = Path(text)
     if path.suffix.lower() in (*_READERS, ".skops"):
         if not path.is_file():

@@ -31,7 +31,7 @@ _MAXIMUM_WEIGHTS_FILE = 2**30
 
 
 def read_keras_file(path: Path) -> parts.ReadNetwork:
-    """Read a ``.h5``, ``.hdf5`` or ``.keras`` file."""
+    """Return the network of a ``.h5``, ``.hdf5`` or ``.keras`` file as parts."""
     return _read_archive(path) if zipfile.is_zipfile(path) else _read_h5(path)
 
 
@@ -128,7 +128,7 @@ def _listed(group: Any) -> list[Any]:
 
 
 def _inside(group: Any, key: str) -> Any:
-    """Go to a place in a file, along no link that could lead into another file."""
+    """Return an object of a file, along no link that could lead into another file."""
     import h5py
 
     for part in key.split("/"):
@@ -167,7 +167,7 @@ def is_keras(source: Any) -> bool:
 
 
 def read_keras_object(source: Any) -> parts.ReadNetwork:
-    """Read a Sequential or Functional model."""
+    """Return a Sequential or Functional model as parts."""
     for part in (source, *getattr(source, "layers", ())):
         if not _is_own(type(part)):
             raise ModelError(
@@ -287,7 +287,7 @@ _LEAKY_FUNCTION = 0.2
 
 
 def keras_network(configuration: Any, arrays: Arrays) -> parts.ReadNetwork:
-    """Turn ``class_name`` and ``config`` of a network, and its weights by layer, into parts."""
+    """Return a network as parts, of its ``class_name`` and ``config`` and its weights by layer."""
     layers = layer_chain(configuration)
     if len(layers) > parts.MAXIMUM_LAYERS:
         raise ModelError(f"there are more than {parts.MAXIMUM_LAYERS} layers", where="model")

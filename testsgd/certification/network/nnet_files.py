@@ -28,7 +28,7 @@ def content_lines(text: str) -> list[str]:
 
 
 def read_nnet_file(path: Path) -> parts.ReadNetwork:
-    """Read an ``.nnet`` file; it runs in float64."""
+    """Return the network of an ``.nnet`` file as parts; it runs in float64."""
     if path.stat().st_size > _MAXIMUM_BYTES:
         raise parts.too_large(str(path))
     lines = content_lines(path.read_text(encoding="utf-8"))

@@ -58,7 +58,7 @@ def _odd_graph(what: str, remedy: str) -> ModelError:
 
 @dataclass(frozen=True)
 class Chain:
-    """What one input has become: parts in order, and how many columns they give."""
+    """The parts that the network's input has passed, in order, and the columns they give."""
 
     width: int
     links: tuple[parts.Part, ...] = ()
@@ -69,20 +69,20 @@ class Chain:
 
 
 @dataclass(frozen=True)
-class Made:
-    """What is made of a chain at the end; the chain decides.
+class Output:
+    """A value that operators after the last sums compute; its chain decides.
 
-    ``"complement"``: one minus a probability; ``"pair"``: both side by side; ``"label"``: the
-    decision.
+    Its form is ``"complement"``, one minus a probability; ``"pair"``, a probability and its
+    complement side by side; or ``"label"``, the decision.
     """
 
     chain: Chain
-    what: str
+    form: str
     labels: tuple[str, ...] = ()
 
 
 Constant = NDArray[Any]
-Value = Constant | Chain | Made
+Value = Constant | Chain | Output
 
 
 @dataclass(frozen=True)
@@ -128,14 +128,16 @@ class Node:
 
 
 def _apply(node: Node) -> Value:
-    """Return what an operator makes of its inputs."""
+    """Return what an operator computes from its inputs."""
     first = node.inputs[0] if node.inputs else None
     if node.kind == "Constant":
         return _stored_constant(node)
+    if node.kind == "Concat":
+        return _probability_pair(node)
     if node.kind not in _OPERATORS:
         raise node.refused("cannot be certified")
-    if isinstance(first, Made) or node.kind == "Concat":
-        return _after(node)
+    if isinstance(first, Output):
+        return _after_decision(node)
     return _OPERATORS[node.kind](node)
 
 
@@ -151,30 +153,40 @@ def _stored_constant(node: Node) -> Constant:
     raise parts.damaged("the constant is of a kind that is not known", node.where)
 
 
-def _after(node: Node) -> Value:
-    """Go on from a label or from probabilities side by side."""
-    made = next((value for value in node.inputs if isinstance(value, Made)), None)
-    if made is None:
+def _first_output(node: Node) -> Output:
+    """Return the first input that is an output, or raise."""
+    output = next((value for value in node.inputs if isinstance(value, Output)), None)
+    if output is None:
         raise node.refused("joins columns")
-    if node.kind == "Concat":
-        first, second = (*node.inputs, None, None)[:2]
-        fits = made.what == "complement" and made is first and second is made.chain
-        if not fits or len(node.inputs) != 2 or node.attributes.get("axis", 0) not in (1, -1):
-            raise node.refused("joins something else than a probability to one minus it")
-        return Made(made.chain, "pair")
-    if node.kind == "ArgMax" and made.what == "pair":
-        return _argmax(node, made.chain)
+    return output
+
+
+def _probability_pair(node: Node) -> Output:
+    """Return one minus a probability and the probability, side by side, of a Concat."""
+    output = _first_output(node)
+    first, second = (*node.inputs, None, None)[:2]
+    fits = output.form == "complement" and output is first and second is output.chain
+    if not fits or len(node.inputs) != 2 or node.attributes.get("axis", 0) not in (1, -1):
+        raise node.refused("joins something else than a probability to one minus it")
+    return Output(output.chain, "pair")
+
+
+def _after_decision(node: Node) -> Output:
+    """Return the output of an operator that takes a label, or probabilities side by side."""
+    output = _first_output(node)
+    if node.kind == "ArgMax" and output.form == "pair":
+        return _argmax(node, output.chain)
     if node.kind in ("ZipMap", "Normalizer", "Identity", "Cast", "Reshape", "Squeeze"):
-        return made
+        return output
     raise node.refused("comes after the decision")
 
 
-def _argmax(node: Node, chain: Chain) -> Made:
+def _argmax(node: Node, chain: Chain) -> Output:
     if chain.width == 1 and isinstance(node.inputs[0], Chain):
         raise node.refused("takes the largest of one number")
     if node.attributes.get("axis", 0) not in (1, -1) or node.attributes.get("select_last_index", 0):
         raise node.refused("does not take the first largest of each row")
-    return Made(chain, "label")
+    return Output(chain, "label")
 
 
 def _gemm(node: Node) -> Value:
@@ -185,10 +197,10 @@ def _gemm(node: Node) -> Value:
     weights = weights.T if own.get("transB") else weights
     third = node.inputs[2] if len(node.inputs) > 2 else None
     bias = None if third is None else _row(node, node.constant(2), weights.shape[-1])
-    return _fully(node, chain, weights, bias)
+    return _dense(node, chain, weights, bias)
 
 
-def _fully(node: Node, chain: Chain, weights: Constant, bias: Constant | None) -> Chain:
+def _dense(node: Node, chain: Chain, weights: Constant, bias: Constant | None) -> Chain:
     part = parts.affine(node.where, weights, bias)
     if part.weights.shape[0] != chain.width:
         raise node.refused(f"takes {part.weights.shape[0]} numbers, but is given {chain.width}")
@@ -206,8 +218,8 @@ def _row(node: Node, constant: Constant, width: int) -> Constant:
     return np.broadcast_to(constant.ravel(), (width,))
 
 
-def _sides(node: Node) -> tuple[Chain, Constant, bool]:
-    """Return chain and constant of a binary operator, and whether the chain comes first."""
+def _chain_and_constant(node: Node) -> tuple[Chain, Constant, bool]:
+    """Return the chain and the constant of a binary operator, and whether the chain is first."""
     if isinstance(node.inputs[0], Chain):
         return node.inputs[0], _row(node, node.constant(1), node.inputs[0].width), True
     chain = node.chain(1)
@@ -224,7 +236,7 @@ def _scaled(
 
 
 def _add(node: Node) -> Value:
-    chain, constant, _ = _sides(node)
+    chain, constant, _ = _chain_and_constant(node)
     last = chain.links[-1] if chain.links else None
     if isinstance(last, parts.Affine) and not last.bias.any():
         # MatMul and Add are one layer.
@@ -234,23 +246,23 @@ def _add(node: Node) -> Value:
 
 
 def _sub(node: Node) -> Value:
-    chain, constant, first = _sides(node)
+    chain, constant, first = _chain_and_constant(node)
     if first:
         return _scaled(node, chain, [Step("subtract", constant)], np.ones(chain.width), -constant)
     last = chain.links[-1] if chain.links else None
     if isinstance(last, parts.Activate) and last.function == "sigmoid" and (constant == 1).all():
-        return Made(chain, "complement")
+        return Output(chain, "complement")
     minus = -np.ones(chain.width, dtype=constant.dtype)
     return _scaled(node, chain, [Step("multiply", minus), Step("add", constant)], minus, constant)
 
 
 def _mul(node: Node) -> Value:
-    chain, constant, _ = _sides(node)
+    chain, constant, _ = _chain_and_constant(node)
     return _scaled(node, chain, [Step("multiply", constant)], constant, np.zeros(chain.width))
 
 
 def _div(node: Node) -> Value:
-    chain, constant, first = _sides(node)
+    chain, constant, first = _chain_and_constant(node)
     if not first or not constant.all():
         raise node.refused("divides by the network's sums or by 0")
     inverse = 1 / constant.astype(np.float64)
@@ -290,8 +302,8 @@ def _softmax(node: Node) -> Value:
     return node.chain().then(parts.Softmax(node.where))
 
 
-def _same(node: Node) -> Value:
-    """Leave the numbers as they are: one row stays one row."""
+def _unchanged(node: Node) -> Value:
+    """Return the chain of an operator that leaves its numbers and rows as they are, or raise."""
     first = node.inputs[0]
     if isinstance(first, np.ndarray):
         raise node.refused("is applied to a constant")
@@ -314,15 +326,15 @@ def _same(node: Node) -> Value:
 
 
 def _labelled(node: Node) -> Value:
-    """Name the labels: constant names, picked by what ArgMax gave."""
+    """Return the label with its name, picked from constant names by the result of ArgMax."""
     names, label = node.constant(0), node.inputs[1]
-    if not isinstance(label, Made) or label.what != "label":
+    if not isinstance(label, Output) or label.form != "label":
         raise node.refused("picks columns")
     return replace(label, labels=tuple(str(name) for name in names.ravel()))
 
 
 def _classifier(node: Node) -> Value:
-    """Read the whole classifier: its label is that of the largest score, the first of equals."""
+    """Return the label of a linear classifier: the first of its largest scores."""
     chain, own = node.chain(), node.attributes
     names = [name.decode("utf-8") for name in own.get("classlabels_strings", ())]
     labels = tuple(names or (str(number) for number in own.get("classlabels_ints", ())))
@@ -334,13 +346,13 @@ def _classifier(node: Node) -> Value:
     if numbers.size != classes * chain.width or bias.size not in (0, classes) or classes < 2:
         raise node.refused(f"has {numbers.size} coefficients for {classes} classes")
     weights = numbers.reshape(classes, chain.width).T
-    summed = _fully(node, chain, weights, bias if bias.size else None)
-    return Made(summed.then(parts.Softmax(node.where)), "label", labels)
+    summed = _dense(node, chain, weights, bias if bias.size else None)
+    return Output(summed.then(parts.Softmax(node.where)), "label", labels)
 
 
 _OPERATORS: Mapping[str, Callable[[Node], Value]] = {
     "Gemm": _gemm,
-    "MatMul": lambda node: _fully(node, node.chain(), node.constant(1), None),
+    "MatMul": lambda node: _dense(node, node.chain(), node.constant(1), None),
     "Add": _add,
     "Sub": _sub,
     "Mul": _mul,
@@ -355,10 +367,9 @@ _OPERATORS: Mapping[str, Callable[[Node], Value]] = {
     "ArgMax": lambda node: _argmax(node, node.chain()),
     "ArrayFeatureExtractor": _labelled,
     "LinearClassifier": _classifier,
-    "Concat": _same,
-    "ZipMap": _same,
-    "Normalizer": _after,
-    **dict.fromkeys(("Identity", "Flatten", "Reshape", "Cast", "Dropout", "Squeeze"), _same),
+    "ZipMap": _unchanged,
+    "Normalizer": _after_decision,
+    **dict.fromkeys(("Identity", "Flatten", "Reshape", "Cast", "Dropout", "Squeeze"), _unchanged),
 }
 
 
@@ -378,7 +389,7 @@ def _input_width(given: Any) -> int:
 
 
 def _graph_network(model: Any) -> parts.ReadNetwork:
-    """Turn a parsed model into parts."""
+    """Return the network of a parsed ONNX model as parts."""
     graph = model.graph
     values: dict[str, Value | None] = {"": None}
     for tensor in graph.initializer:
@@ -433,11 +444,11 @@ def _node(
 
 
 def _decides(outputs: list[Value | None]) -> tuple[Chain, tuple[str, ...]]:
-    """Find the chain that all outputs are made of, and the labels if one names them."""
+    """Return the chain that all outputs of the graph come from, and its labels if any are named."""
     chains: list[Chain] = []
     labels: tuple[str, ...] = ()
     for output in outputs:
-        if isinstance(output, Made):
+        if isinstance(output, Output):
             labels = labels or output.labels
             output = output.chain
         if not isinstance(output, Chain):
@@ -452,7 +463,11 @@ def _decides(outputs: list[Value | None]) -> tuple[Chain, tuple[str, ...]]:
 
 
 def read_onnx_file(path: Path) -> parts.ReadNetwork:
-    """Read an ``.onnx`` file."""
+    """Return the network of an ``.onnx`` file as parts.
+
+    Raises MissingExtraError without the package onnx, and ModelError for a network that cannot be
+    certified.
+    """
     try:
         import onnx
     except ImportError as error:

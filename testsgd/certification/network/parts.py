@@ -1,4 +1,4 @@
-"""What all formats are first read into: affine maps, scalings and activations, in order."""
+"""The parts that all formats are first read into: affine maps, scalings and activations."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Scaling:
     steps: tuple[Step, ...]
 
     def to(self, width: int) -> Scaling:
-        """Return the scaling of so many columns."""
+        """Return the scaling of `width` columns, repeated from one column if it has one."""
         if len(self.multiplier) not in (1, width):
             raise misfit(self.where, width, len(self.multiplier))
         return self._of(lambda array: np.broadcast_to(array, (width,)).copy())
@@ -90,7 +90,7 @@ Part = Affine | Scaling | Activate | Softmax
 
 @dataclass(frozen=True)
 class ReadNetwork:
-    """What a reader found."""
+    """A network as a reader returns it: its parts in order, and what is known about its ends."""
 
     width: int  # How many columns the network takes.
     parts: tuple[Part, ...]  # What is done with them, in order.
@@ -102,17 +102,17 @@ class ReadNetwork:
 
 
 def damaged(what: str, where: str) -> ModelError:
-    """Make the error that a file contradicts itself."""
+    """Return the error that a file contradicts itself."""
     return ModelError(what, where=where, remedy="give a sound file")
 
 
-def misfit(where: str, given: int, taken: int) -> ModelError:
-    """Make the error that a part takes another number of columns than it is given."""
-    return damaged(f"it takes {taken} numbers, but is given {given}", where)
+def misfit(where: str, given: int, expected: int) -> ModelError:
+    """Return the error that a part takes another number of columns than it is given."""
+    return damaged(f"it takes {expected} numbers, but is given {given}", where)
 
 
 def affine(where: str, weights: ArrayLike, bias: ArrayLike | None) -> Affine:
-    """Check the numbers of a fully connected layer, and give them as float64."""
+    """Return a fully connected layer as float64, after a check of its numbers."""
     matrix = numbers(where, weights)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise damaged(f"the weights have the shape {matrix.shape}", where)
@@ -133,7 +133,7 @@ def scaling(
     precision: Precision,
     magnitude: ArrayLike | None = None,
 ) -> Scaling:
-    """Make a scaling whose numbers were computed, by the model in so many steps rounded once.
+    """Return a scaling that the model computes in `roundings` operations, each rounded once.
 
     `magnitude`: the sum of the sizes of the terms that make up the constant, if there are several.
     """
@@ -144,19 +144,19 @@ def scaling(
     # k roundings change a number by a share of at most (1 + u)^k - 1 < (k + 1) u for small k.
     share = (roundings + 1) * unit_roundoff(precision)
     return Scaling(
-        where,
-        np.broadcast_to(factors, shape),
-        np.broadcast_to(offsets, shape),
-        share,
-        np.broadcast_to(share * sizes, shape),
-        tuple(steps),
+        where=where,
+        multiplier=np.broadcast_to(factors, shape),
+        constant=np.broadcast_to(offsets, shape),
+        relative_error=share,
+        absolute_error=np.broadcast_to(share * sizes, shape),
+        steps=tuple(steps),
     )
 
 
 def batch_scaling(
     where: str, arrays: Sequence[ArrayLike], epsilon: float, precision: Precision
 ) -> Scaling:
-    """Make the scaling of a batch normalisation as it is after training.
+    """Return the scaling of a batch normalisation as it is after training.
 
     `arrays`: the factors gamma, the offsets beta, the means and the variances.
     """
@@ -173,7 +173,7 @@ def batch_scaling(
 
 
 def numbers(where: str, given: ArrayLike) -> NDArray[np.float64]:
-    """Check that all are finite and exact in float64, and give them so."""
+    """Return numbers as float64, after a check that all are finite and exact in it."""
     array = np.asarray(given)
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise ModelError(
@@ -192,7 +192,7 @@ def numbers(where: str, given: ArrayLike) -> NDArray[np.float64]:
 
 
 def too_large(where: str) -> ModelError:
-    """Make the error that a layer is larger than what is read."""
+    """Return the error that a layer is larger than what is read."""
     return ModelError(
         f"there are more than {MAXIMUM_NUMBERS:,} weights, or more than {MAXIMUM_WIDTH:,} units",
         where=where,
@@ -208,7 +208,7 @@ def unit_roundoff(precision: Precision) -> float:
 def group_inputs(
     inputs: Sequence[InputColumns], categories: Mapping[str, Sequence[int]]
 ) -> tuple[tuple[InputColumns, ...], NDArray[np.intp]]:
-    """Make one input of the columns of each category, and tell the new order of all columns.
+    """Return the inputs with each category as one input, and the new order of all columns.
 
     A category stands where its first column stood. `categories`: positions of the columns, one a
     value.
@@ -239,7 +239,7 @@ def columns_of(inputs: Sequence[InputColumns], order: Sequence[int]) -> NDArray[
 
 
 def reorder_columns(parts: Sequence[Part], order: NDArray[np.intp]) -> list[Part]:
-    """Let parts that begin with no scaling take their columns in another order."""
+    """Return parts that take their columns in another order; a ModelError if they cannot."""
     parts = list(parts)
     if (order == np.arange(len(order))).all():
         return parts
@@ -286,7 +286,7 @@ def _owners(
 
 
 def _category(name: str, members: Sequence[InputColumns]) -> InputColumns:
-    """Write down what the columns are for each value: 1 in its own, 0 in the others."""
+    """Return columns of 0 and 1 as one category, whose value v has 1 in column v."""
     zero_one = np.array([0.0, 1.0])
     table, errors = [], []
     for member, own in zip(members, np.eye(len(members), dtype=np.intp), strict=True):

@@ -32,7 +32,7 @@ _REMEDY = (
 
 
 def transformed(step: Any, inputs: list[InputColumns]) -> list[InputColumns]:
-    """Do to the inputs' columns what a fitted transformer does, in the order of what it gives."""
+    """Return the inputs after a fitted transformer, in the order of its output columns."""
     if step is None or step == "passthrough":
         return inputs
     kind = type(step).__name__
@@ -48,11 +48,11 @@ def transformed(step: Any, inputs: list[InputColumns]) -> list[InputColumns]:
     return _KNOWN[kind](step, inputs)
 
 
-def _check_width(step: Any, taken: int, inputs: list[InputColumns]) -> None:
+def _check_width(step: Any, expected: int, inputs: list[InputColumns]) -> None:
     given = int(parts.starts(inputs)[-1])
-    if taken != given:
+    if expected != given:
         raise ModelError(
-            f"the {type(step).__name__} takes {taken} numbers, but is given {given}",
+            f"the {type(step).__name__} takes {expected} numbers, but is given {given}",
             where="model",
             remedy="give a fitted pipeline",
         )
@@ -161,7 +161,7 @@ def _positions(columns: Any, names: list[str]) -> list[int]:
         return list(range(start, stop))
     listed = [columns] if isinstance(columns, (str, int, np.integer)) else list(columns)
     if listed and all(isinstance(column, (bool, np.bool_)) for column in listed):
-        return [position for position, taken in enumerate(listed) if taken]
+        return [position for position, selected in enumerate(listed) if selected]
     return [
         names.index(column) if isinstance(column, str) else range(len(names))[column]
         for column in listed

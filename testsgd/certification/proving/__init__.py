@@ -1,4 +1,4 @@
-"""Proofs on boxes: bounds of a network's sums that hold for everybody in a box."""
+"""Proofs on boxes: bounds of a network's sums that hold for all people in a box."""
 
 import lazy_loader
 

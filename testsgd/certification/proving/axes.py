@@ -1,4 +1,4 @@
-"""The free inputs of a problem as axes of boxes, and how much of an axis lies where."""
+"""The inputs that are not protected as axes of boxes, and the measure of intervals of them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,11 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class Axes:
-    """The free inputs, in the domain's order."""
+    """The inputs of a domain that are not protected, in its order, as axes of boxes.
+
+    A box has a lower and an upper end on each axis, both part of it; those of a category are
+    indices.
+    """
 
     # INTEGER and REAL count uniformly; a CATEGORY always has its measure in `cumulative`; shape
     # (axes,).
@@ -75,14 +79,14 @@ class Axes:
         return np.asarray((self.kinds != REAL) & (self.kinds != WEIGHTED_REAL), dtype=np.bool_)
 
     def shares(self, lo: Floats, hi: Floats) -> Floats:
-        """Measure boxes, shape (boxes, axes) each, as shares of the whole; shape (boxes,)."""
+        """Return the share of the domain in each box, shape (n,), of ends of shape (n, axes)."""
         share = np.ones(len(lo))
         for axis, kind in enumerate(self.kinds):
             share *= self.part(axis, int(kind), lo[:, axis], hi[:, axis])
         return share
 
     def part(self, axis: int, kind: int, lo: Floats, hi: Floats) -> Floats:
-        """Measure intervals of one axis, as shares of the whole axis."""
+        """Return the share of an axis in each of n intervals, shape (n,)."""
         low, high = self.low[axis], self.high[axis]
         if kind == INTEGER:
             part = (hi - lo + 1.0) / (high - low + 1.0)
@@ -126,7 +130,7 @@ class Axes:
 
 
 def lay_out(domain: Domain) -> Axes:
-    """Lay out the free inputs of a domain."""
+    """Return the inputs of a domain that are not protected as axes."""
     kinds, ends, sizes, lengths = [], [], [], [0]
     edges, cumulative = [np.zeros(0)], [np.zeros(0)]
     for given in domain.free:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from testsgd.certification.proving.axes import Box, Floats
+from testsgd.certification.proving.box_bounds import BoxBounds
 from testsgd.certification.proving.compiled_bounds import (
     Flat,
     Marks,
@@ -28,9 +27,6 @@ from testsgd.certification.proving.compiled_half_spaces import (
 )
 from testsgd.certification.proving.half_spaces import SPACES
 
-if TYPE_CHECKING:
-    from testsgd.certification.proving.prover import BoxBounds
-
 # Assumptions are tried if more than about this share of a box is left.
 _MUCH = 0.1
 
@@ -39,12 +35,15 @@ _MUCH = 0.1
 def _bound_box(
     flat: Flat, box: Box, rare: float, known: Marks, units: Units, scratch: Scratch
 ) -> tuple[int, float]:
-    """Bound a box and choose its half-spaces; gives its status and roughly the undecided share."""
+    """Bound a box, choose its half-spaces, and return its status and roughly the undecided share.
+
+    `rare` is the share of points below which a side is assumed not to occur; 0: no assumptions.
+    """
     persons = len(flat.offsets)
     for k in range(4, SPACES):
         scratch.spaces.thresholds[k] = -np.inf
-    made, about = bound_sums(flat, box, rare, known, units, scratch)
-    if made == 0:
+    assumptions, failing = bound_sums(flat, box, rare, known, units, scratch)
+    if assumptions == 0:
         ups = 0
         downs = 0
         for p in range(persons):
@@ -57,12 +56,16 @@ def _bound_box(
         if ups > 0 and downs > 0:
             return 2, 0.0
     left = choose_half_spaces(flat.above, flat.below, box, scratch.forms, scratch.spaces)
-    return 0, min(left + about, 1.0)
+    return 0, min(left + failing, 1.0)
 
 
 @compiled
 def _split_axis(flat: Flat, box: Box, units: Units, scratch: Scratch) -> int:
-    """Return the axis that does most to the gaps; -1 if every axis has one value."""
+    """Return the axis that does most to the gaps; -1 if every axis has one value.
+
+    The score of axis d is ``sum over persons p and units j of gap[p, j] * sense[p, j] *
+    reach[p, j, d] / sum over axes e of reach[p, j, e]``.
+    """
     axes = len(box.lo)
     score = scratch.score
     for d in range(axes):
@@ -103,7 +106,10 @@ def _analyse_box(
     units: Units,
     scratch: Scratch,
 ) -> None:
-    """Look at one box without and, if much is left, with assumptions; the better is counted."""
+    """Analyse box b without and, if much is left, with assumptions, and count the better way.
+
+    Row b of the arrays in `analysed` is filled in.
+    """
     known = analysed.known[b]
     status, expected = _bound_box(flat, box, 0.0, known, units, scratch)
     analysed.status[b] = status
@@ -151,10 +157,11 @@ def analyse_boxes(
     rare: Floats,
     analysed: BoxBounds,
 ) -> None:
-    """Look at boxes start..stop, shape (boxes, axes), and fill in what is proved of them.
+    """Analyse boxes start to stop - 1 and fill in what is proved of them.
 
-    A unit is assumed to be on one side if less than about a part in `rare`, of what is left
-    undecided without assumptions, is on the other; each part is tried.
+    `lo` and `hi` are the ends of all boxes, shape (boxes, axes) each. A unit is assumed to be on
+    one side if less than about a part in `rare`, of what is left undecided without assumptions, is
+    on the other; each part is tried.
     """
     persons = len(flat.offsets)
     axes = lo.shape[1]
@@ -163,16 +170,30 @@ def analyse_boxes(
     neurons = flat.neuron_at[len(flat.sizes) - 2]
     shape = (persons, neurons)
     units = Units(
-        np.zeros(shape), np.zeros(shape), np.zeros((persons, neurons + 1)),
-        np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape),
-        np.zeros(shape), np.zeros(shape), np.zeros((persons, neurons, axes)),
-        np.zeros((persons, widest)), np.zeros((persons, widest)),
-    )  # fmt: skip
+        low=np.zeros(shape),
+        high=np.zeros(shape),
+        noise=np.zeros((persons, neurons + 1)),
+        alpha=np.zeros(shape),
+        chord=np.zeros(shape),
+        under=np.zeros(shape),
+        over=np.zeros(shape),
+        gap=np.zeros(shape),
+        sense=np.zeros(shape),
+        reach=np.zeros((persons, neurons, axes)),
+        least_change=np.zeros((persons, widest)),
+        most_change=np.zeros((persons, widest)),
+    )
     scratch = Scratch(
-        make_forms(persons, width), make_spaces(width), make_histogram(axes, bins),
-        np.zeros(persons), np.zeros(persons), np.zeros(widest), np.zeros(widest), np.zeros(axes),
-        np.zeros((4, widest)),
-    )  # fmt: skip
+        forms=make_forms(persons, width),
+        spaces=make_spaces(width),
+        histogram=make_histogram(axes, bins),
+        out_low=np.zeros(persons),
+        out_high=np.zeros(persons),
+        next_least=np.zeros(widest),
+        next_most=np.zeros(widest),
+        score=np.zeros(axes),
+        rows=np.zeros((4, widest)),
+    )
     for b in range(start, stop):
         box = make_box(flat.axes, lo[b], hi[b])
         _analyse_box(flat, box, b, bins, rare, analysed, units, scratch)

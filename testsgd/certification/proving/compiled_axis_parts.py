@@ -40,7 +40,10 @@ def span_of(box: Box, axis: int) -> float:
 
 @compiled
 def measure_below(box: Box, axis: int, position: float) -> float:
-    """Share of an axis of the box below a position; a whole one, if it holds single values."""
+    """Return the share of an axis of the box below a position.
+
+    The position is a whole number if the axis holds single values.
+    """
     kind = box.kinds[axis]
     lo = box.lo[axis]
     hi = box.hi[axis]
@@ -61,7 +64,7 @@ def measure_below(box: Box, axis: int, position: float) -> float:
 
 @compiled
 def value_between(box: Box, axis: int, left: float, right: float, uniform: float) -> float:
-    """Return the value at some part of the measure between two positions."""
+    """Return the value with the part `uniform` of the measure between two positions below it."""
     kind = box.kinds[axis]
     lo = box.lo[axis]
     hi = box.hi[axis]
@@ -102,60 +105,83 @@ def value_between(box: Box, axis: int, left: float, right: float, uniform: float
 
 
 class Workspace(NamedTuple):
-    """Memory for the work on one box.
+    """Memory for the work on one box with two half-spaces, numbered f = 0 and 1.
 
-    Of each half-space `need`, `step`, the axis that is `solved`, and the `reach` of each axis. The
-    parts of axis d are those from ``first[d]`` on: from `left` to `right`, with their `mass` and
-    the `steps` of each half-space. ``inside[f, k, s]`` is the share of ways to go on from the k-th
-    axis in order, with s steps so far, that end in half-space f; `beyond` after the axis in the
-    middle.
+    Axes are cut into parts; those of axis d are numbered from ``first[d]`` to ``first[d + 1]``,
+    at most P in all. A sum of steps is below S.
     """
 
-    need: Floats
-    step: Floats
-    solved: Ints
-    reach: Ints
-    sizes: Floats
-    order: Ints
-    reached: Ints
-    first: Ints
-    left: Floats
-    right: Floats
-    mass: Floats
-    steps: Ints
+    need: Floats  # What the sum of contributions must exceed, shape (2,).
+    step: Floats  # Size of a step, shape (2,).
+    solved: Ints  # The axis that is solved for, -1 if there is none; shape (2,).
+    reach: Ints  # The most steps of each axis, shape (2, axes).
+    sizes: Floats  # How much each axis contributes at most, of one half-space; shape (axes,).
+    order: Ints  # The axes that neither half-space solves, those of few steps first; (axes,).
+    reached: Ints  # The most steps of the first k axes in order, shape (2, axes + 1).
+    first: Ints  # The first part of each axis, shape (axes + 1,).
+    left: Floats  # Where a part begins, shape (P,),
+    right: Floats  # where it ends,
+    mass: Floats  # and its share of the axis.
+    steps: Ints  # The steps that a part makes, shape (2, P).
+    # inside[f, k, s]: the share of ways to go on from the k-th axis in order, with s steps so far,
+    # that end in half-space f; shape (2, axes + 1, S).
     inside: Floats
+    # beyond[f, s]: the share of the axis that f solves where points are counted, with s steps so
+    # far; shape (2, S).
     beyond: Floats
+    # tail[q]: the share of the last axis on which half-space 0 makes at least q steps; (S + 1,).
     tail: Floats
-    shares: Floats
+    shares: Floats  # The share of an axis that makes q steps, shape (S,).
+    # Where the axis in the middle is cut, by what the last axis must still reach; shape (S,).
     cuts: Floats
-    sums: Ints
-    weights: Floats
-    part_left: Floats
-    part_right: Floats
-    part_reaching: Ints
-    part_of: Ints
-    up: Floats
+    sums: Ints  # Steps so far, shape (2,).
+    weights: Floats  # Of the parts to choose from, shape (P,); the next four belong to these.
+    part_left: Floats  # Where such a part begins,
+    part_right: Floats  # and ends.
+    part_reaching: Ints  # From how many steps on the last axis reaches half-space 0.
+    part_of: Ints  # The part of the axis that it lies in.
+    up: Floats  # The constant UP, in an array; shape (1,).
 
 
 @compiled
 def make_workspace(axes: int, width: int, bins: int) -> Workspace:
-    """Make a workspace for boxes whose rounded axes make `bins` steps together at most."""
+    """Return a workspace for boxes whose rounded axes make at most `bins` steps together."""
     steps = bins + axes + 3
     parts = 3 * steps + (SINGLE + 2) * axes + width
     return Workspace(
-        np.zeros(2), np.zeros(2), np.zeros(2, dtype=np.int64), np.zeros((2, axes), dtype=np.int64),
-        np.zeros(axes), np.zeros(axes, dtype=np.int64), np.zeros((2, axes + 1), dtype=np.int64),
-        np.zeros(axes + 1, dtype=np.int64), np.zeros(parts), np.zeros(parts), np.zeros(parts),
-        np.zeros((2, parts), dtype=np.int64), np.zeros((2, axes + 1, steps)),
-        np.zeros((2, steps)), np.zeros(steps + 1), np.zeros(steps), np.zeros(steps),
-        np.zeros(2, dtype=np.int64), np.zeros(parts), np.zeros(parts), np.zeros(parts),
-        np.zeros(parts, dtype=np.int64), np.zeros(parts, dtype=np.int64), np.full(1, UP),
-    )  # fmt: skip
+        need=np.zeros(2),
+        step=np.zeros(2),
+        solved=np.zeros(2, dtype=np.int64),
+        reach=np.zeros((2, axes), dtype=np.int64),
+        sizes=np.zeros(axes),
+        order=np.zeros(axes, dtype=np.int64),
+        reached=np.zeros((2, axes + 1), dtype=np.int64),
+        first=np.zeros(axes + 1, dtype=np.int64),
+        left=np.zeros(parts),
+        right=np.zeros(parts),
+        mass=np.zeros(parts),
+        steps=np.zeros((2, parts), dtype=np.int64),
+        inside=np.zeros((2, axes + 1, steps)),
+        beyond=np.zeros((2, steps)),
+        tail=np.zeros(steps + 1),
+        shares=np.zeros(steps),
+        cuts=np.zeros(steps),
+        sums=np.zeros(2, dtype=np.int64),
+        weights=np.zeros(parts),
+        part_left=np.zeros(parts),
+        part_right=np.zeros(parts),
+        part_reaching=np.zeros(parts, dtype=np.int64),
+        part_of=np.zeros(parts, dtype=np.int64),
+        up=np.full(1, UP),
+    )
 
 
 @compiled
 def choose(weights: Floats, many: int, uniform: float) -> int:
-    """Choose a place in proportion to weights; -1 if none has any. Negative ones are rounding."""
+    """Return one of the first `many` indices, in proportion to its weight; -1 if none has any.
+
+    Negative weights come from rounding and count as 0. `uniform` is a random number from 0 to 1.
+    """
     whole = 0.0
     for index in range(many):
         whole += max(weights[index], 0.0)
@@ -175,7 +201,10 @@ def choose(weights: Floats, many: int, uniform: float) -> int:
 def lay_half_space(
     box: Box, form: Floats, threshold: float, bins: int, f: int, work: Workspace
 ) -> None:
-    """Lay out half-space f as it is counted; one that holds all or nothing has no axes."""
+    """Fill in `need`, `step`, `solved` and `reach` of half-space f, as it is counted.
+
+    If it holds all points or none, no axis makes steps.
+    """
     sizes = work.sizes
     need, step, solved = lay_out_form(form, threshold, box, bins, sizes)
     work.need[f] = need
@@ -203,7 +232,7 @@ def solved_edge(
 
 @compiled
 def shares_beyond(box: Box, forms: Floats, f: int, top: int, work: Workspace) -> None:
-    """Share of the axis that is solved where points are counted, by the sum of steps so far."""
+    """Fill `beyond` with the counted share of the solved axis, for 0 to `top` steps so far."""
     axis = work.solved[f]
     a = forms[f, box.columns[axis]]
     discrete = is_discrete(box.kinds[axis])
@@ -225,7 +254,7 @@ def shares_beyond(box: Box, forms: Floats, f: int, top: int, work: Workspace) ->
 
 @compiled
 def spread_steps(f: int, axis: int, work: Workspace) -> int:
-    """Add up the measure of an axis by the steps it makes; gives the most steps."""
+    """Fill `shares` with the share of an axis that makes q steps; return the most steps."""
     maximum = 0
     for part in range(work.first[axis], work.first[axis + 1]):
         maximum = max(maximum, work.steps[f, part])
@@ -262,7 +291,7 @@ def _value_steps(box: Box, axis: int, form: Floats, f: int, at: int, work: Works
 
 @compiled
 def cut_axis(box: Box, axis: int, forms: Floats, at: int, work: Workspace) -> int:
-    """Cut an axis, from place `at` on, into parts of constant steps; gives the next place."""
+    """Cut an axis into parts of constant steps, numbered from `at` on; return the next number."""
     span = span_of(box, axis)
     discrete = is_discrete(box.kinds[axis])
     if not discrete and span <= 0.0:

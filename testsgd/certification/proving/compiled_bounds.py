@@ -182,9 +182,10 @@ def draw_lines(flat: Flat, k: int, units: Units) -> None:
 def interval(
     flat: Flat, k: int, p: int, r: int, units: Units
 ) -> tuple[float, float, float, float, float]:
-    """Bound sum r of layer k from the activations before it; also by how much persons differ.
+    """Bound sum r of layer k of person p by intervals of the activations before it.
 
-    Gives least, most, noise, and the least and most change without the noise of both persons.
+    Returns the least and the largest sum, its noise, and the least and the largest difference from
+    the sum of the first person, without the noise of both.
     """
     n = flat.sizes[k]
     begin = flat.neuron_at[k - 1]
@@ -230,9 +231,12 @@ def substitute(
     lower_next: Floats,
     upper_next: Floats,
 ) -> tuple[float, float]:
-    """Write sum r of layer k as lines in the columns; gives their constants.
+    """Bound sum r of layer k of person p by lines in the columns, and return their constants.
 
-    The coefficients are left in `lower` and `upper` if `k` is even, else in the other two.
+    Backwards through the layers, a positive coefficient c of the lower line replaces an activation
+    by its lower line, ``c * (alpha * x + under)``, a negative one by its upper line, ``c * (chord *
+    x + over)``; in the upper line it is the other way round. The coefficients are left in `lower`
+    and `upper` if `k` is even, else in `lower_next` and `upper_next`.
     """
     n = flat.sizes[k]
     row = flat.weights[flat.weight_at[k] + r * n : flat.weight_at[k] + (r + 1) * n]
@@ -287,26 +291,26 @@ def substitute(
 
 
 @compiled
-def _assume(form: Floats, sign: float, threshold: float, made: int, spaces: Spaces) -> None:
-    """Assume ``sign * form @ x > threshold``."""
+def _assume(form: Floats, sign: float, threshold: float, assumptions: int, spaces: Spaces) -> None:
+    """Add the assumption ``sign * form @ x > threshold`` to `assumptions` earlier ones."""
     for i in range(len(form)):
-        spaces.forms[4 + made, i] = sign * form[i]
-    spaces.thresholds[4 + made] = threshold
+        spaces.forms[4 + assumptions, i] = sign * form[i]
+    spaces.thresholds[4 + assumptions] = threshold
 
 
 @compiled
 def _assume_first_layer(
     flat: Flat, box: Box, rare: float, units: Units, spaces: Spaces
 ) -> tuple[int, float]:
-    """Assume sides for first-layer units; gives how many, and roughly how much fails.
+    """Assume sides for units of the first layer; return how many, and roughly the share that fails.
 
     The persons' sums differ by a constant, so their assumptions are nested, and the strictest one
     implies the others.
     """
     width = flat.sizes[0]
     persons = len(flat.offsets)
-    made = 0
-    about = 0.0
+    assumptions = 0
+    failing = 0.0
     for m in range(flat.sizes[1]):
         bent = False
         for p in range(persons):
@@ -326,25 +330,25 @@ def _assume_first_layer(
                 strictest_on = min(strictest_on, flat.offsets[p, m] - units.noise[p, m])
             elif on < rare:
                 strictest_off = max(strictest_off, flat.offsets[p, m] + units.noise[p, m])
-        taken_on = False
-        taken_off = False
-        if strictest_on < np.inf and made < ASSUMPTIONS:
-            _assume(row, 1.0, -strictest_on, made, spaces)
-            about += 1.0 - normal_above(mean, variance, -strictest_on)
-            made += 1
-            taken_on = True
-        if strictest_off > -np.inf and made < ASSUMPTIONS:
-            _assume(row, -1.0, strictest_off, made, spaces)
-            about += normal_above(mean, variance, -strictest_off)
-            made += 1
-            taken_off = True
+        assumed_on = False
+        assumed_off = False
+        if strictest_on < np.inf and assumptions < ASSUMPTIONS:
+            _assume(row, 1.0, -strictest_on, assumptions, spaces)
+            failing += 1.0 - normal_above(mean, variance, -strictest_on)
+            assumptions += 1
+            assumed_on = True
+        if strictest_off > -np.inf and assumptions < ASSUMPTIONS:
+            _assume(row, -1.0, strictest_off, assumptions, spaces)
+            failing += normal_above(mean, variance, -strictest_off)
+            assumptions += 1
+            assumed_off = True
         for p in range(persons):
             if units.low[p, m] < 0.0 < units.high[p, m]:
-                if taken_on and flat.offsets[p, m] - units.noise[p, m] >= strictest_on:
+                if assumed_on and flat.offsets[p, m] - units.noise[p, m] >= strictest_on:
                     units.low[p, m] = 0.0
-                elif taken_off and flat.offsets[p, m] + units.noise[p, m] <= strictest_off:
+                elif assumed_off and flat.offsets[p, m] + units.noise[p, m] <= strictest_off:
                     units.high[p, m] = 0.0
-    return made, about
+    return assumptions, failing
 
 
 @compiled
@@ -357,19 +361,19 @@ def _assume_later(
     below: float,
     above: float,
     rare: float,
-    made: int,
+    assumptions: int,
     units: Units,
     spaces: Spaces,
 ) -> tuple[int, float]:
-    """Assume a side for a later unit rarely on the other; gives how many, and what fails."""
+    """Assume a side for unit j if it is rarely on the other; return how many, and what fails."""
     off = 1.0 - form_above(lower, -below, box)
     if off < rare:
-        _assume(lower, 1.0, -below, made, spaces)
+        _assume(lower, 1.0, -below, assumptions, spaces)
         units.low[p, j] = 0.0
         return 1, off
     on = form_above(upper, -above, box)
     if on < rare:
-        _assume(upper, -1.0, above, made, spaces)
+        _assume(upper, -1.0, above, assumptions, spaces)
         units.high[p, j] = 0.0
         return 1, on
     return 0, 0.0
@@ -377,7 +381,11 @@ def _assume_later(
 
 @compiled
 def _gap(low: float, high: float, slope: float) -> float:
-    """How far the lines around an activation are apart."""
+    """Return the largest distance between the lines around an activation.
+
+    With the chord c = (high - slope * low) / (high - low) it is ``max((slope - c) * low,
+    (1 - c) * high)``; 0 where the unit is a straight line.
+    """
     if low >= 0.0 or high <= 0.0:
         return 0.0
     chord = (high - slope * low) / (high - low)
@@ -388,7 +396,7 @@ def _gap(low: float, high: float, slope: float) -> float:
 def bound_sums(
     flat: Flat, box: Box, rare: float, known: Marks, units: Units, scratch: Scratch
 ) -> tuple[int, float]:
-    """Bound all layers; gives how many assumptions were made, and roughly how much fails.
+    """Bound all layers; return the number of assumptions, and roughly the share that fails.
 
     `known` says of the units after the first layer whether they are surely on (1) or off (2) in
     this box, because they were in a larger one; without assumptions it is brought up to date.
@@ -400,14 +408,14 @@ def bound_sums(
     persons = len(flat.offsets)
     neurons = flat.neuron_at[layers - 1]
     index = 0
-    about = 0.0
-    made = 0
+    failing = 0.0
+    assumptions = 0
     bound_first_layer(flat, box, units)
     for p in range(persons):
         for m in range(flat.sizes[1]):
             units.gap[p, m] = _gap(units.low[p, m], units.high[p, m], flat.slopes[0])
     if rare > 0.0:
-        made, about = _assume_first_layer(flat, box, rare, units, scratch.spaces)
+        assumptions, failing = _assume_first_layer(flat, box, rare, units, scratch.spaces)
     for k in range(1, layers):
         draw_lines(flat, k - 1, units)
         final = k == layers - 1
@@ -468,14 +476,24 @@ def bound_sums(
                     a, b = axis_range(lower, box, d)
                     c, e = axis_range(upper, box, d)
                     units.reach[p, j, d] = max(b - a, e - c)
-                if rare > 0.0 and made < ASSUMPTIONS and flat.slopes[k] != 1.0:
-                    one, roughly = _assume_later(
-                        box, p, j, lower, upper, below, above, rare, made, units, scratch.spaces
+                if rare > 0.0 and assumptions < ASSUMPTIONS and flat.slopes[k] != 1.0:
+                    more, fails = _assume_later(
+                        box,
+                        p,
+                        j,
+                        lower,
+                        upper,
+                        below,
+                        above,
+                        rare,
+                        assumptions,
+                        units,
+                        scratch.spaces,
                     )
-                    made += one
-                    about += roughly
+                    assumptions += more
+                    failing += fails
             if p > 0:
                 for r in range(flat.sizes[k + 1]):
                     units.least_change[p, r] = scratch.next_least[r]
                     units.most_change[p, r] = scratch.next_most[r]
-    return made, about
+    return assumptions, failing

@@ -44,7 +44,7 @@ class Histogram(NamedTuple):
 
 @compiled
 def make_histogram(axes: int, bins: int) -> Histogram:
-    """Make the memory for boxes of so many axes, counted with so many bins."""
+    """Return the memory for boxes of `axes` axes, counted with `bins` bins."""
     return Histogram(
         np.zeros(axes, dtype=np.int64), np.zeros(axes), np.zeros(bins + 2), np.zeros(bins + 2)
     )
@@ -66,7 +66,7 @@ def is_discrete(kind: int) -> bool:
 
 @compiled
 def cumulative_at(box: Box, axis: int, position: float) -> float:
-    """Measure of the part of an axis below `position`; linear between the edges."""
+    """Return the measure of an axis below `position`; linear between the edges."""
     edges = box.edges
     cumulative = box.cumulative
     low = box.starts[axis]
@@ -87,7 +87,7 @@ def cumulative_at(box: Box, axis: int, position: float) -> float:
 
 @compiled
 def share_below(box: Box, axis: int, backwards: bool, t: float) -> float:
-    """Share of an axis whose distance from its start (its end, if backwards) is below `t`."""
+    """Return the share of an axis nearer than `t` to its start (to its end, if backwards)."""
     kind = box.kinds[axis]
     lo = box.lo[axis]
     hi = box.hi[axis]
@@ -123,7 +123,7 @@ def share_below(box: Box, axis: int, backwards: bool, t: float) -> float:
 
 @compiled
 def point_share(box: Box, axis: int, k: int) -> float:
-    """Share of the value lo + k of an axis of single values."""
+    """Return the share of the value lo + k of an axis of single values."""
     lo = box.lo[axis]
     hi = box.hi[axis]
     if box.kinds[axis] == INTEGER:
@@ -139,7 +139,7 @@ def point_share(box: Box, axis: int, k: int) -> float:
 
 @compiled
 def axis_range(form: Floats, box: Box, axis: int) -> tuple[float, float]:
-    """Least and largest value of one axis's part of a form."""
+    """Return the least and the largest value of one axis's part of a form."""
     column = box.columns[axis]
     lo = box.lo[axis]
     hi = box.hi[axis]
@@ -158,9 +158,10 @@ def axis_range(form: Floats, box: Box, axis: int) -> tuple[float, float]:
 
 @compiled
 def axis_sizes(form: Floats, box: Box, sizes: Floats) -> tuple[float, float, int]:
-    """Fill in how far each axis moves a form; gives its least value, their sum, the largest.
+    """Fill `sizes` with how far each axis moves a form, shape (axes,).
 
-    Of the largest only axes of numbers; -1 if none moves it.
+    Returns the least value of the form, the sum of the sizes, and the axis of numbers that moves it
+    most; -1 if none does.
     """
     base = 0.0
     total = 0.0
@@ -183,9 +184,9 @@ def axis_sizes(form: Floats, box: Box, sizes: Floats) -> tuple[float, float, int
 def lay_out_form(
     form: Floats, threshold: float, box: Box, bins: float, sizes: Floats
 ) -> tuple[float, float, int]:
-    """Lay a half-space of a box out for counting, and fill in how far each axis moves the form.
+    """Prepare a half-space of a box for counting, and fill in how far each axis moves the form.
 
-    Gives by how much the form must exceed its least value (-1: every point is above, infinity:
+    Returns by how much the form must exceed its least value (-1: every point is above, infinity:
     none); the size of a step; and which axis of numbers is solved for, -1 if none.
     """
     base, total, largest = axis_sizes(form, box, sizes)
@@ -203,7 +204,7 @@ def lay_out_form(
 
 @compiled
 def steps_at(form: Floats, box: Box, axis: int, step: float, reach: int, value: float) -> int:
-    """How many steps an axis makes at a value, rounded down; `reach` is above 0."""
+    """Return how many steps an axis makes at a value, rounded down; `reach` is above 0."""
     c = box.columns[axis]
     if box.kinds[axis] == CATEGORY:
         minimum, _ = axis_range(form, box, axis)
@@ -215,7 +216,7 @@ def steps_at(form: Floats, box: Box, axis: int, step: float, reach: int, value: 
 
 @compiled
 def _take_in(histogram: Histogram, top: int, steps: int, share: float) -> None:
-    """Add to the other histogram what is there, so many steps further."""
+    """Add `share` times the counts to the other histogram, moved by `steps` steps."""
     for s in range(top + 1):
         histogram.other[s + steps] += share * histogram.counts[s]
 
@@ -251,7 +252,19 @@ def _spread_axis(
 
 @compiled
 def share_above(form: Floats, threshold: float, box: Box, bins: int, histogram: Histogram) -> float:
-    """Lower bound on the share of a box where ``form @ x > threshold``."""
+    """Return a lower bound on the share of a box where ``form @ x > threshold``.
+
+    Let ``need`` be the threshold minus the least value of the form, and ``s`` the size of a step.
+    Of every axis d but the one that is solved for, a, the contribution v_d >= 0 is rounded down to
+    q_d steps, so that a point is counted only if it is in the half-space::
+
+        sum_d q_d * s + v_a > need
+
+    The distribution of sum_d q_d is the convolution of those of the axes: ``counts[q]`` is the
+    share of the box that makes q steps. The share above is the sum over q of counts[q] times the
+    share of axis a with ``v_a > need - q * s``. Quotients are rounded by more than their own error,
+    against the count, and 1e-12 is subtracted for the rounding of the sums.
+    """
     order = histogram.order
     sizes = histogram.sizes
     counts = histogram.counts
@@ -339,7 +352,7 @@ def find_counted(
     points: Floats,
     counted: NDArray[np.bool_],
 ) -> None:
-    """Fill in which points are counted, each in a box and a half-space of its own."""
+    """Fill `counted`, shape (n,), with which points are counted, each in its box and half-space."""
     sizes = np.zeros(lo.shape[1])
     for row in range(len(points)):
         if np.isfinite(thresholds[row]):
@@ -354,7 +367,7 @@ _ROOT_TWO = sqrt(2.0)
 
 @compiled
 def form_range(form: Floats, box: Box) -> tuple[float, float]:
-    """Least and largest value of a form on a box."""
+    """Return the least and the largest value of a form on a box."""
     minimum = 0.0
     maximum = 0.0
     for axis in range(len(box.lo)):
@@ -366,7 +379,7 @@ def form_range(form: Floats, box: Box) -> tuple[float, float]:
 
 @compiled
 def form_size(form: Floats, box: Box) -> float:
-    """Largest sum of the absolute terms of a form."""
+    """Return the largest sum of the absolute terms of a form on a box."""
     size = 0.0
     for d in range(len(box.lo)):
         c = box.columns[d]
@@ -414,6 +427,6 @@ def normal_above(mean: float, variance: float, threshold: float) -> float:
 
 @compiled
 def form_above(form: Floats, threshold: float, box: Box) -> float:
-    """Roughly the share of a box where a form is above a threshold; only chooses."""
+    """Return roughly the share of a box with a form above a threshold; it proves nothing."""
     mean, variance = form_moments(form, box)
     return normal_above(mean, variance, threshold)

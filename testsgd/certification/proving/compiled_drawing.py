@@ -45,7 +45,7 @@ class Plan(NamedTuple):
 
 @compiled
 def _order_axes(axes: int, middle: int, last: int, work: Workspace) -> int:
-    """Put axes that nobody solves in order, those that make few steps first; gives how many."""
+    """Order the axes that neither half-space solves, those of few steps first; return how many."""
     many = 0
     for axis in range(axes):
         if axis in (last, middle):
@@ -65,7 +65,11 @@ def _order_axes(axes: int, middle: int, last: int, work: Workspace) -> int:
 
 @compiled
 def _go_back(table: Floats, ahead: Floats, shares: Floats, maximum: int, top: int) -> None:
-    """Fill a table from the one after it; in new memory, so that many are added at once."""
+    """Fill a table of `inside` from the one after it, for 0 to `top` steps so far.
+
+    It is ``table[s] = sum over q of shares[q] * ahead[s + q]``, computed in new memory, so that
+    several numbers are added at once.
+    """
     many = top + 1
     filled = np.zeros(many)
     for q in range(maximum + 1):
@@ -79,7 +83,11 @@ def _go_back(table: Floats, ahead: Floats, shares: Floats, maximum: int, top: in
 
 @compiled
 def _prepare(box: Box, forms: Floats, work: Workspace) -> Plan:
-    """Count the ways to go on, once both half-spaces are laid out."""
+    """Fill `first`, `order`, `reached`, `inside`, `beyond` and `tail`, and return the plan.
+
+    Both half-spaces must be laid out. The share outside of both is ``1 - inside[0, 0, 0] -
+    inside[1, 0, 0]``, as they have no point in common.
+    """
     axes = len(box.lo)
     last = work.solved[1] if work.solved[1] >= 0 else work.solved[0]
     middle = work.solved[0] if work.solved[0] != last else -1
@@ -98,8 +106,8 @@ def _prepare(box: Box, forms: Floats, work: Workspace) -> Plan:
         top = work.reached[f, many]
         if work.solved[f] < 0:
             for s in range(top + 1):
-                held = s * work.step[f] / work.up[0] > work.need[f]
-                work.inside[f, many, s] = 1.0 if held else 0.0
+                counted = s * work.step[f] / work.up[0] > work.need[f]
+                work.inside[f, many, s] = 1.0 if counted else 0.0
             continue
         # The axis that the other one solves is one of the rounded axes.
         maximum = 0
@@ -277,13 +285,15 @@ def draw_outside(
     points: Floats,
     drawn: Floats,
 ) -> None:
-    """Draw points outside of groups start..stop of two half-spaces that have no point in common.
+    """Draw points outside of two half-spaces that have no point in common, in several groups.
+
+    Groups `start` to `stop` - 1 are drawn, each from its own box with its own half-spaces.
 
     The ends of boxes have the shape (groups, axes), `forms` (groups, 2, columns), `thresholds`
-    (groups, 2), an infinite one for no points. `masses` are at least the share outside: a draw in
-    so many as exceeds it gives no point. The draws of a group start at its place in `firsts`;
-    `uniforms`, shape (draws, axes + 1, 2), are random. Filled are `points` (draws, axes) and
-    `drawn`, 1 for a point.
+    (groups, 2), an infinite one for no points. `masses` are at least the share outside: a draw
+    fails with the probability by which it is exceeded. The draws of group g are numbered from
+    ``firsts[g]`` to ``firsts[g + 1]`` - 1; `uniforms`, shape (draws, axes + 1, 2), are random.
+    Filled are `points` (draws, axes) and `drawn`, 1 for a point, else 0.
     """
     count = lo.shape[1]
     maximum = 0

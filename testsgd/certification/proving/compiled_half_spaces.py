@@ -37,9 +37,9 @@ class Forms(NamedTuple):
     person.
     """
 
-    low: Floats
-    high: Floats
-    low_constant: Floats
+    low: Floats  # Shape (persons, columns).
+    high: Floats  # Shape (persons, columns).
+    low_constant: Floats  # The others have the shape (persons,).
     high_constant: Floats
     least_change: Floats
     most_change: Floats
@@ -51,27 +51,35 @@ class Spaces(NamedTuple):
     A threshold is infinite where there is no half-space, and minus infinity where no assumption.
     """
 
-    forms: Floats
-    thresholds: Floats
-    counted: Floats
-    rows: Floats
+    forms: Floats  # Shape (SPACES, columns).
+    thresholds: Floats  # Shape (SPACES,).
+    counted: Floats  # Shape (SPACES,).
+    rows: Floats  # Room for other forms, shape (4, columns).
 
 
 @compiled
 def make_forms(persons: int, width: int) -> Forms:
-    """Make room for the lines of so many persons."""
+    """Return room for the lines of `persons` persons, of `width` columns each."""
     shape = (persons, width)
     return Forms(
-        np.zeros(shape), np.zeros(shape), np.zeros(persons), np.zeros(persons),
-        np.zeros(persons), np.zeros(persons),
-    )  # fmt: skip
+        low=np.zeros(shape),
+        high=np.zeros(shape),
+        low_constant=np.zeros(persons),
+        high_constant=np.zeros(persons),
+        least_change=np.zeros(persons),
+        most_change=np.zeros(persons),
+    )
 
 
 @compiled
 def make_spaces(width: int) -> Spaces:
-    """Make room for the half-spaces of a box; nothing is assumed."""
-    thresholds = np.full(SPACES, -np.inf)
-    return Spaces(np.zeros((SPACES, width)), thresholds, np.zeros(SPACES), np.zeros((4, width)))
+    """Return room for the half-spaces of a box; no assumption is made."""
+    return Spaces(
+        forms=np.zeros((SPACES, width)),
+        thresholds=np.full(SPACES, -np.inf),
+        counted=np.zeros(SPACES),
+        rows=np.zeros((4, width)),
+    )
 
 
 @compiled
@@ -94,11 +102,11 @@ def _better(
 def choose_fair(
     above: float, below: float, box: Box, forms: Forms, spaces: Spaces
 ) -> tuple[float, float]:
-    """Choose the half-spaces where everybody is above and where everybody is below.
+    """Choose half-spaces 0 and 1: all persons above, and all below; return roughly their shares.
 
-    Everybody is above where one person's lower line is, by more than the others can fall short of
-    that person; or where the mean of all lower lines is, by more than any can fall short of the
-    mean. The best is taken. Gives roughly the shares of both half-spaces, the first two.
+    All persons are above where one person's lower line is, by more than the others can fall short
+    of that person; or where the mean of all lower lines is, by more than any can fall short of the
+    mean. The half-space with the largest share is taken. The same holds below, by upper lines.
     """
     persons, width = forms.low.shape
     rows = spaces.rows
@@ -150,7 +158,11 @@ def choose_fair(
 
 @compiled
 def choose_unfair(above: float, below: float, box: Box, forms: Forms, spaces: Spaces) -> float:
-    """Choose two persons of whom one is above and another below; gives roughly their share."""
+    """Choose half-spaces 2 and 3: one person above and another below; return roughly their share.
+
+    Of all pairs (p, q) the one with the largest P(p above) + P(q below) - 1 is taken, by a normal
+    approximation of the forms; both thresholds are infinite if no pair is worth counting.
+    """
     persons, width = forms.low.shape
     best = _LEAST_UNFAIR
     upper = -1
@@ -181,7 +193,7 @@ def choose_unfair(above: float, below: float, box: Box, forms: Forms, spaces: Sp
 
 @compiled
 def choose_half_spaces(above: float, below: float, box: Box, forms: Forms, spaces: Spaces) -> float:
-    """Choose the first four half-spaces of a box; gives roughly the share they leave undecided."""
+    """Choose the first four half-spaces of a box; return roughly the share left undecided."""
     up, down = choose_fair(above, below, box, forms, spaces)
     pair = choose_unfair(above, below, box, forms, spaces)
     return max(1.0 - max(up, 0.0) - max(down, 0.0) - pair, 0.0)
@@ -189,7 +201,7 @@ def choose_half_spaces(above: float, below: float, box: Box, forms: Forms, space
 
 @compiled
 def _count(k: int, box: Box, bins: int, spaces: Spaces, histogram: Histogram) -> float:
-    """Count the points of a box in one half-space; gives at most their share."""
+    """Count the points of a box in half-space k; return at most their share of the box."""
     share = share_above(spaces.forms[k], spaces.thresholds[k], box, bins, histogram)
     spaces.counted[k] = share
     return share
@@ -217,11 +229,19 @@ def _disjoint(one: int, two: int, box: Box, spaces: Spaces) -> bool:
 def count_half_spaces(
     box: Box, bins: int, spaces: Spaces, histogram: Histogram
 ) -> tuple[float, float, float, int]:
-    """Count the chosen half-spaces.
+    """Count the chosen half-spaces, and return what is proved of the box.
 
-    Gives the shares that are surely fair and surely unfair; at most the share of the pieces that
-    cover the rest, common parts counted as often; and which half-spaces are surely disjoint: 1 for
-    everybody above and everybody below, 2 for these and one above and another below, 3 for both.
+    With c0 to c3 the counted shares and ``lost`` the sum of the shares that fail an assumption, the
+    four numbers are
+
+    - the share that is surely fair: ``c0 + c1 - lost`` if "all above" and "all below" are disjoint,
+      else ``max(c0 - lost, 0) + max(c1 - lost, 0)``,
+    - the share that is surely unfair: ``c2 + c3 - 1 - lost``,
+    - at most the sum of the shares of the pieces that cover the rest, see search.disjoint_cover,
+    - which half-spaces are surely disjoint: 1 if 0 and 1 are, 2 if 1 and 2 are and 0 and 3 are, 3
+      if both holds, 0 if neither.
+
+    Shares are of the box, and none is below 0.
     """
     thresholds = spaces.thresholds
     for k in range(SPACES):

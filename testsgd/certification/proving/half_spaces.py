@@ -35,9 +35,28 @@ def counted_points(
 ) -> NDArray[np.bool_]:
     """Return which of n points are counted in their box's half-space ``form @ x > threshold``.
 
-    Boxes and points have the shape (n, axes), forms (n, columns), the others (n,). None of an
-    infinite threshold holds points; the sum of all rounded axes makes as many steps as there are
-    bins.
+    Contributions of axes are rounded down to steps, so a point that is counted lies in the
+    half-space, and a point near its edge may not be counted.
+
+    Parameters
+    ----------
+    axes : Axes
+        The axes of all boxes.
+    lo, hi : numpy.ndarray, shape (n, axes)
+        The ends of the box of each point.
+    forms : numpy.ndarray, shape (n, columns)
+        The linear form of each half-space.
+    thresholds : numpy.ndarray, shape (n,)
+        Its threshold; a half-space of an infinite one holds no point.
+    bins : numpy.ndarray, shape (n,)
+        How many steps the rounded axes of the box make together at most.
+    points : numpy.ndarray, shape (n, axes)
+        The points.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (n,)
+        Which points are counted.
     """
     # Imported here: the machine code takes a second to load.
     from testsgd.certification.proving.compiled_counting import find_counted

@@ -138,7 +138,7 @@ def ranges(axes: Axes, forms: Floats, lo: Floats, hi: Floats) -> tuple[Floats, F
 
 
 def bound(problem: Problem, lo: Floats, hi: Floats) -> Bounds:
-    """Bound the deciding sums on boxes, shape (B, axes)."""
+    """Return the bounds of the deciding sums on B boxes, of ends of shape (B, axes)."""
     bounds = Bounds(problem, lo, hi)
     for k in range(1, len(problem.maps)):
         bounds.add_layer(k)
@@ -154,7 +154,9 @@ class Bounds:
     """
 
     def __init__(self, problem: Problem, lo: Floats, hi: Floats) -> None:
-        self._problem, self._lo, self._hi = problem, lo, hi
+        self._problem = problem
+        self._lo = lo
+        self._hi = hi
         first = problem.maps[0]
         rows = np.broadcast_to(first.weights.T, (len(lo), *first.weights.T.shape))
         minimum, maximum = ranges(problem.axes, rows, lo, hi)
@@ -180,7 +182,7 @@ class Bounds:
         self.upper_constant = problem.offsets + noise
 
     def add_layer(self, k: int) -> None:
-        """Go on to the sums of layer k."""
+        """Replace the bounds of the sums of layer k - 1 by those of layer k."""
         problem = self._problem
         layer = problem.maps[k]
         kind, slope = problem.activations[k - 1]
@@ -206,10 +208,11 @@ class Bounds:
         minimum, maximum = ranges(problem.axes, self.upper_form, self._lo, self._hi)
         high = np.minimum(high, maximum.sum(axis=-1) + self.upper_constant)
         self._reach.append(np.maximum(reach, maximum - minimum))
-        self.low, self.high = low, high
+        self.low = low
+        self.high = high
 
     def _change(self, kind: str, slope: float, error: float, lines: Lines) -> None:
-        """Bound how the activations differ from the first person's."""
+        """Bound how the activations differ from those of the first person, shape (B, P, units)."""
         low, high = self.low[:, :1], self.high[:, :1]
         minimum, maximum = self.least_change, self.most_change
         if kind == "leaky_relu":
@@ -227,7 +230,12 @@ class Bounds:
         self.most_change = np.minimum(rise + spread, lines.maximum - lines.minimum[:, :1])
 
     def _substitute(self, k: int) -> None:
-        """Write layer k's sums as lines in the inputs."""
+        """Bound the sums of layer k by lines in the inputs.
+
+        Fills the forms, shape (B, P, M, columns), and the constants, shape (B, P, M), by backward
+        substitution from layer k - 1 to the first; of the last layer also how much the deciding
+        sums depend on each unit.
+        """
         problem = self._problem
         weights = problem.maps[k].weights.T
         lower, upper = weights, weights
@@ -254,8 +262,10 @@ class Bounds:
                 high = high + upper @ layer.bias
             lower, upper = lower @ layer.weights.T, upper @ layer.weights.T
         self._sense = sense[::-1]
-        self.lower_form, self.upper_form = lower, upper
-        self.lower_constant, self.upper_constant = low, high
+        self.lower_form = lower
+        self.upper_form = upper
+        self.lower_constant = low
+        self.upper_constant = high
 
     @property
     def score(self) -> Floats:
@@ -270,7 +280,12 @@ class Bounds:
 
 
 def _through(form: Floats, lines: Lines, *, below: bool) -> tuple[Floats, Floats]:
-    """Replace activations by lines; form is (rows, units) or (boxes, persons, rows, units)."""
+    """Return a form after activations are replaced by their lines, and the constant it gains.
+
+    The form has the shape (rows, units) or (B, P, rows, units). With `below` a coefficient c
+    becomes ``max(c, 0) * lower_slope + min(c, 0) * upper_slope``; the constants
+    likewise, shape (B, P, rows). Else lower and upper lines change places.
+    """
     up, down = np.maximum(form, 0), np.minimum(form, 0)
     steep, flat = lines.lower_slope, lines.upper_slope
     constant_up, constant_down = lines.lower, lines.upper
@@ -321,7 +336,7 @@ def winners(
 
 
 def settled(problem: Problem, bounds: Bounds) -> NDArray[np.int8]:
-    """Return the status of boxes: 1 one decision for everybody, 2 unfair as a whole, 0 open."""
+    """Return the status of boxes, shape (B,): 1 fair as a whole, 2 unfair as a whole, 0 open."""
     sure, loses = winners(problem, bounds.low > problem.above, bounds.high < problem.below)
     status = np.zeros(len(sure), dtype=np.int8)
     status[np.any(sure.all(axis=1), axis=1)] = 1

@@ -1,4 +1,4 @@
-"""A network on a domain as plain arrays: what is bounded, and how far rounding may move it.
+"""A network on a domain as plain arrays, with the errors that rounding may cause.
 
 Protected inputs take only the values that are compared, so they turn into constants: one offset of
 the first layer's sums for each compared person. The rest of the first layer is the same for all.
@@ -99,7 +99,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be proved."""
+    """A network on a domain, as the arrays that boxes are analysed with."""
 
     axes: Axes  # The free inputs.
     maps: tuple[Map, ...]  # The first from the axes' columns, the last to the deciding sums.
@@ -137,10 +137,41 @@ class Problem:
 
 
 def build_problem(network: FeedForward, domain: Domain) -> Problem:
-    """Lay out a network on a domain that has the network's inputs in its order.
+    """Return a network on a domain as the arrays that boxes are analysed with.
 
-    A ModelError is raised if sums may leave the range of the arithmetic, or a slope is not within
-    0, 1.
+    Parameters
+    ----------
+    network : FeedForward
+        The network.
+    domain : Domain
+        A domain with the inputs of the network, in its order.
+
+    Returns
+    -------
+    Problem
+        The layers' sums as maps from the axes on, with bounds on the model's rounding.
+
+    Raises
+    ------
+    ModelError
+        If sums of the network, or coefficients of the bounds, may leave the range of the
+        arithmetic, or a leaky unit has a slope that is not between 0 and 1.
+
+    Notes
+    -----
+    The bound on the rounding of sums is that of Higham, Accuracy and Stability of Numerical
+    Algorithms, section 3.1; see the module.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from testsgd.certification import find_domain, find_network
+    >>> model = LogisticRegression().fit([[0, 0], [19, 1]], [0, 1])
+    >>> model.coef_[:], model.intercept_[:] = [[1.0, 3.0]], [-10.5]
+    >>> ranges = {"inputs": {"skill": {"integer": [0, 19]}, "man": {"integer": [0, 1]}}}
+    >>> problem = build_problem(find_network(model), find_domain(ranges, protected="man"))
+    >>> problem.persons, problem.offsets.tolist()
+    (2, [[-10.5], [-7.5]])
     """
     for number, layer in enumerate(network.layers, start=1):
         # The lines assume an activation that is convex and rising.
@@ -288,7 +319,7 @@ def _columns(
 
 
 def _compare(last: Map, pairs: tuple[tuple[int, int], ...]) -> Map:
-    """Turn the sums of classes into their differences, a pair of classes each."""
+    """Return the map to the differences of the sums of classes, one for each pair."""
     one, two = (np.array(side) for side in zip(*pairs, strict=True))
     return Map(
         last.weights[:, one] - last.weights[:, two],

@@ -1,17 +1,18 @@
-"""Analyse boxes: what of them is proved, and where to split them."""
+"""The analysis of boxes: what is proved of each, and along which axis to split it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from testsgd.certification.proving.axes import Floats
+from testsgd.certification.proving.box_bounds import BoxBounds
 from testsgd.certification.proving.half_spaces import SPACES
 from testsgd.certification.proving.linear_bounds import Bounds, bound, settled
 from testsgd.certification.proving.problem import Problem
@@ -30,37 +31,39 @@ _PIECE, _LEAST_PIECE = 64, 4
 _PIECES = 8
 
 
-class BoxBounds(NamedTuple):
-    """What is proved of B boxes, and where to split them."""
-
-    status: NDArray[np.int8]  # 1 all of it is fair, 2 all of it is unfair, 0 open.
-    fair: Floats  # Share of the box that is provably fair,
-    unfair: Floats  # and that is provably unfair.
-    cover: Floats  # Share of the pieces that cover the rest, see search.disjoint_cover.
-    apart: NDArray[np.int8]  # Which half-spaces are disjoint, see count_half_spaces.
-    axis: NDArray[np.int64]  # Along which to split; -1 if there is nothing to split.
-    expected: Floats  # Roughly the share that finer counting would leave undecided.
-    seen: NDArray[np.bool_]  # False if there was no time for the box.
-    # Units after the first layer that are surely on (1) or off (2) in it, and in every part of it.
-    known: NDArray[np.int8]
-    # The half-spaces that were counted, and the share counted in each; empty if not asked for.
-    forms: Floats
-    thresholds: Floats
-    counted: Floats
-
-    def rows(self, rows: NDArray[np.intp]) -> BoxBounds:
-        """Keep some boxes, without their half-spaces."""
-        dropped = ("forms", "thresholds", "counted")
-        columns = self._asdict().items()
-        return BoxBounds(**{name: x[:0] if name in dropped else x[rows] for name, x in columns})
-
-
 class Prover:
-    """Analyses boxes of one problem, with so many threads (`jobs`).
+    """Analyses boxes of one problem with `jobs` threads; used in a ``with`` statement.
 
-    By default machine code runs if numba is installed and the network is one for it. With it, a
-    unit is assumed to be on one side of 0 if less than a part in `rare`, of what is undecided, is
-    on the other; see :mod:`testsgd.certification.proving.compiled_bounds`. None: no assumptions.
+    By default (`compiled` is None) machine code runs if numba is installed and
+    :func:`can_compile` allows the network. With it, a unit is assumed to be on one side of 0 if
+    less than a part in `rare`, of what is undecided, is on the other; see
+    :mod:`testsgd.certification.proving.compiled_bounds`. An empty `rare`: no assumptions.
+
+    Parameters
+    ----------
+    problem : Problem
+        The network on a domain, of :func:`build_problem`.
+    jobs : int
+        The number of threads.
+    compiled : bool, optional
+        Whether machine code analyses the boxes.
+    rare : tuple of float
+        The parts that are tried.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from testsgd.certification import find_domain, find_network
+    >>> from testsgd.certification.proving import build_problem
+    >>> model = LogisticRegression().fit([[0, 0], [19, 1]], [0, 1])
+    >>> model.coef_[:], model.intercept_[:] = [[1.0, 3.0]], [-10.5]
+    >>> ranges = {"inputs": {"skill": {"integer": [0, 19]}, "man": {"integer": [0, 1]}}}
+    >>> problem = build_problem(find_network(model), find_domain(ranges, protected="man"))
+    >>> with Prover(problem) as prover:
+    ...     bounds = prover.analyse(np.array([[0.0], [8.0]]), np.array([[7.0], [10.0]]), bins=48)
+    >>> bounds.status.tolist()  # Fair for skills up to 7, unfair for skills from 8 to 10.
+    [1, 2]
     """
 
     def __init__(
@@ -103,10 +106,25 @@ class Prover:
         keep: bool = False,
         in_time: Callable[[], bool] | None = None,
     ) -> BoxBounds:
-        """Bound B boxes, shape (B, axes), and count with so many bins what is proved of them.
+        """Return what is proved of B boxes.
 
-        `known` is what was known of units in larger boxes; `keep` gives the half-spaces; `in_time`
-        is asked before each piece, and False leaves the rest unseen.
+        Parameters
+        ----------
+        lo, hi : numpy.ndarray, shape (B, axes)
+            The ends of the boxes.
+        bins : int
+            How many steps the rounded axes of a half-space make together.
+        known : numpy.ndarray of int8, shape (B, known units), optional
+            What is known of units in larger boxes. A contiguous array is filled in.
+        keep : bool
+            Whether the half-spaces are returned too.
+        in_time : callable, optional
+            Asked before each piece of the boxes; if it is False, that piece is left unseen.
+
+        Returns
+        -------
+        BoxBounds
+            The bounds of the boxes, in their order.
         """
         # Machine code is made for arrays of one layout.
         lo, hi = np.ascontiguousarray(lo), np.ascontiguousarray(hi)
@@ -126,7 +144,7 @@ class Prover:
     def unseen(
         self, boxes: int, *, known: NDArray[np.int8] | None = None, keep: bool = False
     ) -> BoxBounds:
-        """Return the bounds of boxes of which nothing is proved yet."""
+        """Return arrays for `boxes` boxes of which nothing is proved yet."""
         if known is None:
             known = np.zeros((boxes, self.known_units), dtype=np.int8)
         kept = boxes if keep else 0
@@ -146,7 +164,7 @@ class Prover:
         )
 
     def spread(self, piece: Callable[[int], None], starts: range) -> None:
-        """Do pieces of work that start at some places, by all threads."""
+        """Call `piece` once for each of `starts`, on all threads."""
         if self._pool is None or len(starts) < 2:
             for start in starts:
                 piece(start)
@@ -154,7 +172,7 @@ class Prover:
             list(self._pool.map(piece, starts))
 
     def _piece(self, count: int) -> int:
-        """Return the size of the pieces that so many boxes are cut into."""
+        """Return how many boxes a thread analyses in one piece of work, of `count` boxes in all."""
         if self._flat is None:
             units = sum(layer.weights.shape[1] for layer in self.problem.maps)
             forms = self.problem.persons * units * max(self.problem.widest, 1)
@@ -205,12 +223,14 @@ class Prover:
         from testsgd.certification.proving import compiled_half_spaces as machine
 
         problem = self.problem
-        lines = (bounds.lower_form, bounds.upper_form, bounds.lower_constant, bounds.upper_constant)
         # The first person's own change is 0, not the rounding noise around it.
-        changes = (bounds.least_change[box, 1:, 0], bounds.most_change[box, 1:, 0])
         forms = machine.Forms(
-            *(np.ascontiguousarray(line[box, :, 0]) for line in lines),
-            *(np.append(0.0, change) for change in changes),
+            low=np.ascontiguousarray(bounds.lower_form[box, :, 0]),
+            high=np.ascontiguousarray(bounds.upper_form[box, :, 0]),
+            low_constant=np.ascontiguousarray(bounds.lower_constant[box, :, 0]),
+            high_constant=np.ascontiguousarray(bounds.upper_constant[box, :, 0]),
+            least_change=np.append(0.0, bounds.least_change[box, 1:, 0]),
+            most_change=np.append(0.0, bounds.most_change[box, 1:, 0]),
         )
         spaces = machine.make_spaces(problem.axes.width)
         whole = counting.make_box(problem.axes.arrays, lo, hi)
@@ -220,7 +240,9 @@ class Prover:
         fair, unfair, cover, _ = machine.count_half_spaces(
             whole, bins, spaces, counting.make_histogram(len(lo), bins)
         )
-        analysed.fair[box], analysed.unfair[box], analysed.cover[box] = fair, unfair, cover
+        analysed.fair[box] = fair
+        analysed.unfair[box] = unfair
+        analysed.cover[box] = cover
         if len(analysed.forms):
             analysed.forms[box] = spaces.forms
             analysed.thresholds[box] = spaces.thresholds
@@ -228,7 +250,7 @@ class Prover:
 
 
 def can_compile(problem: Problem) -> bool:
-    """Return whether the compiled code knows such a network."""
+    """Return whether the compiled code can analyse the network of a problem."""
     return (
         len(problem.maps) > 1
         and len(problem.maps[-1].bias) == 1
@@ -239,26 +261,26 @@ def can_compile(problem: Problem) -> bool:
 
 
 def _flatten(problem: Problem) -> Any:
-    """Lay out a problem for the compiled code."""
+    """Return a problem as the arrays that the compiled code reads, a `Flat`."""
     from testsgd.certification.proving.compiled_bounds import Flat
 
     axes, maps = problem.axes, problem.maps
     sizes = np.array([axes.width, *(layer.weights.shape[1] for layer in maps)])
     lengths = [layer.weights.size for layer in maps]
     return Flat(
-        sizes,
-        np.concatenate([np.ascontiguousarray(layer.weights.T).ravel() for layer in maps]),
-        np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64),
-        np.concatenate([[0], np.cumsum(sizes[1:])]).astype(np.int64),
-        np.concatenate([layer.bias for layer in maps]),
-        np.concatenate([layer.extra for layer in maps]),
-        np.array([slope for _, slope in problem.activations]),
-        np.array([layer.rounding for layer in maps]),
-        problem.offsets,
-        problem.offset_noise,
-        np.ascontiguousarray(maps[0].absolute.T).ravel(),
-        np.concatenate([maps[-1].absolute[:, 0], maps[-1].bias_absolute]),
-        problem.above,
-        problem.below,
-        axes.arrays,
+        sizes=sizes,
+        weights=np.concatenate([np.ascontiguousarray(layer.weights.T).ravel() for layer in maps]),
+        weight_at=np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64),
+        neuron_at=np.concatenate([[0], np.cumsum(sizes[1:])]).astype(np.int64),
+        biases=np.concatenate([layer.bias for layer in maps]),
+        extra=np.concatenate([layer.extra for layer in maps]),
+        slopes=np.array([slope for _, slope in problem.activations]),
+        rounding=np.array([layer.rounding for layer in maps]),
+        offsets=problem.offsets,
+        offset_noise=problem.offset_noise,
+        first_absolute=np.ascontiguousarray(maps[0].absolute.T).ravel(),
+        last_absolute=np.concatenate([maps[-1].absolute[:, 0], maps[-1].bias_absolute]),
+        above=problem.above,
+        below=problem.below,
+        axes=axes.arrays,
     )

@@ -60,7 +60,7 @@ def proved_stack(summary: CertificationSummary) -> Stack:
 
 
 def estimated_stack(summary: CertificationSummary, estimated: EstimatedSummary) -> Stack:
-    """Return the undecided part alone as a bar, with what its samples say."""
+    """Return the undecided part alone as a bar, with the estimate from its samples."""
     low, high = wording.between(*estimated.confidence_interval)
     return Stack(
         f"Estimated unfair share of the undecided part: {low} to {high}, "

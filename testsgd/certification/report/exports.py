@@ -13,7 +13,7 @@ from testsgd.report.formatting import share
 
 
 def regions_frame(summary: CertificationSummary) -> pd.DataFrame:
-    """List the regions as a data frame; the estimate is NaN where no sample fell."""
+    """Return the regions as a data frame; the estimate is NaN where no sample fell."""
     columns = {
         "region": "text",
         "share": "share",
@@ -85,8 +85,8 @@ def render_certification_junit(summary: CertificationSummary) -> str:
         _case(suite, rule, summary)
     if not verdict.rules:
         ET.SubElement(suite, "testcase", {"classname": "testsgd.certify", "name": "no gate"})
-    said = ET.SubElement(suite, "system-out")
-    said.text = _clean("\n".join([verdict.headline, *verdict.sentences]))
+    output = ET.SubElement(suite, "system-out")
+    output.text = _clean("\n".join([verdict.headline, *verdict.sentences]))
     ET.indent(root, " ")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 

@@ -66,7 +66,7 @@ _WEIGHTS = {
 
 
 def certification_layout(summary: CertificationSummary) -> Document:
-    """Lay a certification out as a report; nothing is computed again."""
+    """Return the report of a certification as a document; nothing is computed anew."""
     verdict, estimated = summary.verdict, summary.estimated
     return Document(
         what="Certification",
@@ -154,7 +154,7 @@ def _definition(summary: CertificationSummary) -> Text:
 
 
 def _proved(summary: CertificationSummary) -> tuple[Block, ...]:
-    """Show the three shares, and set apart from them what samples say."""
+    """Return the blocks of the three shares, with the estimate from samples set apart."""
     texts = wording.proved_texts(summary.proved)
     shares = Table(
         "What is proved",
@@ -215,7 +215,7 @@ def _over_time(summary: CertificationSummary) -> tuple[Block, ...]:
 
 
 def _regions(summary: CertificationSummary) -> tuple[Block, ...]:
-    """Draw and list the regions; nothing without any."""
+    """Return the chart and the table of the regions; no blocks without any."""
     if not summary.regions:
         return ()
     about = (
@@ -271,7 +271,7 @@ def _region_table(summary: CertificationSummary) -> Table:
 
 
 def short_region_table(summary: CertificationSummary, most: int) -> Table:
-    """List the first regions for a terminal; all parts are shares of the domain."""
+    """Return the first regions as a table for a terminal; all parts are shares of the domain."""
 
     def estimate(region: RegionSummary) -> str:
         if region.unfair_estimate is None:

@@ -1,4 +1,4 @@
-"""What the numbers of a certification mean, and what they do not."""
+"""Notes on the meaning of a certification's numbers."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from testsgd.certification.domain import CategoryInput, IntegerInput
 from testsgd.certification.outcome import Moment
@@ -34,16 +34,27 @@ _MOST_MOMENTS = 240
 # Of many compared combinations a counterexample lists so many, and each decision is among them.
 _MOST_ANSWERS = 12
 
-# What the summary has as the certification has it.
-_COPIED = ("method", "stopped", "boxes", "open_boxes", "seconds", "within_rounding", "regions")
-
 
 def summarise_certification(certification: Certification) -> CertificationSummary:
-    """Return what was proved and estimated as one document; its gates go by what is proved."""
-    asked, domain = certification.parameters, certification.domain
-    settings = replace(asked, jobs=asked.processors)
+    """Return what was proved and estimated as one document; its gates go by what is proved.
+
+    Parameters
+    ----------
+    certification : Certification
+        The outcome, of :func:`testsgd.certification.certify_network`.
+
+    Returns
+    -------
+    CertificationSummary
+        The document from which all reports are rendered; at most 240 moments of the search and 12
+        answers of each counterexample are kept.
+    """
+    parameters = certification.parameters
+    settings = replace(parameters, jobs=parameters.processors)
+    domain = certification.domain
+    described = _domain(domain)
     proved = certification.shares
-    estimated, described = certification.remainder, _domain(domain)
+    estimated = certification.remainder
     labels = certification.network.decision.labels
     return CertificationSummary(
         created=present_moment(),
@@ -51,7 +62,13 @@ def summarise_certification(certification: Certification) -> CertificationSummar
         versions=package_versions(_PACKAGES),
         network=_network(certification.network),
         domain=described,
-        **{name: getattr(certification, name) for name in _COPIED},
+        method=certification.method,
+        stopped=certification.stopped,
+        boxes=certification.boxes,
+        open_boxes=certification.open_boxes,
+        seconds=certification.seconds,
+        within_rounding=certification.within_rounding,
+        regions=list(certification.regions),
         proved=proved,
         estimated=estimated,
         counterexamples=[
@@ -104,33 +121,44 @@ def _combination(domain: Domain, values: tuple[float, ...]) -> list[str]:
 
 
 def _input(item: DomainInput, *, protected: bool) -> InputSummary:
-    common: Any = {"name": item.name, "protected": protected, "text": item.extent}
     if isinstance(item, CategoryInput):
-        return InputSummary(kind="category", values=list(item.values), **common)
-    kind: Any = "integer" if isinstance(item, IntegerInput) else "real"
-    return InputSummary(kind=kind, low=item.low, high=item.high, **common)
+        return InputSummary(
+            name=item.name,
+            kind="category",
+            values=list(item.values),
+            protected=protected,
+            text=item.extent,
+        )
+    return InputSummary(
+        name=item.name,
+        kind="integer" if isinstance(item, IntegerInput) else "real",
+        low=item.low,
+        high=item.high,
+        protected=protected,
+        text=item.extent,
+    )
 
 
 def _counterexample(
-    found: Counterexample, domain: Domain, labels: tuple[str, ...]
+    case: Counterexample, domain: Domain, labels: tuple[str, ...]
 ) -> CounterexampleSummary:
-    listed = _listed(found.decisions)
+    listed = _listed(case.decisions)
     answers = [
         AnswerSummary(
             protected=_combination(domain, domain.protected_values[index]),
-            decision=labels[found.decisions[index]],
-            sums=list(found.sums[index]),
+            decision=labels[case.decisions[index]],
+            sums=list(case.sums[index]),
         )
         for index in listed
     ]
     return CounterexampleSummary(
         person={
             item.name: _value(item, value)
-            for item, value in zip(domain.free, found.values, strict=True)
+            for item, value in zip(domain.free, case.values, strict=True)
         },
         answers=answers,
-        left_out=len(found.decisions) - len(listed),
-        proved=found.proved,
+        left_out=len(case.decisions) - len(listed),
+        proved=case.proved,
     )
 
 

@@ -1,4 +1,4 @@
-"""The outcome of a certification in words, and its gates; both by what is proved alone."""
+"""The verdict of a certification and its gates; both depend on the proved shares alone."""
 
 from __future__ import annotations
 

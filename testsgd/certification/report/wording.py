@@ -36,39 +36,39 @@ _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def changing(domain: DomainSummary) -> str:
-    """Write what is changed while everything else stays.
+    """Return which inputs change while all others stay, such as "changing race alone".
 
-    Returned: such as "changing race alone"; if not all protected values are compared, which are.
+    If not all protected values are compared, those that are compared are listed or counted.
     """
     names = series([shorten(name, _VALUE) for name in domain.protected])
-    said = f"changing {names} alone" if len(domain.protected) == 1 else f"changing only {names}"
+    phrase = f"changing {names} alone" if len(domain.protected) == 1 else f"changing only {names}"
     if domain.compared_all:
-        return said
+        return phrase
     if len(domain.compared) > _LISTED:
-        return f"{said}, among {count(len(domain.compared))} of the possible values,"
+        return f"{phrase}, among {count(len(domain.compared))} of the possible values,"
     values = [shorten(combination(one), _VALUE) for one in domain.compared]
     if len(values) == 2:
-        return f"{said} between {values[0]} and {values[1]}"
-    return f"{said} among {series(values)}"
+        return f"{phrase} between {values[0]} and {values[1]}"
+    return f"{phrase} among {series(values)}"
 
 
 def combination(values: list[str]) -> str:
-    """Write a combination of protected values."""
+    """Return a combination of protected values as text."""
     return " with ".join(values)
 
 
 def named_combination(names: list[str], values: list[str]) -> str:
-    """Write a combination of protected values, each with its input."""
+    """Return a combination of protected values as text, each with its input."""
     return " and ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
 
 
 def value_text(value: int | float | str) -> str:
-    """Write a value of an input; a real one with nine digits."""
+    """Return a value of an input as text; a real number with nine digits."""
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 def compared_text(domain: DomainSummary, most: int = 12) -> str:
-    """List the combinations that are compared, the first of many."""
+    """Return the list of the compared combinations; of many only the first `most`."""
     shown = [combination(one) for one in domain.compared[:most]]
     more = len(domain.compared) - len(shown)
     names = combination(domain.protected)
@@ -77,14 +77,14 @@ def compared_text(domain: DomainSummary, most: int = 12) -> str:
 
 
 def people(domain: DomainSummary) -> str:
-    """Name the people a share is of, by how they count."""
+    """Return the people that a share is of, and how they are weighted."""
     if domain.weight == "data":
         return "all people in the domain, weighted as in the data"
     return "all people in the domain"
 
 
 def layers_text(columns: int, layers: list[LayerSummary]) -> str:
-    """Write the layers of a network, equal ones next to each other once."""
+    """Return the layers of a network as text; equal neighbours are written once."""
     texts = [f"{count(layer.units)} {layer.activation.replace('_', ' ')}" for layer in layers]
     parts = [plural(columns, "column")]
     for text, equal in groupby(texts):
@@ -94,12 +94,15 @@ def layers_text(columns: int, layers: list[LayerSummary]) -> str:
 
 
 def bound(text: str, sign: str) -> str:
-    r"""Write a share as a bound, unless it is nothing or everything."""
+    """Return a share with the sign of a bound before it, unless it is 0% or 100%."""
     return text if text in ("0%", "100%") else f"{sign} {text}"
 
 
 def people_counts(proved: Shares, domain: DomainSummary, method: str) -> tuple[int, int] | None:
-    """Return to how many people it is fair and unfair, where each was tried and counts the same."""
+    """Return the numbers of people treated fairly and unfairly; None unless each was tried.
+
+    None too if people are weighted by data, or something is undecided.
+    """
     points = domain.points
     if method != "enumerated" or proved.undecided or domain.weight != "volume" or not points:
         return None
@@ -108,7 +111,7 @@ def people_counts(proved: Shares, domain: DomainSummary, method: str) -> tuple[i
 
 
 def people_number(points: int | None) -> str:
-    """Write how many people there are; very many only about."""
+    """Return the number of people as text; from 10^12 on with two digits and a power of ten."""
     if points is None:
         return "not countable"
     if points < _COUNTED:
@@ -118,17 +121,17 @@ def people_number(points: int | None) -> str:
 
 
 def part_of(part: float, region: RegionSummary) -> float:
-    """Return a part of a region as a share of the region."""
+    """Return a share of the domain as a share of the region that it lies in."""
     return min(part / region.share, 1.0) if region.share > 0 else 0.0
 
 
 def sums_text(answer: AnswerSummary) -> str:
-    """Write the sums that decide."""
+    """Return the sums that decide, separated by commas."""
     return ", ".join(f"{one:.4g}".replace("-", MINUS) for one in answer.sums)
 
 
 def estimate_title(summary: CertificationSummary) -> str:
-    """Name an estimate apart from what is proved."""
+    """Return the title of the estimate, which sets it apart from what is proved."""
     return f"Estimated by sampling, {share(summary.settings.confidence)} confidence"
 
 
@@ -141,7 +144,7 @@ _TELLING_DIGITS = 12
 
 @dataclass(frozen=True)
 class ProvedTexts:
-    """The three shares as they are written, with as many digits each."""
+    """The three shares as percentages, with the same number of decimals each."""
 
     certified: str
     falsified: str
@@ -150,10 +153,12 @@ class ProvedTexts:
 
 
 def proved_texts(proved: Shares) -> ProvedTexts:
-    """Write the three shares.
+    """Return the three shares as percentages, the proved ones rounded down.
 
-    Returned: with at least one decimal place, two if nothing is undecided, and more until no share
-    that is not zero is written as zero and the undecided one is not much larger than it is.
+    The undecided share is 0% if nothing is undecided, else the rest to 100%. There is one decimal,
+    or two if nothing is undecided and both other shares are above 0. Up to six decimals are written
+    until no proved share above 0 reads as zero, and up to four until the undecided share reads as
+    at most twice what it is.
     """
     decided = proved.undecided == 0
     digits = 2 if decided and 0 < proved.falsified < 1 else 1
@@ -169,23 +174,23 @@ def proved_texts(proved: Shares) -> ProvedTexts:
 
 
 def _rest(proved: Shares, digits: int) -> float:
-    """Return the share that is left of the two proved ones as they are written."""
+    """Return one minus the two proved shares as they are written with `digits` decimals."""
     proved_shares = (proved.certified, proved.falsified)
     return 1 - float(sum(_percent(share, digits, ROUND_FLOOR) for share in proved_shares)) / 100
 
 
 def at_least(share: Share, digits: int = 1) -> str:
-    """Write a lower bound: rounded down."""
+    """Return a lower bound as a percentage, rounded down."""
     return _written(_percent(share, digits, ROUND_FLOOR))
 
 
 def at_most(share: Share, digits: int = 1) -> str:
-    """Write an upper bound: rounded up."""
+    """Return an upper bound as a percentage, rounded up."""
     return _written(min(_percent(share, digits, ROUND_CEILING), Decimal(100)))
 
 
 def between(low: float, high: float) -> tuple[str, str]:
-    """Write an interval's ends, rounded outwards, with digits that tell its width."""
+    """Return an interval's ends as percentages, rounded outwards, digits enough for its width."""
     digits = 1
     while 100 * (high - low) < 2 * 10.0**-digits and digits < _MOST_DIGITS:
         digits += 1
@@ -193,17 +198,17 @@ def between(low: float, high: float) -> tuple[str, str]:
 
 
 def exactly(share: float) -> Decimal:
-    """Return a share as the document writes it, to be added and compared without rounding."""
+    """Return a share as the decimal number that JSON has, for sums without rounding."""
     return Decimal(repr(float(share)))
 
 
 def lower_beside(share: Share, limit: float, digits: int) -> str:
-    """Write a lower bound with so many digits that it is on its own side of a limit."""
+    """Return a lower bound with enough digits to be on its own side of a limit."""
     return at_least(share, _telling(share, limit, digits, ROUND_FLOOR))
 
 
 def upper_beside(share: Share, limit: float, digits: int) -> str:
-    """Write an upper bound with so many digits that it is on its own side of a limit."""
+    """Return an upper bound with enough digits to be on its own side of a limit."""
     return at_most(share, _telling(share, limit, digits, ROUND_CEILING))
 
 

@@ -1,8 +1,9 @@
-"""Branch and bound, best first: the boxes with the largest undecided share are looked at next.
+"""Branch and bound, best first: the boxes with the largest undecided share are analysed next.
 
-No box is given up at some depth, nor because somebody in it is treated unfairly. An open one either
-counts its half-spaces more finely, if rounding leaves most of it undecided, or is halved along the
-axis that does most to the gap between the lines. Its halves replace what was proved of it.
+No box is given up at some depth, nor because it holds a counterexample. In an open box either the
+half-spaces are counted more finely, if rounding leaves most of it undecided, or the box is halved
+along the axis that does most to the gap between the lines. What is proved of the halves replaces
+what was proved of the box.
 """
 
 from __future__ import annotations
@@ -28,14 +29,18 @@ _NOTHING = 1e-15
 # More than the rounding of the sums of all shares: fewer than 1e4 running
 # additions, and pairwise sums of the open boxes.
 _SUMS = 1e-11
-# What became known of a unit by the last look at its box is kept as so much more.
+# Added to what is known of a unit if the last analysis of its box found it.
 _KNOWN = 2
 # Boxes that are unfair as a whole, kept to show people from.
 _EXAMPLES = 64
 
 
 class BranchAndBound:
-    """A search that can be continued step by step; for tests it keeps the closed boxes."""
+    """A branch-and-bound search over the boxes of one problem, continued step by step.
+
+    The open boxes, and the boxes that are decided as a whole, cover the domain and do not overlap.
+    With `keep_closed` the decided boxes are kept one by one, for tests.
+    """
 
     def __init__(self, prover: Prover, *, keep_closed: bool = False) -> None:
         self.prover = prover
@@ -54,7 +59,7 @@ class BranchAndBound:
         self._keep_closed = keep_closed
 
     def begin(self) -> None:
-        """Look at the whole domain."""
+        """Analyse the whole domain as the first box."""
         lo, hi = self.axes.low[None], self.axes.high[None]
         analysed = self.prover.analyse(lo, hi, bins=int(BINS[0]))
         nodes = np.full(1, ROOT, dtype=np.int64)
@@ -63,7 +68,7 @@ class BranchAndBound:
 
     @property
     def shares(self) -> Shares:
-        """What is proved so far."""
+        """The shares of the domain that are proved so far, and the undecided rest."""
         certified = self.fair + float(self.boxes["fair"].sum())
         falsified = self.unfair + float(self.boxes["unfair"].sum())
         if not self.boxes["undecided"].any():
@@ -74,7 +79,11 @@ class BranchAndBound:
         return Shares(certified, falsified, max(0.0, 1.0 - certified - falsified))
 
     def step(self, in_time: Callable[[], bool] | None = None) -> bool:
-        """Look at the next boxes; False if there are none."""
+        """Analyse the boxes with the largest undecided shares; return False if there are none.
+
+        `in_time` is asked before each piece of work; once it is False, the other boxes stay as they
+        are.
+        """
         boxes = self.boxes
         worth = np.where(boxes["axis"] >= 0, boxes["undecided"], 0.0)
         finer = (boxes["level"] < len(BINS) - 1) & (boxes["expected"] < _WORTH * boxes["undecided"])
@@ -88,36 +97,43 @@ class BranchAndBound:
         chosen = chosen[worth[chosen] > _NOTHING]
         if not len(chosen):
             return False
-        again = finer[chosen]
-        gone = [self._recount(chosen[again], in_time), self._split(chosen[~again], in_time)]
-        boxes.remove(np.concatenate(gone))
+        recounted = finer[chosen]
+        replaced = [
+            self._recount(chosen[recounted], in_time),
+            self._split(chosen[~recounted], in_time),
+        ]
+        boxes.remove(np.concatenate(replaced))
         return True
 
     def _recount(
         self, indices: NDArray[np.intp], in_time: Callable[[], bool] | None
     ) -> NDArray[np.intp]:
-        """Look at boxes again, counting more finely; give those that were replaced."""
+        """Analyse boxes with the next number of bins; return the indices of those replaced."""
         boxes = self.boxes
         levels = boxes["level"][indices].astype(np.int64) + 1
-        gone = []
+        replaced = []
         for level in np.unique(levels):
-            some = indices[levels == level]
-            lo, hi = boxes.ends(some)
-            known = known_after(boxes["known"][some])
+            members = indices[levels == level]
+            lo, hi = boxes.ends(members)
+            known = known_after(boxes["known"][members])
             analysed = self.prover.analyse(
                 lo, hi, bins=int(BINS[level]), known=known.copy(), in_time=in_time
             )
             seen = np.flatnonzero(analysed.seen)
-            nodes = boxes["node"][some][seen].astype(np.int64)
+            nodes = boxes["node"][members][seen].astype(np.int64)
             rows = np.full(len(seen), level)
             self._add(lo[seen], hi[seen], nodes, rows, known[seen], analysed.rows(seen))
-            gone.append(some[seen])
-        return np.concatenate([np.zeros(0, dtype=np.intp), *gone])
+            replaced.append(members[seen])
+        return np.concatenate([np.zeros(0, dtype=np.intp), *replaced])
 
     def _split(
         self, indices: NDArray[np.intp], in_time: Callable[[], bool] | None
     ) -> NDArray[np.intp]:
-        """Halve boxes; give those that were replaced."""
+        """Halve boxes along their axes; return the indices of those replaced.
+
+        A box is replaced only if both halves were analysed in time. Half 2 i is the lower half of
+        the i-th box, half 2 i + 1 the upper one.
+        """
         boxes = self.boxes
         axis = boxes["axis"][indices].astype(np.int64)
         rows = np.arange(len(indices))
@@ -129,33 +145,43 @@ class BranchAndBound:
         stuck = ~discrete & ((middle <= start) | (middle >= end))
         boxes["axis"][indices[stuck]] = -1
         keep = ~stuck
-        indices, axis, middle, discrete = indices[keep], axis[keep], middle[keep], discrete[keep]
+        indices = indices[keep]
+        axis = axis[keep]
+        middle = middle[keep]
+        discrete = discrete[keep]
         rows = np.arange(len(indices))
         known = np.repeat(known_after(boxes["known"][indices]), 2, axis=0)
         after = np.where(discrete, middle + 1, middle)
-        lo, hi = np.repeat(lows[keep], 2, axis=0), np.repeat(highs[keep], 2, axis=0)
+        lo = np.repeat(lows[keep], 2, axis=0)
+        hi = np.repeat(highs[keep], 2, axis=0)
         hi[2 * rows, axis] = middle
         lo[2 * rows + 1, axis] = after
         levels = np.repeat(boxes["level"][indices].astype(np.int64), 2)
         whole = np.zeros(len(indices), dtype=bool)
         pieces = []
         for level in np.unique(levels):
-            some = np.flatnonzero(levels == level)
+            members = np.flatnonzero(levels == level)
             analysed = self.prover.analyse(
-                lo[some], hi[some], bins=int(BINS[level]), known=known[some], in_time=in_time
+                lo[members],
+                hi[members],
+                bins=int(BINS[level]),
+                known=known[members],
+                in_time=in_time,
             )
             both = analysed.seen.reshape(-1, 2).all(axis=1)
-            whole[some[::2] // 2] = both
-            pieces.append((some, analysed, np.repeat(both, 2)))
+            whole[members[::2] // 2] = both
+            pieces.append((members, analysed, np.repeat(both, 2)))
         nodes = np.zeros(len(lo), dtype=np.int64)
-        nodes[::2], nodes[1::2] = boxes["node"][indices], boxes["node"][indices]
+        nodes[::2] = boxes["node"][indices]
+        nodes[1::2] = boxes["node"][indices]
         left, right = self.tree.split(
             boxes["node"][indices][whole].astype(np.int64), axis[whole], middle[whole], after[whole]
         )
-        nodes[2 * rows[whole]], nodes[2 * rows[whole] + 1] = left, right
-        for some, analysed, both in pieces:
+        nodes[2 * rows[whole]] = left
+        nodes[2 * rows[whole] + 1] = right
+        for members, analysed, both in pieces:
             chosen = np.flatnonzero(both)
-            of = some[chosen]
+            of = members[chosen]
             self._add(lo[of], hi[of], nodes[of], levels[of], known[of], analysed.rows(chosen))
         return indices[whole]
 
@@ -201,17 +227,20 @@ class BranchAndBound:
 
 
 def known_before(known: NDArray[Any]) -> NDArray[np.int8]:
-    """Return what was known of units before a box's last look, which can so be repeated exactly."""
+    """Return what was known of units before the last analysis of their boxes.
+
+    From that the analysis can be repeated exactly. `known` has shape (boxes, known units).
+    """
     return np.where(known > _KNOWN, 0, known).astype(np.int8)
 
 
 def known_after(known: NDArray[Any]) -> NDArray[np.int8]:
-    """Return what was known afterwards."""
+    """Return what was known of units after the last analysis, shape (boxes, known units)."""
     return np.where(known > _KNOWN, known - _KNOWN, known).astype(np.int8)
 
 
 def _marked(before: NDArray[np.int8], after: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Mark what became known by a look."""
+    """Return what is known after an analysis, with a mark on what became known by it."""
     return np.where(before == after, after, after + np.int8(_KNOWN)).astype(np.int8)
 
 
@@ -233,7 +262,7 @@ _FIRST = 1024
 
 
 class OpenBoxes:
-    """Boxes with what is proved of them; a row a box, in no order."""
+    """The open boxes with what is proved of each; a row a box, in no order."""
 
     def __init__(self, axes: int, known_units: int = 0, *, exact: bool = False) -> None:
         self._count = 0
@@ -251,17 +280,17 @@ class OpenBoxes:
         return self._count
 
     def ends(self, indices: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return some boxes, (n, axes) each."""
+        """Return the lower and upper ends of boxes, shape (n, axes) each."""
         lo, hi = self._columns["lo"][indices], self._columns["hi"][indices]
         return lo.astype(np.float64), hi.astype(np.float64)
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
-        """Return a column; a view."""
+        """Return a column of all boxes, a view whose first axis are the boxes."""
         column: NDArray[np.float64] = self._columns[name][: self._count]  # type: ignore[assignment]  # a few are ints
         return column
 
     def append(self, rows: Mapping[str, Column]) -> None:
-        """Add boxes."""
+        """Append boxes, given as one array for each column."""
         added = len(rows["share"])
         needed = self._count + added
         if needed > len(self._columns["share"]):
@@ -275,7 +304,7 @@ class OpenBoxes:
         self._count = needed
 
     def remove(self, indices: NDArray[np.intp]) -> None:
-        """Take boxes out; the last ones move into their places."""
+        """Remove boxes; the last ones move into their places."""
         left = self._count - len(indices)
         gone = np.zeros(self._count, dtype=bool)
         gone[indices] = True
@@ -286,12 +315,12 @@ class OpenBoxes:
         self._count = left
 
     def to_arrays(self) -> dict[str, Column]:
-        """Return all columns."""
+        """Return copies of all columns by name."""
         return {name: self[name].copy() for name in self._columns}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Column]) -> OpenBoxes:
-        """Read what :meth:`to_arrays` gave."""
+        """Return the object whose arrays :meth:`to_arrays` returned."""
         lo, known = arrays["lo"], arrays["known"]
         boxes = cls(lo.shape[1], known.shape[1], exact=lo.dtype == np.float32)
         boxes.append({name: arrays[name] for name in boxes._columns})
@@ -304,7 +333,11 @@ ROOT = 1
 
 
 class SplitTree:
-    """Nodes 1 (the root), and 2 n and 2 n + 1 below node n, down to a fixed depth."""
+    """The splits of the search as a binary tree of a fixed depth.
+
+    Node 1 is the whole domain; the halves of node n are 2 n and 2 n + 1. All arrays have one number
+    a node.
+    """
 
     def __init__(self) -> None:
         # Along which axis a node was split (-1 if it was not), and where.
@@ -322,23 +355,30 @@ class SplitTree:
         left_end: Floats,
         right_start: Floats,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Note splits of boxes and give the nodes of the halves; deep ones stay where they are."""
-        told = nodes < _NODES // 2
-        # A node that is told belongs to one box, so nothing is noted twice.
-        inner = nodes[told]
-        self.axis[inner] = axis[told]
-        self.left_end[inner] = left_end[told]
-        self.right_start[inner] = right_start[told]
-        return np.where(told, 2 * nodes, nodes), np.where(told, 2 * nodes + 1, nodes)
+        """Record how n boxes are split, and return the nodes of both halves, shape (n,) each.
+
+        The halves of a node on the last level that is tracked stay in that node.
+        """
+        tracked = nodes < _NODES // 2
+        # A node above the last level belongs to one box, so nothing is noted twice.
+        inner = nodes[tracked]
+        self.axis[inner] = axis[tracked]
+        self.left_end[inner] = left_end[tracked]
+        self.right_start[inner] = right_start[tracked]
+        return np.where(tracked, 2 * nodes, nodes), np.where(tracked, 2 * nodes + 1, nodes)
 
     def close(self, nodes: NDArray[np.int64], status: NDArray[np.int8], share: Floats) -> None:
-        """Note boxes that are decided as a whole."""
-        for of, kind in ((self.fair, 1), (self.unfair, 2)):
-            chosen = status == kind
-            np.add.at(of, nodes[chosen], share[chosen])
+        """Add the shares of boxes that are decided as a whole to their nodes, all of shape (n,)."""
+        for shares, decided_status in ((self.fair, 1), (self.unfair, 2)):
+            chosen = status == decided_status
+            np.add.at(shares, nodes[chosen], share[chosen])
 
     def totals(self, nodes: NDArray[np.int64], values: Floats, closed: Floats) -> Floats:
-        """Sum values of open boxes and of closed ones over each node and all below it."""
+        """Return the sum of values over each node and all nodes below it, shape (nodes,).
+
+        Open boxes have their `values` at `nodes`, shape (n,) each; `closed` has those of decided
+        boxes by node.
+        """
         total = closed + np.bincount(nodes, values, minlength=_NODES)
         for node in range(_NODES - 1, 1, -1):
             total[node // 2] += total[node]
@@ -361,12 +401,12 @@ class SplitTree:
         return low, high
 
     def to_arrays(self) -> dict[str, NDArray[np.generic]]:
-        """Return all arrays."""
+        """Return all arrays by name, each name with the prefix ``tree_``."""
         return {f"tree_{name}": value for name, value in vars(self).items()}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> SplitTree:
-        """Read what :meth:`to_arrays` gave."""
+        """Return the object whose arrays :meth:`to_arrays` returned."""
         tree = cls()
         for name in vars(tree):
             setattr(tree, name, arrays[f"tree_{name}"].copy())

@@ -1,4 +1,4 @@
-"""A search on disk, to be continued."""
+"""Checkpoints: a search is written to a file, and continued from it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,20 @@ _VERSION = 1
 
 
 def fingerprint(network: FeedForward, domain: Domain) -> str:
-    """Return a digest of what a search is about: of another network or domain it is another."""
+    """Return a digest of a network and a domain, which differs for another of either.
+
+    Parameters
+    ----------
+    network : FeedForward
+        The network; of it the layers, the inputs, the decision and the precision count.
+    domain : Domain
+        The domain, without its name.
+
+    Returns
+    -------
+    str
+        A SHA-256 digest in hexadecimal digits.
+    """
     digest = hashlib.sha256()
     for part in (
         network.layers,
@@ -40,7 +53,7 @@ def fingerprint(network: FeedForward, domain: Domain) -> str:
 
 
 def _digest(digest: Any, part: object) -> None:
-    """Add something to a digest; numbers with all their digits, unlike what arrays print."""
+    """Add a value to a digest; numbers with all their digits, unlike what arrays print."""
     if isinstance(part, np.ndarray):
         digest.update(f"array {part.shape} {part.dtype};".encode())
         digest.update(part.tobytes())
@@ -60,7 +73,21 @@ def _digest(digest: Any, part: object) -> None:
 def write_checkpoint(
     path: Path, search: BranchAndBound, about: str, seconds: float, moments: list[Moment]
 ) -> None:
-    """Write a search, whole or not at all."""
+    """Write a search into a file, whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        The file; one that is there is replaced.
+    search : BranchAndBound
+        The search.
+    about : str
+        The :func:`fingerprint` of the network and the domain.
+    seconds : float
+        How long the search has run.
+    moments : list of Moment
+        The shares over time.
+    """
     notes = {
         "version": _VERSION,
         "about": about,
@@ -77,9 +104,27 @@ def write_checkpoint(
 
 
 def read_checkpoint(path: Path, search: BranchAndBound, about: str) -> tuple[float, list[Moment]]:
-    """Put a search where it was; gives the seconds it had run, and its moments.
+    """Restore a search from a checkpoint, and return the seconds it had run and its moments.
 
-    A ResultError is raised if the file is no checkpoint, or of another network or domain.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    search : BranchAndBound
+        The search, whose boxes and shares are replaced.
+    about : str
+        The :func:`fingerprint` of the network and the domain.
+
+    Returns
+    -------
+    tuple of float and list of Moment
+        The seconds that the search had run, and its moments.
+
+    Raises
+    ------
+    ResultError
+        If the file cannot be read, is no checkpoint, or is one of another network, domain or
+        version of testsgd.
     """
     try:
         # Opened here: of a damaged archive numpy leaves the file open.
@@ -87,7 +132,7 @@ def read_checkpoint(path: Path, search: BranchAndBound, about: str) -> tuple[flo
             arrays = {name: file[name] for name in file.files}
         notes = json.loads(str(arrays.pop("notes")))
         if (notes["version"], notes["about"]) == (_VERSION, about):
-            _put_back(search, arrays, notes)
+            _restore(search, arrays, notes)
             moments = [
                 Moment(item["seconds"], item["boxes"], Shares(**item["shares"]))
                 for item in notes["moments"]
@@ -115,13 +160,14 @@ def read_checkpoint(path: Path, search: BranchAndBound, about: str) -> tuple[flo
     )
 
 
-def _put_back(search: BranchAndBound, arrays: dict[str, Any], notes: dict[str, Any]) -> None:
+def _restore(search: BranchAndBound, arrays: dict[str, Any], notes: dict[str, Any]) -> None:
     width = search.prover.known_units
     if arrays["known"].shape[1] != width:
         # Written with machine code and read without, or the other way: nothing is known.
         arrays["known"] = np.zeros((len(arrays["share"]), width), dtype=np.int8)
     search.boxes = OpenBoxes.from_arrays(arrays)
     search.tree = SplitTree.from_arrays(arrays)
-    search.fair, search.unfair = float(notes["fair"]), float(notes["unfair"])
+    search.fair = float(notes["fair"])
+    search.unfair = float(notes["unfair"])
     search.looks = int(notes["looks"])
     search.examples = [(np.array(lo), np.array(hi)) for lo, hi in notes["examples"]]

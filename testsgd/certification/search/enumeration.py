@@ -23,7 +23,7 @@ _BLOCK = 16384
 
 @dataclass(frozen=True)
 class Enumeration:
-    """Everybody of a domain."""
+    """All people of a domain with their weights and answers; a row a person."""
 
     weights: Floats  # Shares of the domain; their sum is 1.
     answers: Answers
@@ -33,14 +33,43 @@ class Enumeration:
 
 
 def is_small(problem: Problem, points: int | None) -> bool:
-    """Return whether a domain is small enough to try everybody."""
+    """Return whether a domain is small enough to try every person.
+
+    Parameters
+    ----------
+    problem : Problem
+        The network on the domain.
+    points : int or None
+        How many people the domain has; None if an input is real.
+
+    Returns
+    -------
+    bool
+        True if there are at most a million people, and people times compared persons times
+        multiplications of the network are at most 2 * 10**10.
+    """
     if points is None or points > LARGEST:
         return False
     return points * problem.persons * problem.work <= _MOST_WORK
 
 
 def enumerate_people(network: FeedForward, domain: Domain, problem: Problem) -> Enumeration:
-    """Try everybody of a domain that has no input of real numbers."""
+    """Run the network for all people of a domain that has no input of real numbers.
+
+    Parameters
+    ----------
+    network : FeedForward
+        The network.
+    domain : Domain
+        The domain.
+    problem : Problem
+        The network on the domain.
+
+    Returns
+    -------
+    Enumeration
+        The weight and the answers of each person, and how many people are near the threshold.
+    """
     axes = problem.axes
     values = [np.arange(low, high + 1) for low, high in zip(axes.low, axes.high, strict=True)]
     grid = np.meshgrid(*values, indexing="ij")
@@ -50,14 +79,14 @@ def enumerate_people(network: FeedForward, domain: Domain, problem: Problem) -> 
         part = axes.part(axis, int(kind), values[axis], values[axis])
         weights = np.multiply.outer(weights, part).ravel()
     answers = ask(network, domain, points)
-    unsure = 0
+    within_rounding = 0
     for start in range(0, len(points), _BLOCK):
-        unsure += int(_unsure(problem, points[start : start + _BLOCK]).sum())
-    return Enumeration(weights, answers, unsure)
+        within_rounding += int(_within_rounding(problem, points[start : start + _BLOCK]).sum())
+    return Enumeration(weights, answers, within_rounding)
 
 
-def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
-    """Return at which points another order of summation may change a decision.
+def _within_rounding(problem: Problem, points: Floats) -> NDArray[np.bool_]:
+    """Return which points another order of summation may decide otherwise, shape (n,).
 
     Forwards through the layers: how far the model's own sums may lie from the exact ones. No bound
     of a layer uses that errors cancel, so for deep and wide networks it is far too large.
@@ -90,13 +119,14 @@ def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
         error = (error + layer.rounding * magnitude) @ layer.absolute
         error += layer.rounding * layer.bias_absolute + layer.extra
         exact = exact @ layer.weights + layer.bias
-    exact, error = exact.reshape(shape), error.reshape(shape)
+    exact = exact.reshape(shape)
+    error = error.reshape(shape)
     sure, _ = winners(problem, exact - error > problem.above, exact + error < problem.below)
     return np.asarray(~np.all(sure.any(axis=2), axis=1), dtype=np.bool_)
 
 
 class Answers(NamedTuple):
-    """What the network, run as its users run it, says of n points."""
+    """The decisions and sums of the network, run in its own arithmetic, at n points."""
 
     points: Floats  # Shape (n, axes).
     decisions: NDArray[np.intp]  # Shape (n, persons).
@@ -109,12 +139,29 @@ class Answers(NamedTuple):
         return different
 
     def of(self, chosen: NDArray[np.intp]) -> Answers:
-        """Return the answers of some points."""
-        return Answers._make(array[chosen] for array in self)
+        """Return the answers at the points with these indices."""
+        return Answers(
+            points=self.points[chosen], decisions=self.decisions[chosen], sums=self.sums[chosen]
+        )
 
 
 def ask(network: FeedForward, domain: Domain, points: Floats) -> Answers:
-    """Run the network for every compared person at points, shape (n, free inputs)."""
+    """Run the network for every compared person at n points.
+
+    Parameters
+    ----------
+    network : FeedForward
+        The network.
+    domain : Domain
+        The domain, whose `protected_values` are compared.
+    points : numpy.ndarray, shape (n, free inputs)
+        Values of the inputs that are not protected, a category by its index.
+
+    Returns
+    -------
+    Answers
+        The decisions, shape (n, persons), and the sums, shape (n, persons, outputs).
+    """
     free = [index for index, name in enumerate(domain.names) if name not in domain.protected]
     protected = [domain.names.index(name) for name in domain.protected]
     values = np.empty((len(points), len(domain.inputs)))

@@ -1,4 +1,4 @@
-"""Where unfairness sits: a few large boxes with what is proved and found in each."""
+"""Regions of unfairness: a few large boxes with the shares proved and estimated in each."""
 
 from __future__ import annotations
 
@@ -29,9 +29,27 @@ def regions_of_search(
 ) -> tuple[Region, ...]:
     """Describe up to `count` nodes of the tree that split the domain.
 
-    The node with most unfairness, proved or possible, is opened again and again. Of the leaves that
-    are left, those with any are given. `nodes` are those of samples of the undecided region,
-    `unfair` whether they are treated unfairly.
+    The node with most unfairness, proved or possible, is replaced by its halves until `count` nodes
+    are left. The unfairness of a node is its proved unfair share plus its undecided share times the
+    rate of unfair samples in it, or plus all of its undecided share without samples.
+
+    Parameters
+    ----------
+    search : BranchAndBound
+        The search.
+    domain : Domain
+        Its domain.
+    nodes : numpy.ndarray of int, shape (n,)
+        The nodes of n samples of the undecided region.
+    unfair : numpy.ndarray of bool, shape (n,)
+        Which of the samples are treated unfairly.
+    count : int
+        The most regions to return.
+
+    Returns
+    -------
+    tuple of Region
+        The regions, that with most unfairness first.
     """
     if count == 0:
         return ()
@@ -42,8 +60,8 @@ def regions_of_search(
     falsified = tree.totals(where, boxes["unfair"], tree.unfair.copy())
     undecided = tree.totals(where, boxes["undecided"], none.copy())
     drawn = tree.totals(nodes, np.ones(len(nodes)), none.copy())
-    found = tree.totals(nodes, unfair.astype(np.float64), none.copy())
-    rate = np.where(drawn > 0, found / np.maximum(drawn, 1), 1.0)
+    drawn_unfair = tree.totals(nodes, unfair.astype(np.float64), none.copy())
+    rate = np.where(drawn > 0, drawn_unfair / np.maximum(drawn, 1), 1.0)
     weight = falsified + undecided * rate
     leaves = [(-weight[ROOT], ROOT)]
     finished: list[int] = []
@@ -77,7 +95,25 @@ def regions_of_search(
 def regions_of_everybody(
     everybody: Enumeration, domain: Domain, axes: Axes, count: int
 ) -> tuple[Region, ...]:
-    """Describe where the unfair people of an enumeration are, by the leaves of a small tree."""
+    """Describe where the unfair people of an enumeration are, by the leaves of a decision tree.
+
+    Parameters
+    ----------
+    everybody : Enumeration
+        All people of the domain.
+    domain : Domain
+        The domain.
+    axes : Axes
+        Its free inputs.
+    count : int
+        The most regions to return.
+
+    Returns
+    -------
+    tuple of Region
+        The smallest box around each leaf that holds unfair people, that with most of them first;
+        its shares are those of the people of the leaf.
+    """
     # Imported here: more than a second, which only this needs.
     from sklearn.tree import DecisionTreeClassifier
 
@@ -89,7 +125,9 @@ def regions_of_everybody(
         tree = DecisionTreeClassifier(max_leaf_nodes=max(2, count), random_state=0)
         known = everybody.weights > 0
         tree.fit(
-            everybody.answers.points[known], unfair[known], sample_weight=everybody.weights[known]
+            everybody.answers.points[known],
+            unfair[known],
+            sample_weight=everybody.weights[known],
         )
         leaf = tree.apply(everybody.answers.points)
     regions = []
