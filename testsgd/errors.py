@@ -7,6 +7,7 @@ crosses process borders whole.
 from __future__ import annotations
 
 import copyreg
+import re
 from typing import Any
 
 __all__ = [
@@ -28,6 +29,33 @@ __all__ = [
     "TestSGDError",
     "UnknownGroupError",
 ]
+
+# Controls of terminals and what turns the direction of a line, but line ends and tabs.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# A quoted value, or a word, of more than 200 characters: that many are shown.
+_LONG_VALUES = re.compile(r"""('[^']{200})[^']+|("[^"]{200})[^"]+|([^\s'"]{200})[^\s'"]+""")
+
+
+def printable(text: str) -> str:
+    """Return a text in which nothing can steer a terminal.
+
+    Parameters
+    ----------
+    text : str
+        What may hold parts of a user's data.
+
+    Returns
+    -------
+    str
+        Control characters, escapes and marks of direction are replaced by U+FFFD; line ends and
+        tabs stay.
+
+    Examples
+    --------
+    >>> printable("red: " + chr(27) + "[31m").isprintable()
+    True
+    """
+    return _CONTROLS.sub("\ufffd", text)
 
 
 class TestSGDError(Exception):
@@ -62,10 +90,11 @@ class TestSGDError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        message = f"{self.where}: {self.what}" if self.where else self.what
+        what = _LONG_VALUES.sub(lambda match: f"{match[match.lastindex or 0]}…", self.what)
+        message = f"{self.where}: {what}" if self.where else what
         if self.remedy:
             message = f"{message}; {self.remedy}"
-        return " ".join(message.split())
+        return printable(" ".join(message.split()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Not by calling the class: a subclass may take other arguments.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from testsgd.errors import ConfigurationError
+from testsgd.errors import ConfigurationError, printable
 
 if TYPE_CHECKING:
     from testsgd.report.blocks import Table
@@ -30,12 +30,12 @@ class Interruption(Exception):  # noqa: N818 - it is no mistake of anybody's
 
 def print_error(message: str) -> None:
     """Print one line about a mistake to the standard error."""
-    print(f"testsgd: {' '.join(message.split())}", file=sys.stderr)
+    print(printable(f"testsgd: {' '.join(message.split())}"), file=sys.stderr)
 
 
 def print_line(message: str) -> None:
-    """Print one line to the standard output."""
-    print(message)
+    """Print one line to the standard output; parts of data in it cannot steer a terminal."""
+    print(printable(message))
 
 
 def print_verdict(verdict: Any) -> None:
@@ -131,7 +131,7 @@ def print_table(title: str, columns: list[Column], rows: list[list[str]]) -> Non
             columns[index].heading, justify="right" if numeric else "left", no_wrap=numeric
         )
     for row in rows:
-        table.add_row(*(escape(row[index]) for index in kept))
+        table.add_row(*(escape(printable(row[index])) for index in kept))
     console.print(table)
 
 

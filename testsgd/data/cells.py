@@ -15,6 +15,7 @@ import pandas as pd
 from testsgd.data.categories import category_text, check_cells
 from testsgd.data.schema import CellParsing, Label
 from testsgd.errors import DataError
+from testsgd.io import check_regular
 
 _PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 
@@ -32,6 +33,7 @@ def read_cells(
         with warnings.catch_warnings():
             # pandas only warns where it drops the cells that a row has too many of.
             warnings.simplefilter("error", pd.errors.ParserWarning)
+            check_regular(path)
             cells = pd.read_csv(
                 path,
                 sep=r"\s+" if whitespace else parsing.separator,
@@ -137,8 +139,11 @@ def _number(text: Any) -> float:
 
 
 def _looks_binary(path: Path, parsing: CellParsing) -> bool:
-    with path.open(encoding=parsing.encoding, errors="replace") as stream:
-        return "\0" in stream.read(8192)
+    try:
+        with path.open(encoding=parsing.encoding, errors="replace") as stream:
+            return "\0" in stream.read(8192)
+    except UnicodeError:  # UTF-16 without its mark
+        return True
 
 
 def _not_text(path: Path, parsing: CellParsing) -> DataError:
@@ -158,6 +163,8 @@ def _undecodable(path: Path, encoding: str) -> int | None:
         path.read_bytes().decode(encoding)
     except UnicodeDecodeError as error:
         return error.start
+    except UnicodeError:  # UTF-16 without its mark
+        return 0
     return None
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from testsgd.data.cells import plain_cells, read_cells
 from testsgd.data.schema import CellParsing
 from testsgd.errors import DataError, MissingExtraError
+from testsgd.io import check_regular
 
 # Texts that stand for a missing value without a description.
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
@@ -97,6 +98,7 @@ def read_frame(path: Path) -> pd.DataFrame:
     if not path.exists():
         raise DataError("there is no such file", where=str(path), remedy="check the path")
     try:
+        check_regular(path)
         frame = reader(path)
     except DataError:
         raise

@@ -7,6 +7,7 @@ from typing import Any
 
 from testsgd.data.schema_parts import repeated
 from testsgd.errors import ParameterError
+from testsgd.io import check_document
 
 
 def _no_number(name: str) -> float:
@@ -25,7 +26,9 @@ _READ = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_no_key_tw
 def json_object(text: str | bytes, *, example: str) -> dict[str, Any]:
     """Read a JSON object; `example` is what one looks like here, for an error message."""
     try:
-        value = _READ(text if isinstance(text, str) else text.decode("utf-8"))
+        decoded = text if isinstance(text, str) else text.decode("utf-8")
+        value = _READ(decoded)
+        check_document(value, decoded)
     except (ValueError, RecursionError) as error:
         raise ParameterError(f"not valid JSON: {error}", remedy="give a JSON object") from error
     if not isinstance(value, dict):

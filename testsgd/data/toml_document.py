@@ -8,7 +8,6 @@ import difflib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, get_args
 
@@ -16,6 +15,7 @@ from pydantic import ValidationError
 
 from testsgd.data.schema_parts import Part
 from testsgd.errors import SpecificationError
+from testsgd.io import loads_toml, read_text
 
 _KEY_MISSING = "this key is missing"
 
@@ -26,7 +26,7 @@ def read_toml_text(path: Path, *, purpose: str) -> str:
     """Read the text of a TOML file; `purpose` says what it does: "describes the data set"."""
     try:
         # Some editors put a byte order mark first; TOML knows none.
-        return path.read_text(encoding="utf-8-sig")
+        return read_text(path, encoding="utf-8-sig")
     except FileNotFoundError as error:
         raise SpecificationError(
             "there is no such file", where=str(path), remedy="check the path"
@@ -42,8 +42,8 @@ def read_toml_text(path: Path, *, purpose: str) -> str:
 def parse_toml(text: str, *, where: str, exact: bool = False) -> dict[str, Any]:
     """Parse TOML text; `exact`: decimals are decimal.Decimal, with the digits that stand there."""
     try:
-        return tomllib.loads(text, parse_float=Decimal if exact else float)
-    except tomllib.TOMLDecodeError as error:
+        return loads_toml(text, exact=exact)
+    except ValueError as error:
         raise SpecificationError(
             f"not valid TOML: {error}", where=where, remedy="correct the syntax"
         ) from error

@@ -5,6 +5,7 @@ from .archives import memory_limit as memory_limit
 from .archives import open_archive as open_archive
 from .archives import read_arrays as read_arrays
 from .documents import DEEPEST as DEEPEST
+from .documents import check_document as check_document
 from .documents import loads_json as loads_json
 from .documents import loads_toml as loads_toml
 from .reading import DOCUMENT_BYTES as DOCUMENT_BYTES

@@ -57,7 +57,7 @@ def loads_json(text: str | bytes, *, parse_constant: Callable[[str], Any] | None
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     decoded = text if isinstance(text, str) else text.decode(json.detect_encoding(text))
-    _check(document, decoded)
+    check_document(document, decoded)
     return document
 
 
@@ -92,15 +92,26 @@ def loads_toml(text: str, *, exact: bool = False) -> dict[str, Any]:
         document = tomllib.loads(text, parse_float=Decimal if exact else float)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
-    _check(document, text)
+    check_document(document, text)
     return document
 
 
-def _check(document: Any, text: str) -> None:
-    """Raise ``ValueError`` if a document is too deep, or a number in it too large.
+def check_document(document: Any, text: str) -> None:
+    """Raise if a document is nested too deep, or a number in it is too large.
 
     Nearly all documents are cleared by their text alone: with few brackets nothing is deep, and
     without a long run of digits no whole number is large.
+
+    Parameters
+    ----------
+    document : dict, list, str, int, float, bool or None
+        What a parser made of the text.
+    text : str
+        JSON or TOML.
+
+    Raises
+    ------
+    ValueError
     """
     may_be_deep = text.count("[") + text.count("{") + text.count(".") > DEEPEST
     may_be_large = _LONG_NUMBER.search(text) is not None

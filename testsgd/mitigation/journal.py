@@ -14,6 +14,7 @@ from typing import Any
 
 from testsgd._files import write_text
 from testsgd.errors import ConfigurationError
+from testsgd.io import loads_json, read_text
 
 _FORMAT = "testsgd.journal/1"
 
@@ -54,7 +55,7 @@ class Journal:
 
     def _read(self, path: Path) -> dict[str, Any]:
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
+            document = loads_json(read_text(path))
             if document["format"] != _FORMAT:
                 raise ValueError(document["format"])
             about, entries = document["about"], dict(document["entries"])

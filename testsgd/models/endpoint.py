@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from testsgd.data import check_count
 from testsgd.errors import ParameterError
+from testsgd.io import loads_json
 from testsgd.models.external import ExternalModel, as_rows, check_above_zero
 from testsgd.models.json_rows import canonical_json, json_rows
 from testsgd.models.kept_answers import KeptAnswers
@@ -152,7 +153,7 @@ class EndpointModel(ExternalModel):
         content = self._poster.post(body)
         remedy = f"make it answer with a JSON list of {len(rows):,} labels or scores"
         try:
-            answered = json.loads(content, parse_constant=_refuse_constant)
+            answered = loads_json(content, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
             shown = content[:100].decode("utf-8", errors="replace")
             raise self._error(

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from testsgd._files import write_text
 from testsgd._version import __version__
 from testsgd.errors import ModelError
+from testsgd.io import check_file_memory, loads_json, open_archive, read_text
 
 MODEL_FILE = "model.keras"
 PREPROCESSING_FILE = "preprocessing.json"
@@ -66,7 +67,7 @@ def read_preprocessing(
         raise ModelError("there is no such file", where=str(path), remedy="check the path")
     file = path.parent / PREPROCESSING_FILE
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = loads_json(read_text(file))
         described = _FORMATS[document["format"]]
         output = document["output"]
         labels = Labels(str(output["positive_label"]), str(output["negative_label"]))
@@ -114,7 +115,7 @@ def read_layers(
     import h5py
 
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_archive(path) as archive:
             layers = _configured_layers(archive)
             weights = io.BytesIO(archive.read(_WEIGHTS))
         with h5py.File(weights, "r") as file:
@@ -122,7 +123,9 @@ def read_layers(
 
             def arrays(key: str) -> list[NDArray[np.float32]]:
                 group = stored[key]
-                values = [np.asarray(group[str(n)], dtype=np.float32) for n in range(len(group))]
+                stored_arrays = [group[str(n)] for n in range(len(group))]
+                check_file_memory(sum(array.size for array in stored_arrays) * 4, path)
+                values = [np.asarray(array, dtype=np.float32) for array in stored_arrays]
                 if not all(np.isfinite(array).all() for array in values):
                     raise ValueError("not a number")
                 return values
@@ -145,7 +148,7 @@ def read_layers(
 
 def _configured_layers(archive: zipfile.ZipFile) -> list[dict[str, Any]]:
     """Return what is set in each layer but the input, with its class under ``"class"``."""
-    configuration = json.loads(archive.read("config.json"))
+    configuration = loads_json(archive.read("config.json"))
     layers = configuration["config"]["layers"]
     if configuration["class_name"] != "Sequential":
         raise WrongLayersError
@@ -184,7 +187,7 @@ def read_card(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        card = json.loads(path.read_text(encoding="utf-8"))
+        card = loads_json(read_text(path))
     except (OSError, ValueError) as error:
         raise ModelError(
             "the model card is not valid JSON", where=str(path), remedy="train the model anew"

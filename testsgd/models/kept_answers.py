@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.errors import ConfigurationError
+from testsgd.io import loads_json
 
 # SQLite takes no more than 999 values in a question, in old versions.
 _KEYS_AT_ONCE = 500
@@ -57,7 +58,7 @@ class KeptAnswers:
                 marks = ", ".join("?" * len(batch))
                 question = f"SELECT key, answer FROM answers WHERE key IN ({marks})"
                 for key, answer in connection.execute(question, batch):
-                    answers[key] = json.loads(answer)
+                    answers[key] = loads_json(answer)
         return answers
 
     def keep(self, answers: Mapping[str, Any]) -> None:

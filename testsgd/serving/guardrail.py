@@ -10,7 +10,6 @@ answer nor what became of the prompt; they need the hook of :mod:`testsgd.genera
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from testsgd import errors
 from testsgd.generative.asking import Message, ModelRequest
 from testsgd.generative.enforcer import Enforcer
 from testsgd.generative.openai_calls import OpenTickets
+from testsgd.io import loads_json
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -194,7 +194,7 @@ def guardrail_app(enforcer: Enforcer) -> Starlette:
         if int(request.headers.get("content-length") or 0) > MOST_BYTES:
             return JSONResponse({"error": f"more than {MOST_BYTES} bytes"}, 413)
         try:
-            body = json.loads(await request.body())
+            body = loads_json(await request.body())
             if not isinstance(body, dict):
                 raise errors.ParameterError("the body is no JSON object")
             return JSONResponse(await asyncio.to_thread(guardrail.answer, body))

@@ -16,6 +16,7 @@ from testsgd.generative import ModelRequest
 from testsgd.generative.asking import message_text
 from testsgd.generative.readers import Output
 from testsgd.generative.specification import Endpoint
+from testsgd.io import loads_json
 
 PATHS: dict[Endpoint, str] = {
     "completions": "/completions",
@@ -55,7 +56,7 @@ def request_body(text: bytes) -> dict[str, Any]:
         If the body is no JSON object.
     """
     try:
-        body = json.loads(text)
+        body = loads_json(text)
     except (ValueError, RecursionError) as error:
         raise ApiError(400, "the body is no JSON") from error
     if not isinstance(body, dict):
@@ -130,7 +131,7 @@ def answer_body(text: bytes) -> dict[str, Any]:
         With status 502 if the answer is no JSON object.
     """
     try:
-        answer = json.loads(text)
+        answer = loads_json(text)
     except (ValueError, RecursionError) as error:
         raise ApiError(502, "the model's answer is no JSON", code="upstream_unusable") from error
     if not isinstance(answer, dict):
@@ -246,7 +247,7 @@ class StreamedText:
             self.is_complete = True
             return line
         try:
-            event = json.loads(data)
+            event = loads_json(data)
         except (ValueError, RecursionError):
             return line
         if not isinstance(event, dict):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from testsgd.data import DatasetSpecification, Feature, bundled_folder
 from testsgd.data.schema_parts import Category, Count, Number, Part, mistake
 from testsgd.data.toml_document import line_of, validated
 from testsgd.errors import SpecificationError
+from testsgd.io import loads_json, read_text
 
 
 class InputPart(Part):
@@ -239,7 +239,7 @@ def _feature_input(name: str, feature: Feature, where: str) -> DomainInput:
 
 def _text(path: Path, kind: str, remedy: str) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_text(path, encoding="utf-8-sig")
     except FileNotFoundError as error:
         raise SpecificationError(
             "there is no such file", where=str(path), remedy="check the path"
@@ -256,7 +256,7 @@ def read_nnet_bounds(path: Path) -> Mapping[str, Any]:
     try:
         width = int(lines[0].split(",")[1])
         low, high = (
-            [json.loads(cell) for cell in lines[place].split(",") if cell.strip()][:width]
+            [loads_json(cell) for cell in lines[place].split(",") if cell.strip()][:width]
             for place in (MINIMA, MAXIMA)
         )
         if not len(low) == len(high) == width:
@@ -274,7 +274,7 @@ def read_json_bounds(path: Path, key: str | None) -> Mapping[str, Any]:
     """Read the bounds of a domain; `key` names one of several in the file."""
     remedy = "give a domain in JSON or TOML"
     try:
-        document = json.loads(_text(path, "JSON", remedy))
+        document = loads_json(_text(path, "JSON", remedy))
     except (ValueError, RecursionError) as error:
         raise SpecificationError("the file is no JSON", where=str(path), remedy=remedy) from error
     domains: Mapping[str, Any] = document if isinstance(document, dict) else {}

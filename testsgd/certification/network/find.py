@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +30,7 @@ from testsgd.certification.network.parts import ReadNetwork, numbers, unit_round
 from testsgd.certification.network.sklearn_models import is_sklearn_model, read_sklearn_model
 from testsgd.data import DatasetSpecification, bundled_folder
 from testsgd.errors import ModelError, ParameterError, TestSGDError
+from testsgd.io import loads_json, read_text
 from testsgd.models.encoding import CategoryEncoding, Encoding, FeatureEncoding
 from testsgd.models.files import MODEL_FILE, PREPROCESSING_FILE, read_preprocessing
 from testsgd.models.resolve import trained_network
@@ -45,7 +45,7 @@ def _read_own_network(path: Path, threshold: float | None, favourable: str | Non
     """
     described = path.parent / PREPROCESSING_FILE
     try:
-        positive = json.loads(described.read_text(encoding="utf-8"))["output"]["positive_label"]
+        positive = loads_json(read_text(described))["output"]["positive_label"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
             "the preprocessing cannot be read", where=str(described), remedy="train the model anew"

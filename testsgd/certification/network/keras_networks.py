@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from testsgd.certification.network import parts
 from testsgd.certification.network.feedforward import Activation, Precision, Step
 from testsgd.errors import ModelError, TestSGDError
+from testsgd.io import loads_json
 
 # A layer's arrays, in Keras' order.
 _Stored: TypeAlias = Sequence[NDArray[np.generic]]
@@ -39,7 +40,7 @@ def _read_archive(path: Path) -> parts.ReadNetwork:
     import h5py
 
     with zipfile.ZipFile(path) as archive:
-        configuration = json.loads(_member(archive, "config.json", _MAXIMUM_CONFIGURATION))
+        configuration = loads_json(_member(archive, "config.json", _MAXIMUM_CONFIGURATION))
         weights = io.BytesIO(_member(archive, "model.weights.h5", _MAXIMUM_WEIGHTS_FILE))
     with h5py.File(weights, "r") as file:
         return keras_network(configuration, _by_class(_inside(file, "layers"), configuration))
@@ -102,7 +103,7 @@ def _read_h5(path: Path) -> parts.ReadNetwork:
                 where="model_config",
                 remedy="save the whole model with model.save",
             )
-        configuration = json.loads(_text(stored))
+        configuration = loads_json(_text(stored))
         return keras_network(configuration, _by_name(_inside(file, "model_weights")))
 
 

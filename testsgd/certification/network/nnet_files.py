@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from testsgd.certification.network import parts
+from testsgd.io import read_text
 
 # Digits and a comma for each number.
 _MAXIMUM_BYTES = 2**30
@@ -31,7 +32,7 @@ def read_nnet_file(path: Path) -> parts.ReadNetwork:
     """Return the network of an ``.nnet`` file as parts; it runs in float64."""
     if path.stat().st_size > _MAXIMUM_BYTES:
         raise parts.too_large(str(path))
-    lines = content_lines(path.read_text(encoding="utf-8"))
+    lines = content_lines(read_text(path))
     header, body = lines[:_HEADER_LINES], lines[_HEADER_LINES:]
     layers = int(_numbers(header[0])[0])
     sizes = [int(size) for size in _numbers(header[1])]

@@ -17,6 +17,7 @@ from testsgd.certification.network import FeedForward
 from testsgd.certification.outcome import Moment, Shares
 from testsgd.certification.search.branch_and_bound import BINS, BranchAndBound, OpenBoxes, SplitTree
 from testsgd.errors import ResultError
+from testsgd.io import loads_json, read_arrays
 
 _VERSION = 1
 
@@ -127,10 +128,8 @@ def read_checkpoint(path: Path, search: BranchAndBound, about: str) -> tuple[flo
         version of testsgd.
     """
     try:
-        # Opened here: of a damaged archive numpy leaves the file open.
-        with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        notes = json.loads(str(arrays.pop("notes")))
+        arrays = read_arrays(path)
+        notes = loads_json(str(arrays.pop("notes")))
         if (notes["version"], notes["about"]) == (_VERSION, about):
             _restore(search, arrays, notes)
             moments = [

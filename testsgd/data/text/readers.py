@@ -216,7 +216,7 @@ def _contents(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[st
         raise DataError(
             "there is no such file", where=str(path), remedy="check the path"
         ) from error
-    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError) as error:
+    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError) as error:
         raise DataError(
             f"the archive cannot be read ({str(error) or type(error).__name__})",
             where=str(path),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from testsgd._files import write_text
 from testsgd.errors import ModelError
+from testsgd.io import read_text
 from testsgd.models import files
 from testsgd.models.files import SigmoidOutput
 from testsgd.models.network import SigmoidNetwork
@@ -154,7 +155,7 @@ def _longest_and_digest(document: dict[str, Any]) -> tuple[int, str]:
 def _read_words(path: Path, digest: str) -> tuple[str, ...]:
     remedy = "keep the .keras file beside the files it was written with"
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except FileNotFoundError as error:
         what = f"the file {VOCABULARY_FILE} is missing beside the network"
         raise ModelError(what, where=str(path.parent), remedy=remedy) from error

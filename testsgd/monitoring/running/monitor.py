@@ -12,6 +12,7 @@ from typing import Any
 
 from testsgd._files import write_text
 from testsgd.errors import EventError, ResultError, TestSGDError
+from testsgd.io import loads_json, memory_limit, read_text
 from testsgd.monitoring import trials
 from testsgd.monitoring.judging import Alert, PropertyJudge
 from testsgd.monitoring.running.status_summary import MonitorStatus, sum_up
@@ -32,7 +33,7 @@ def read_state(
 ) -> tuple[MonitorSpecification, dict[str, Any]]:
     """Return the specification and the state in a file; refuse another than an expected one."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = loads_json(read_text(path, at_most=memory_limit()))
     except (OSError, ValueError) as error:
         raise _unusable(path, f"the file is no state of a monitor ({error})") from error
     version = document.get("format") if isinstance(document, dict) else None

@@ -16,6 +16,7 @@ from typing import Any
 
 from testsgd._files import lock
 from testsgd.errors import GuaranteeBrokenError, JournalError, TestSGDError
+from testsgd.io import loads_json
 from testsgd.shielding.running.periods import PeriodPolicy
 from testsgd.shielding.running.state import ShieldState
 
@@ -163,7 +164,7 @@ class Journal:
 
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         try:
-            record = json.loads(line)
+            record = loads_json(line)
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
