@@ -381,7 +381,7 @@ class Evaluator:
         return drop, self._scores(model)
 
     def refuses(self, model: Any) -> bool:
-        """Return whether a model is refused, whatever its accuracy.
+        """Return whether a model is refused for another reason than its accuracy.
 
         It is if on the training or the validation rows it loses too much of balanced accuracy, or
         decides or is right one way less than half as often as the original.
