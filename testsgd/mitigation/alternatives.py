@@ -1,4 +1,4 @@
-"""What else one might do, on the same splits and with the same budget of accuracy.
+"""Other methods of mitigation, on the same splits and with the same budget of accuracy.
 
 Every method learns from the same softened labels as the samples do, starts from the same weights
 and follows the same schedule; its stages are judged as the samples' candidates are.
@@ -25,7 +25,7 @@ from testsgd.mitigation.exponentiated_gradient import (
     Mixture,
     exponentiated_gradients,
 )
-from testsgd.mitigation.outcome import Alternative, CurvePoint, Standing
+from testsgd.mitigation.outcome import Alternative, CurvePoint, Performance
 from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.mitigation.sample_selection import scores_of
 from testsgd.mitigation.search import CURVE_BUDGETS, Search
@@ -56,7 +56,7 @@ _SHARES_OF_GAP = (0.75, 0.5, 0.25)
 
 
 def resolve_alternatives(compare: str | Sequence[str]) -> tuple[str, ...]:
-    """Read which other methods are wanted: names, ``"all"`` or ``"none"``."""
+    """Return the keys of :data:`ALTERNATIVES` for names, ``"all"`` or ``"none"``."""
     names = (
         [name.strip() for name in compare.split(",") if name.strip()]
         if isinstance(compare, str)
@@ -78,20 +78,20 @@ def resolve_alternatives(compare: str | Sequence[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What every method has in common, with the mitigation and with each other."""
+class MethodSetup:
+    """The model, data, settings and judge that other methods share with the mitigation."""
 
     original: LoadedModel[Any]
     material: Material
     evaluator: Evaluator
-    # Returns how a model does on the held-out rows and on all.
-    stand: Callable[[Any], Standing]
+    # Measures a model's accuracy on the held-out rows, and its rates there and on all rows.
+    performance_of: Callable[[Any], Performance]
     parameters: MitigationParameters
     build: Build
     measure: CurveMeasure
 
     def refitter(self, examples: Examples) -> Refitter[Any]:
-        """Make a refitter of the original with other training examples."""
+        """Return a refitter of the original with other training examples."""
         validation = self.material.examples(self.material.validation)
         return self.build(self.original, examples, validation, self.parameters.from_scratch)
 
@@ -113,16 +113,16 @@ class Setting:
 
 
 def try_alternatives(
-    names: Sequence[str], setting: Setting, *, progress: Progress | None = None
+    names: Sequence[str], setup: MethodSetup, *, progress: Progress | None = None
 ) -> tuple[Alternative, ...]:
-    """Try other methods, given by the keys of :data:`ALTERNATIVES`."""
+    """Return the figures of other methods, given by the keys of :data:`ALTERNATIVES`."""
     tried = []
     for done, name in enumerate(names):
         if progress is not None:
             progress("other methods", done, len(names))
         method = _mixed if name == "exponentiated-gradient" else _retrained
         try:
-            tried.append(method(name, setting))
+            tried.append(method(name, setup))
         except MissingExtraError as error:
             tried.append(Alternative(name, "not_installed", str(error)))
         except (DataError, ModelError) as error:
@@ -138,7 +138,8 @@ class CurveMeasure:
     def __init__(
         self, reference: Any, material: Material, held_out: Callable[[Any], Estimates]
     ) -> None:
-        self._material, self._held_out = material, held_out
+        self._material = material
+        self._held_out = held_out
         test = material.split.parts.test
         self._labels = material.favourable[test]
         self._before = material.decisions(reference, test) == self._labels
@@ -157,7 +158,7 @@ class CurveMeasure:
         last: Sequence[Any] = ()
         for budget, mixture in mixtures.items():
             # Often the same is chosen with the next budget.
-            if points and all(one is two for one, two in zip(last, mixture.models, strict=False)):
+            if points and all(old is new for old, new in zip(last, mixture.models, strict=False)):
                 points.append(points[-1].model_copy(update={"budget": budget}))
             else:
                 points.append(self._point(budget, mixture))
@@ -165,7 +166,10 @@ class CurveMeasure:
         return tuple(points)
 
     def _point(self, budget: float, mixture: Mixture) -> CurvePoint:
-        models, chances, material = mixture.models, mixture.weights, self._material
+        """Return a mixture's expected accuracy change and worst difference, with intervals."""
+        models = mixture.models
+        chances = mixture.weights
+        material = self._material
         test = material.split.parts.test
         right = np.array(
             [material.decisions(model, test) == self._labels for model in models], dtype=np.float64
@@ -188,9 +192,10 @@ class CurveMeasure:
         )
 
 
-def _retrained(name: str, setting: Setting) -> Alternative:
-    """Retrain without samples, with the training data's weights or without, in every run."""
-    training, material = setting.training(), setting.material
+def _retrained(name: str, setup: MethodSetup) -> Alternative:
+    """Return the figures of retraining without samples, or with reweighed training data."""
+    training = setup.training()
+    material = setup.material
     examples = [training]
     if name == "reweighing":
         # Each combination of targets is a group of its own, and so is what belongs to neither side.
@@ -208,43 +213,44 @@ def _retrained(name: str, setting: Setting) -> Alternative:
             soft = None if training.targets is None else targets
             examples.append(replace(training, weights=weights, targets=soft))
     started = time.perf_counter()
-    refitters = [setting.refitter(some) for some in examples]
-    standings: list[Standing] = []
+    refitters = [setup.refitter(each) for each in examples]
+    performances: list[Performance] = []
     curve: tuple[CurvePoint, ...] = ()
-    for run in range(setting.parameters.runs):
+    for run in range(setup.parameters.runs):
         search = Search(
             refitters[0],
-            setting.evaluator,
-            refuse=setting.evaluator.refuses,
-            max_accuracy_drop=setting.parameters.max_accuracy_drop,
+            setup.evaluator,
+            refuse=setup.evaluator.refuses,
+            max_accuracy_drop=setup.parameters.max_accuracy_drop,
         )
-        result = search.only(refitters, seed=setting.parameters.seed + run)
+        result = search.only(refitters, seed=setup.parameters.seed + run)
         if run == 0:
-            curve = setting.measure.single(result.curve())
+            curve = setup.measure.single(result.curve())
         if result.model is None:
             why = "no stage of it stays within the accuracy budget"
             return Alternative(name, "not_possible", why, curve=curve)
-        standings.append(setting.stand(result.model))
+        performances.append(setup.performance_of(result.model))
     return Alternative(
         name,
-        accuracies=tuple(standing.accuracy for standing in standings),
-        scores=tuple(standing.everywhere.score for standing in standings),
-        held_out_scores=tuple(standing.held_out.score for standing in standings),
+        accuracies=tuple(performance.accuracy for performance in performances),
+        scores=tuple(performance.everywhere.score for performance in performances),
+        held_out_scores=tuple(performance.held_out.score for performance in performances),
         curve=curve,
-        seconds=(time.perf_counter() - started) / len(standings),
+        seconds=(time.perf_counter() - started) / len(performances),
     )
 
 
-def _mixed(name: str, setting: Setting) -> Alternative:
-    """Train mixtures, once, and choose among them as among candidates."""
-    material, evaluator = setting.material, setting.evaluator
+def _mixed(name: str, setup: MethodSetup) -> Alternative:
+    """Return the figures of the exponentiated gradient's mixtures, chosen as candidates are."""
+    material = setup.material
+    evaluator = setup.evaluator
     if len(material.targets) > 1:
         return Alternative(name, "not_possible", "it is compared for one group at a time")
     started = time.perf_counter()
-    training = setting.training()
+    training = setup.training()
     members = material.members(material.targets[0])[material.trained]
     others = material.complement(material.targets[0])[material.trained]
-    decisions = setting.original.model.decisions(training.inputs)
+    decisions = setup.original.model.decisions(training.inputs)
     gap = max(
         abs(float(decisions[side].mean() - decisions.mean()))
         for side in (members, others)
@@ -252,12 +258,12 @@ def _mixed(name: str, setting: Setting) -> Alternative:
     )
     bounds = [share * gap for share in _SHARES_OF_GAP if share * gap > DIFFERENCE_BOUND]
     mixtures = exponentiated_gradients(
-        _SoftenedRefitter(setting, training, members, others),
+        _SoftenedRefitter(setup, training, members, others),
         training,
         members,
         others=others,
         bounds=(*bounds, DIFFERENCE_BOUND),
-        seed=setting.parameters.seed,
+        seed=setup.parameters.seed,
     )
     judged = [_judged(mixture, evaluator) for mixture in mixtures]
 
@@ -270,34 +276,44 @@ def _mixed(name: str, setting: Setting) -> Alternative:
         return mixtures[min(allowed)[1]] if allowed else None
 
     within = {budget: best(budget) for budget in CURVE_BUDGETS}
-    curve = setting.measure.curve({budget: some for budget, some in within.items() if some})
-    chosen = best(setting.parameters.max_accuracy_drop)
+    curve = setup.measure.curve(
+        {budget: mixture for budget, mixture in within.items() if mixture is not None}
+    )
+    chosen = best(setup.parameters.max_accuracy_drop)
     seconds = time.perf_counter() - started
     if chosen is None:
         why = "no mixture of it stays within the accuracy budget"
         return Alternative(name, "not_possible", why, curve=curve, seconds=seconds)
-    standings = [setting.stand(model) for model in chosen.models]
+    performances = [setup.performance_of(model) for model in chosen.models]
+    differences = [performance.everywhere.difference for performance in performances]
+    held_out_differences = [performance.held_out.difference for performance in performances]
     return Alternative(
         name,
-        accuracies=(chosen.expected([standing.accuracy for standing in standings]),),
-        scores=(_expected_score(chosen, [one.everywhere.difference for one in standings]),),
-        held_out_scores=(_expected_score(chosen, [one.held_out.difference for one in standings]),),
+        accuracies=(chosen.expected([performance.accuracy for performance in performances]),),
+        scores=(_expected_score(chosen, differences),),
+        held_out_scores=(_expected_score(chosen, held_out_differences),),
         curve=curve,
         seconds=seconds,
     )
 
 
 def _judged(mixture: Mixture, evaluator: Evaluator) -> tuple[float, float, bool]:
-    """Return what a mixture is expected to lose, its expected score, and whether it is refused.
+    """Return a mixture's expected loss of accuracy and score, and whether it is refused.
 
     The score is the mean of the models' own, which is no smaller than the expected one. A mixture
     is refused if all of its models are: one-sided ones may be mixed with others.
     """
-    drops, scores = zip(*(evaluator(model) for model in mixture.models), strict=True)
+    figures = [evaluator(model) for model in mixture.models]
+    drops = [drop for drop, _ in figures]
+    worst_scores = [max(target_scores) for _, target_scores in figures]
     refused = all(evaluator.refuses(model) for model in mixture.models)
-    expected = (mixture.expected(drops), mixture.expected([max(some) for some in scores]))
-    drop, score = (math.inf if math.isnan(figure) else figure for figure in expected)
-    return drop, score, refused
+    drop = mixture.expected(drops)
+    score = mixture.expected(worst_scores)
+    return (
+        math.inf if math.isnan(drop) else drop,
+        math.inf if math.isnan(score) else score,
+        refused,
+    )
 
 
 class _SoftenedRefitter:
@@ -310,20 +326,23 @@ class _SoftenedRefitter:
 
     def __init__(
         self,
-        setting: Setting,
+        setup: MethodSetup,
         training: Examples,
         members: NDArray[np.bool_],
         others: NDArray[np.bool_],
     ) -> None:
-        self._setting = setting
+        self._setup = setup
         self._training = training
-        self._members, self._others = members, others
-        self._own = setting.refitter(training)
+        self._members = members
+        self._others = others
+        self._own = setup.refitter(training)
         self.takes_weights = self._own.takes_weights
 
     def refit(self, extra: Examples | None, *, seed: int, **instead: Any) -> Iterator[Stage[Any]]:
         """Train on the examples with these costs."""
-        training, weights, labels = self._training, instead.get("weights"), instead.get("labels")
+        training = self._training
+        weights = instead.get("weights")
+        labels = instead.get("labels")
         if training.targets is None or weights is None or labels is None:
             return self._own.refit(extra, seed=seed, **instead)
         parts = split_costs(
@@ -334,7 +353,7 @@ class _SoftenedRefitter:
         )
         both = parts.sum(axis=0)
         examples = replace(training, weights=both * len(both) / both.sum(), targets=parts[0] / both)
-        return self._setting.refitter(examples).refit(extra, seed=seed)
+        return self._setup.refitter(examples).refit(extra, seed=seed)
 
 
 def split_costs(
@@ -344,7 +363,7 @@ def split_costs(
     *,
     others: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
-    """Split signed costs into what speaks for the favourable label and what against, shape (2, n).
+    """Return signed costs as parts for and against the favourable label, shape (2, n).
 
     A cost is a multiple, the same for all examples, of 2 p - 1 plus what the example's side asks
     for, where p is its chance that the favourable label is right. The rows are p and 1 - p, one of
@@ -368,7 +387,7 @@ def split_costs(
 def _expected_score(
     mixture: Mixture, differences: Sequence[NDArray[np.float64]]
 ) -> NDArray[np.float64]:
-    """Return the size of the expected difference of each target."""
+    """Return the size of each target's expected difference, shape (targets,)."""
     return np.abs(mixture.weights @ np.array(differences))
 
 
@@ -378,7 +397,7 @@ def reweighed(
     *,
     strength: float = 1.0,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute weights, which sum to n, and targets that reweigh softened labels.
+    """Return weights, which sum to n, and targets that reweigh softened labels; shapes (n,).
 
     An example with the chance p counts as a part p of a favourable one and a part 1 - p of another;
     each weighs P(group) P(label) / P(group, label) to the power of `strength`, 1 as published

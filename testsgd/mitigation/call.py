@@ -74,7 +74,7 @@ def mitigate(
     terms : SensitiveTerms, str or path-like, optional
         For texts: the sensitive terms.
     limit : int, optional
-        Work on a random sample of so many rows or texts.
+        Work on a random sample of this number of rows or texts.
     compare : str or sequence of str
         Which other methods to try on the same splits: ``"all"``, ``"none"``, or some of
         ``"retraining without samples"``, ``"reweighing"`` and ``"exponentiated-gradient"``.
@@ -98,6 +98,8 @@ def mitigate(
     Returns
     -------
     MitigationResult
+        The report, the samples and the retrained model; the original is kept if no candidate
+        lowers the difference within the budget.
 
     Raises
     ------
@@ -125,7 +127,8 @@ def mitigate(
         limit=limit,
         **parameters,
     )
-    material, settings = inputs.material, inputs.settings
+    material = inputs.material
+    settings = inputs.settings
     # Before the audit, which may take long: without labels or training nothing comes of it.
     training = material.examples(material.trained)
     validation = material.examples(material.split.parts.validation)
@@ -179,7 +182,7 @@ def counter_samples(
     progress: Progress | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
-    """Generate samples that counter the discrimination of a group, and leave the model alone.
+    """Return samples that counter the discrimination of a group, and leave the model as it is.
 
     For models that testsgd cannot train again.
 
@@ -226,7 +229,8 @@ def counter_samples(
         limit=limit,
         **parameters,
     )
-    findings, settings = inputs.find(progress), inputs.settings
+    findings = inputs.find(progress)
+    settings = inputs.settings
     material = inputs.with_targets(findings)
     gaps = [
         *(target.score for target in material.targets),
@@ -235,8 +239,8 @@ def counter_samples(
     with threadpool_limits(1):
         pools = [
             pool
-            for make in (material.pools, material.control_pools)
-            for pool in make(
+            for draw_pools in (material.pools, material.control_pools)
+            for pool in draw_pools(
                 inputs.loaded.model,
                 settings,
                 kind=material.wanted_kinds(settings)[0],

@@ -18,7 +18,7 @@ from testsgd.scoring import combined_interval, paired_interval
 Decisions = NDArray[np.bool_]
 Interval = tuple[float, float]
 
-# A model must decide either way, and be right either way, at least so often, as a share of how
+# A model must decide either way, and be right either way, at least this often, as a share of how
 # often the original does.
 LEAST_SHARE = 0.5
 
@@ -30,12 +30,12 @@ _ANY = slice(None)
 
 
 class _Count:
-    """How many have a label, a first decision and a second one; 1 is the favourable label."""
+    """A count of the rows with a label, a first and a second decision; 1 is the favourable one."""
 
     def __init__(
         self, *, label: int | slice = _ANY, before: int | slice = _ANY, after: int | slice = _ANY
     ) -> None:
-        self._which = label, before, after
+        self._which = (label, before, after)
 
     def __get__(self, counts: DecisionCounts, owner: type) -> int:
         return int(np.reshape(counts.cells, (2, 2, 2))[self._which].sum())
@@ -115,12 +115,12 @@ class DecisionCounts:
     def one_sided(self) -> bool:
         """Whether the second model decides, or is right, one way less than half as often.
 
-        If everybody gets the same label no group is treated differently, at little accuracy where
+        If all get the same label no group is treated differently, at little accuracy where
         nearly all have that label anyway. It is no better model.
         """
-        selected = self.selected_before, self.selected_after
-        positives = self.true_positives_before, self.true_positives_after
-        negatives = self.true_negatives_before, self.true_negatives_after
+        selected = (self.selected_before, self.selected_after)
+        positives = (self.true_positives_before, self.true_positives_after)
+        negatives = (self.true_negatives_before, self.true_negatives_after)
         right = [pair for pair in (positives, negatives) if pair[0] >= FEWEST_COUNTED]
         pairs = [selected, (self.rows - selected[0], self.rows - selected[1]), *right]
         return any(after < LEAST_SHARE * before for before, after in pairs)
@@ -128,7 +128,7 @@ class DecisionCounts:
 
 @dataclass(frozen=True)
 class PartFigures:
-    """The two models on one part of the data."""
+    """The decision counts and the losses of accuracy of two models on one part of the data."""
 
     counts: DecisionCounts  # By the labels.
     # Percentage points lost of accuracy and of balanced accuracy as cross-fitted probabilities
@@ -148,9 +148,9 @@ class PartFigures:
 
 @dataclass(frozen=True)
 class WrittenTarget:
-    """Who pays for what became of a target, on the held-out rows or texts."""
+    """The decisions of both models about both sides of a target, on the held-out rows or texts."""
 
-    # Of those in the group, as they are, and of everybody else.
+    # Of those in the group, as they are, and of those in its complement.
     inside: DecisionCounts
     outside: DecisionCounts
     # By how much the difference of the neighbourhood rates changed, with the interval for
@@ -160,7 +160,7 @@ class WrittenTarget:
 
 @dataclass(frozen=True)
 class Written:
-    """The model that is written, beside the original."""
+    """The figures of the model that is written and of the original, on each part of the data."""
 
     # On each part of the data. Where the original may have learnt from the rows that it is
     # judged on, the same fitted to the training rows alone stands in for it.
@@ -222,32 +222,37 @@ def compare_written(
     max_queries: int,
     looked: int = 1,
 ) -> Written:
-    """Compare the model that is written with the original, when no candidate is chosen any more.
+    """Compare the model that is written with the original on each part of the data.
+
+    It looks at the held-out rows, so it is called when no candidate is chosen any more.
 
     `reference` is the model whose accuracy is not to be lost; the targets' neighbourhood rates on
     the held-out part are measured with the queries allowed. It is one of `looked` models that were
     looked at there, for which the intervals of the targets are widened.
     """
     test = material.split.parts.test
-    old_shares, new_shares = (
-        material.row_shares(some, test, max_queries=max_queries) for some in (original, model)
-    )
+    old_shares = material.row_shares(original, test, max_queries=max_queries)
+    new_shares = material.row_shares(model, test, max_queries=max_queries)
     measure = material.measure(test, max_queries=max_queries)
-    before, after = material.decisions(original, test), material.decisions(model, test)
+    before = material.decisions(original, test)
+    after = material.decisions(model, test)
     labels = material.favourable[test]
     targets = []
     for index, target in enumerate(material.targets):
-        sides = material.members(target)[test], material.complement(target)[test]
-        group, others = (
-            DecisionCounts.of(before[side], after[side], labels[side]) for side in sides
-        )
+        inside = material.members(target)[test]
+        outside = material.complement(target)[test]
         confidence = shared_confidence(material.audit_parameters.confidence, looked)
-        change = _change(old_shares, new_shares, index, confidence)
-        targets.append(WrittenTarget(group, others, change))
+        targets.append(
+            WrittenTarget(
+                inside=DecisionCounts.of(before[inside], after[inside], labels[inside]),
+                outside=DecisionCounts.of(before[outside], after[outside], labels[outside]),
+                change=_change(old_shares, new_shares, index, confidence),
+            )
+        )
 
     def part(indices: Places, chances: NDArray[np.float64] | None = None) -> PartFigures:
-        first = material.decisions(reference, indices)
-        return part_figures(first, model, material, indices, chances)
+        reference_decisions = material.decisions(reference, indices)
+        return part_figures(reference_decisions, model, material, indices, chances)
 
     return Written(
         training=part(material.trained, material.probabilities()),
@@ -271,7 +276,11 @@ def shared_confidence(confidence: float, looked: int) -> float:
 def _change(
     before: RowShares | None, after: RowShares | None, index: int, confidence: float
 ) -> tuple[float, Interval] | None:
-    """Compute by how much a target's difference changed, each row compared with itself."""
+    """Return by how much a target's difference changed, with the interval for paired rows.
+
+    `before` and `after` are the rows' shares of favourable answers by the two models. The result is
+    None if either is not known, or one side has no rows.
+    """
     if before is None or after is None:
         return None
     moved = [new - old for old, new in zip(before[index], after[index], strict=True)]
@@ -289,9 +298,10 @@ def _change(
 def _expected_drops(
     before: Decisions, after: Decisions, chances: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Compute the percentage points lost of accuracy, and of balanced accuracy.
+    """Return the percentage points lost of accuracy, and of balanced accuracy.
 
-    `chances` are the probabilities of the favourable label, `weights` how much each row counts.
+    `chances` are the probabilities p of the favourable label, `weights` how much each row counts;
+    all arrays have shape (n,). A row that loses the favourable label loses 2 p - 1 of accuracy.
     """
     # By how much each row is given the favourable label less often.
     less = before.astype(np.float64) - after
@@ -304,7 +314,7 @@ def _expected_drops(
     return accuracy, 100 * sum(losses) / max(1, len(losses))
 
 
-# Of more training rows or texts so many are drawn to judge candidates by.
+# If there are more training rows or texts, this number of them is drawn to judge candidates by.
 _MOST_TRAINING = 5_000
 
 
@@ -327,11 +337,13 @@ class Evaluator:
         reference: Any = None,
     ) -> None:
         self._material = material
-        self._budget, self._balanced_budget = max_accuracy_drop, max_balanced_drop
+        self._budget = max_accuracy_drop
+        self._balanced_budget = max_balanced_drop
         self._measure = material.measure(material.seen, max_queries=CANDIDATE_QUERIES)
         self._chances = material.probabilities()
-        few = max_accuracy_drop * len(material.validation) < 100
-        self.by_probabilities = few and self._chances is not None
+        # Whether one validation row is worth more points of accuracy than the budget.
+        few_validation_rows = max_accuracy_drop * len(material.validation) < 100
+        self.by_probabilities = few_validation_rows and self._chances is not None
         training = material.seen if self.by_probabilities else material.trained
         if len(training) > _MOST_TRAINING:
             generator = np.random.default_rng([material.audit_parameters.seed, 5])
@@ -369,22 +381,25 @@ class Evaluator:
         return drop, self._scores(model)
 
     def refuses(self, model: Any) -> bool:
-        """Return whether a model is not to be taken, however accurate it is.
+        """Return whether a model is refused for another reason than its accuracy.
 
-        It loses too much of balanced accuracy, or decides or is right one way less than half as
-        often as the original.
+        It is if on the training or the validation rows it loses too much of balanced accuracy, or
+        decides or is right one way less than half as often as the original.
         """
         return any(map(self._refused, self._parts(model)))
 
-    def refuses_trained(self, model: Any) -> bool:
-        """Return the same of the training rows alone, and whether too much accuracy is lost there.
+    def refuses_on_training_rows(self, model: Any) -> bool:
+        """Return whether a model breaks any limit on the training rows.
 
-        For models whose figures on other rows are known from a cross-validation.
+        The limits are those of :meth:`refuses`, and the budget of accuracy. With
+        `by_probabilities` the rows are all that are not held out. This is for models whose figures
+        on other rows are known from a cross-validation.
         """
-        part = self._parts(model)[0]
-        return self._refused(part) or part.accuracy_drop > self._budget + ROUNDING
+        training_part, _ = self._parts(model)
+        return self._refused(training_part) or training_part.accuracy_drop > self._budget + ROUNDING
 
     def _refused(self, part: PartFigures) -> bool:
+        """Return whether a model is one-sided or loses too much balanced accuracy on a part."""
         return part.counts.one_sided or part.balanced_drop > self._balanced_budget + ROUNDING
 
     def _scores(self, model: Any) -> list[float]:

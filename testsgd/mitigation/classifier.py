@@ -31,7 +31,7 @@ from testsgd.mitigation.retrained_estimator import (
     Settings,
     attempt,
     fit_clone,
-    told_scores,
+    worst_group_scores,
 )
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -52,7 +52,6 @@ def _estimator_has(name: str) -> Callable[[F], F]:
 
 
 # To mypy the base classes are of no type: scikit-learn has no annotations.
-# Scikit-learn has no annotations.
 class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier fitted with samples that counter its discrimination of a group.
 
@@ -201,35 +200,76 @@ class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         settings = self._settings(columns)
         self.classes_ = two_classes(y)
         inside = self._inside()
-        tried = attempt(
-            inside, columns, X, y == self.classes_[-1], self.classes_, weights, settings
+        attempted = attempt(
+            estimator=inside,
+            columns=columns,
+            X=X,
+            favourable=y == self.classes_[-1],
+            classes=self.classes_,
+            weights=weights,
+            settings=settings,
         )
-        if tried.reason:
+        if attempted.reason:
             warnings.warn(
-                f"the estimator was fitted without samples, for {tried.reason}",
+                f"the estimator was fitted without samples, for {attempted.reason}",
                 UserWarning,
                 stacklevel=2,
             )
-        chosen = tried.chosen
+        chosen = attempted.chosen
         self.samples_added_ = 0 if chosen is None else chosen.samples
         self.accuracy_drop_ = 0.0 if chosen is None else chosen.accuracy_drop
-        self.estimator_ = fit_clone(inside, X, y, weights) if chosen is None else tried.estimator
-        self.group_ = None if tried.target is None else tried.target.rule_set.text
-        self.candidates_ = tried.candidates
-        self.scores_before_, self.scores_after_ = told_scores(
-            tried, self.estimator_, columns, self.classes_[-1], settings.audit
+        self.estimator_ = (
+            fit_clone(inside, X, y, weights) if chosen is None else attempted.estimator
+        )
+        self.group_ = None if attempted.target is None else attempted.target.rule_set.text
+        self.candidates_ = attempted.candidates
+        self.scores_before_, self.scores_after_ = worst_group_scores(
+            attempted, self.estimator_, columns, self.classes_[-1], settings.audit
         )
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of each row, shape (n,)."""
+        """Return the label of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, features)
+            Rows with the columns that ``fit`` was given.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n,)
+            What the estimator that was kept predicts.
+
+        Raises
+        ------
+        ValueError
+            If X is of the wrong shape or contents, as any estimator raises it; a
+            ``NotFittedError`` before ``fit``.
+        """
         check_is_fitted(self)
         labels: NDArray[Any] = self.estimator_.predict(checked_rows(self, X, reset=False))
         return labels
 
     @_estimator_has("predict_proba")
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each label, shape (n, 2), if the estimator does."""
+        """Return the probability of each label; only if the estimator has this method.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, features)
+            Rows with the columns that ``fit`` was given.
+
+        Returns
+        -------
+        numpy.ndarray of float64, shape (n, 2)
+            The columns are in the order of ``classes_``.
+
+        Raises
+        ------
+        ValueError
+            As for :meth:`predict`.
+        """
         check_is_fitted(self)
         chances: NDArray[np.float64] = self.estimator_.predict_proba(
             checked_rows(self, X, reset=False)
@@ -238,12 +278,28 @@ class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
     @_estimator_has("decision_function")
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return how surely each row gets the last label, shape (n,), if the estimator does."""
+        """Return the estimator's confidence scores; only if the estimator has this method.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, features)
+            Rows with the columns that ``fit`` was given.
+
+        Returns
+        -------
+        numpy.ndarray of float64, shape (n,)
+            The larger, the more surely a row gets the last label of ``classes_``.
+
+        Raises
+        ------
+        ValueError
+            As for :meth:`predict`.
+        """
         check_is_fitted(self)
-        found: NDArray[np.float64] = self.estimator_.decision_function(
+        scores: NDArray[np.float64] = self.estimator_.decision_function(
             checked_rows(self, X, reset=False)
         )
-        return found
+        return scores
 
     def __sklearn_tags__(self) -> Any:
         return two_class_tags(super().__sklearn_tags__(), get_tags(self._inside()))

@@ -67,7 +67,7 @@ def rows_of(X: Any, rows: NDArray[Any]) -> Any:
 
 @dataclass(frozen=True)
 class CrossFits:
-    """Fits to all folds but one, which decide on that one."""
+    """An estimator and its rows in folds; a fit to all folds but one decides on that one."""
 
     estimator: Any
     X: Any
@@ -78,7 +78,10 @@ class CrossFits:
     journal: Journal | None = None
 
     def decisions(self, labels: Bools, weights: Floats | None) -> Bools | None:
-        """Return what each row gets, False for those of no fold; None if a fit has one label."""
+        """Return each row's decision, shape (rows,); None if a fit has one label.
+
+        Rows of no fold are False.
+        """
         if self.journal is None:
             return self._decisions(labels, weights)
         name = _digest(labels, weights)
@@ -212,7 +215,7 @@ class Judge:
         return np.asarray(np.mean(parts, axis=0))
 
     def worst(self, decisions: Bools) -> Floats:
-        """Return the largest size of a difference, for several decisions."""
+        """Return the largest size of a difference, for decisions of shape (q, rows); shape (q,)."""
         return np.asarray(np.abs(self.rates.differences(decisions)).max(axis=1, initial=0.0))
 
     def error_of_mean(self, numbers: Floats) -> float:

@@ -2,8 +2,9 @@
 
 Everything is done again on a part of the rows that are not held out: the model is trained anew,
 samples are drawn for it, it is retrained with more and more of them, and each stage is judged on
-the rows left out. So nobody has learnt a row that judges him. Each row judges every candidate as
-often as there are repetitions; the candidates of the model itself are then chosen by these figures.
+the rows left out. So no candidate has learnt a row that judges it. Each row judges every candidate
+as often as there are repetitions; the candidates of the model itself are then chosen by these
+figures.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _Tallies = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """What was found of each candidate on rows left out."""
+    """The figures of each candidate on rows that it was not fitted to."""
 
     # By kind of samples, step and stage: the points of accuracy lost, the targets' scores, and
     # whether the candidate is refused all the same. As :class:`testsgd.mitigation.search.Search`
@@ -61,10 +62,11 @@ def cross_validate(
     journal: Journal,
     advance: Callable[[int, int], None] | None = None,
 ) -> CrossValidation:
-    """Judge all candidates by repeated cross-validation on the rows that are not held out."""
+    """Return the figures of all candidates from repeated cross-validation on the seen rows."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-    seen, labels = material.seen, material.favourable
+    seen = material.seen
+    labels = material.favourable
     units = material.table.clusters
     splitter = StratifiedKFold if units is None else StratifiedGroupKFold
     total = FOLDS * REPEATS
@@ -75,11 +77,13 @@ def cross_validate(
         folds = splitter(FOLDS, shuffle=True, random_state=parameters.seed + repeat)
         for fitted, left in folds.split(seen, labels[seen], None if units is None else units[seen]):
             name = f"cross-validation, fold {done + 1}"
-            found = journal.get(name)
-            if found is None:
-                found = _fold(original, material, parameters, build, seen[fitted], seen[left], done)
-                journal.keep(name, found)
-            for kind, step, stage, decided, answers in found:
+            judged = journal.get(name)
+            if judged is None:
+                judged = _fold(
+                    original, material, parameters, build, seen[fitted], seen[left], done
+                )
+                journal.keep(name, judged)
+            for kind, step, stage, decided, answers in judged:
                 key = (kind, step, stage)
                 counts.setdefault(key, []).append(DecisionCounts(tuple(decided)))
                 tallies.setdefault(key, []).append(np.array(answers))
@@ -88,16 +92,16 @@ def cross_validate(
                 advance(done, total)
     figures: dict[Key, tuple[float, Sequence[float], bool]] = {}
     before: list[float] = []
-    for key, some in counts.items():
-        if len(some) < total:
+    for key, fold_counts in counts.items():
+        if len(fold_counts) < total:
             continue
-        whole = sum(some[1:], some[0])
+        whole = sum(fold_counts[1:], fold_counts[0])
         scores = _scores(np.sum(tallies[key], axis=0))
         if key == _BEFORE:
             before = scores
             continue
-        lost = whole.balanced_drop > parameters.max_balanced_drop + 1e-9
-        figures[key] = whole.accuracy_drop, scores, whole.one_sided or lost
+        above_budget = whole.balanced_drop > parameters.max_balanced_drop + 1e-9
+        figures[key] = (whole.accuracy_drop, scores, whole.one_sided or above_budget)
     return CrossValidation(figures, before)
 
 
@@ -114,7 +118,11 @@ def _fold(
     left: Places,
     number: int,
 ) -> list[tuple[str, int, int, list[int], list[list[float]]]]:
-    """Do everything on some rows, and judge each stage on those left out."""
+    """Return each stage of a mitigation of the `fitted` rows, judged on those left out.
+
+    Each has its key, its counts of decisions, and its tallies; the first is the model in the
+    original's place.
+    """
     split = DataSplit(
         Split(np.sort(fitted), np.sort(left), material.split.parts.test), "a fold", known=True
     )
@@ -168,7 +176,7 @@ def _fold(
 
 
 def _stand_in(original: LoadedModel[Any], fold: TableMaterial, build: Build, seed: int) -> Any:
-    """Train a model like the original on the rows of a fold."""
+    """Return a model like the original, trained on the rows of a fold."""
     from sklearn.model_selection import train_test_split
 
     training = fold.split.parts.train
@@ -177,7 +185,7 @@ def _stand_in(original: LoadedModel[Any], fold: TableMaterial, build: Build, see
         training, test_size=_STOPPING, stratify=labels, random_state=seed
     )
     if not build(original, fold.examples(training), fold.examples(stopping), False).goes_on:
-        # What is fitted anew needs nobody to end it.
+        # What is fitted anew needs no rows to end it.
         fitted = training
     refitter = build(original, fold.examples(fitted), fold.examples(stopping), True)
     stages = list(refitter.refit(None, seed=seed))
@@ -193,7 +201,7 @@ def _tallies(estimates: Estimates) -> _Tallies:
 
 
 def _scores(tallies: _Tallies) -> list[float]:
-    """Return the size of each target's difference; NaN where nobody is on one side."""
+    """Return the size of each target's difference; NaN where one side has no rows."""
     favourable_in, all_in, favourable_out, all_out = tallies
     with np.errstate(invalid="ignore", divide="ignore"):
         scores: list[float] = np.abs(favourable_in / all_in - favourable_out / all_out).tolist()

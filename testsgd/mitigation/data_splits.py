@@ -1,4 +1,4 @@
-"""What a mitigation works on: rows or texts, split in three, and what can be done with them."""
+"""The data of a mitigation: rows or texts, split in three, and what can be done with them."""
 
 from __future__ import annotations
 
@@ -35,6 +35,9 @@ from testsgd.rules import RuleSet
 
 Places = NDArray[np.intp]
 
+# Asks a model, and returns the favourable rates inside and outside of each target's group.
+RateMeasure = Callable[[Any], Estimates]
+
 # For each target each row's share of favourable answers: of the rows inside, and of those outside.
 RowShares = Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
 
@@ -50,7 +53,7 @@ FEW_SEEDS = 100
 
 @dataclass(frozen=True)
 class DataSplit:
-    """Which rows or texts are for what, and how that is known."""
+    """The parts for training, validation and testing, and how the split was found."""
 
     parts: Split
     # How the split was found, in words.
@@ -94,7 +97,7 @@ def finding_parameters(parameters: AuditParameters) -> AuditParameters:
 
 
 class Material(ABC):
-    """Rows or texts with labels, split in three: what a mitigation works on.
+    """The data of a mitigation: rows or texts with labels, split in three, and the targets.
 
     `favourable` says which have the favourable label, `split` which are trained on, which choose
     among candidates, and which are held out. Audits are made as :func:`comparison_parameters` has
@@ -140,11 +143,11 @@ class Material(ABC):
     def control_measure(
         self, indices: Places, *, max_queries: int, targets_only: bool = False
     ) -> ControlMeasure | None:
-        """Return what measures control effects on some rows or texts; None if there are none."""
+        """Return a function from a model to its control effects; None for data that have none."""
         return None
 
     def control_source(self, target: ControlTarget, side: Side) -> Source:
-        """Return what samples of one side of a control effect are drawn from."""
+        """Return the source of the samples of one side of a control effect."""
         raise TypeError("rows have no control effects")
 
     @property
@@ -187,14 +190,14 @@ class Material(ABC):
 
     @abstractmethod
     def decisions(self, model: Any, indices: Places) -> NDArray[np.bool_]:
-        """Return for some rows or texts whether a model gives them the favourable label."""
+        """Return a mask of the places that a model gives the favourable label, shape (indices,)."""
 
     @abstractmethod
     def _matches(self, rule_set: RuleSet) -> NDArray[np.bool_]:
-        """Return for each row or text whether it is in a group."""
+        """Return a mask of the rows or texts in a group, shape (n,)."""
 
     def members(self, target: Target) -> NDArray[np.bool_]:
-        """Return for each row or text whether it is in a target's group."""
+        """Return a mask of the rows or texts in a target's group, shape (n,)."""
         return self._members(target.rule_set)
 
     def _members(self, rule_set: RuleSet) -> NDArray[np.bool_]:
@@ -207,11 +210,11 @@ class Material(ABC):
         return inside
 
     def eligible(self, rule_set: RuleSet, side: Side) -> NDArray[np.bool_]:
-        """Return for each row or text whether samples of one side of a group can be made of it."""
+        """Return a mask of those that samples of one side of a group can be made of, shape (n,)."""
         return self._members(rule_set) if side == "group" else self._complement(rule_set)
 
     def complement(self, target: Target) -> NDArray[np.bool_]:
-        """Return for each row or text whether it is in the complement of a target's group."""
+        """Return a mask of the rows or texts in the complement of a target's group, shape (n,)."""
         return self._complement(target.rule_set)
 
     def _complement(self, rule_set: RuleSet) -> NDArray[np.bool_]:
@@ -223,14 +226,14 @@ class Material(ABC):
         return training[self.eligible(target.rule_set, side)[training]]
 
     def enough_held_out(self, rule_set: RuleSet) -> bool:
-        """Return whether enough is held out on both sides of a group to tell what became of it."""
+        """Return whether both sides of a group have enough held-out rows or texts for a verdict."""
         test = self.split.parts.test
         counts = [self.eligible(rule_set, side)[test].sum() for side in get_args(Side)]
         return bool(min(counts) >= LEAST_HELD_OUT)
 
     @abstractmethod
     def source(self, index: int, side: Side) -> Source:
-        """Return what samples of one side of a target, given by its index, are drawn from."""
+        """Return the source of the samples of one side of a target, given by its index."""
 
     def sample(
         self,
@@ -244,7 +247,7 @@ class Material(ABC):
         parameters: MitigationParameters,
         generator: np.random.Generator,
     ) -> CounterSamples:
-        """Generate samples of a kind of one side of a target, given by its index."""
+        """Return samples of a kind of one side of a target, given by its index."""
         return draw_samples(
             self.source(index, side),
             model,
@@ -270,7 +273,7 @@ class Material(ABC):
         run: int,
         wanted: int,
     ) -> tuple[CounterSamples, ...]:
-        """Generate samples of a kind, so many wanted of each side of each target that gets some.
+        """Return samples of a kind, `wanted` of each side of each target that gets some.
 
         `gaps` are the targets' scores, which shifted samples are to close; each run, from 1, draws
         others. Raises a :class:`DataError` if there is nothing to make samples from.
@@ -316,14 +319,14 @@ class Material(ABC):
         run: int,
         wanted: int,
     ) -> tuple[CounterSamples, ...]:
-        """Generate samples that counter control effects; none for rows.
+        """Return samples that counter control effects; none for rows.
 
-        In `gaps` and among the targets' places they stand behind the groups.
-
-        On the side of the group are variants with the terms, on the other those with the controls.
-        As for groups of texts, the first alone are taken if it is not said.
+        `gaps` has the scores of the groups, and behind them those of the control effects. On the
+        side of the group are variants with the terms, on the other side those with the controls.
+        The default is the side of the group alone, as for groups of texts.
         """
-        pools, choice = list[CounterSamples](), parameters.side
+        pools: list[CounterSamples] = []
+        choice = parameters.side
         sides: tuple[Side, ...] = get_args(Side) if choice == "both" else ("group",)
         sides = ("rest",) if choice == "rest" else sides
         for index, target in enumerate(self.controls, start=len(self.targets)):
@@ -350,8 +353,12 @@ class Material(ABC):
         return tuple(pools)
 
     @abstractmethod
-    def measure(self, indices: Places, *, max_queries: int) -> Callable[[Any], Estimates]:
-        """Return what measures the targets' rates on some rows or texts, for any model."""
+    def measure(self, indices: Places, *, max_queries: int) -> RateMeasure:
+        """Return a function from a model to the targets' neighbourhood rates, at the given places.
+
+        Of rows these are rates over their neighbours, of texts over variants with terms put in.
+        `max_queries` bounds what a model is asked; beyond that, draws are asked about.
+        """
 
     def audit(
         self,
@@ -361,13 +368,14 @@ class Material(ABC):
         parameters: AuditParameters | None = None,
         progress: Progress | None = None,
     ) -> Findings:
-        """Audit a model on some rows or texts, if not said otherwise for a comparison.
+        """Audit a model on some rows or texts.
 
-        Then groups are judged on a part of the data if they are large enough for a verdict.
+        Without `parameters` it is an audit for a comparison. Then on a part of the data `min_rows`,
+        where it applies, is at most :data:`LEAST_HELD_OUT`.
         """
         chosen = parameters or self.audit_parameters
-        part = parameters is None and len(indices) < len(self.audited)
-        if part and (chosen.theta is None or chosen.min_rows):
+        is_part = parameters is None and len(indices) < len(self.audited)
+        if is_part and (chosen.theta is None or chosen.min_rows):
             least = min(chosen.min_rows or LEAST_HELD_OUT, LEAST_HELD_OUT)
             chosen = replace(chosen, min_rows=least)
         return self._audit(model, indices, chosen, progress)
@@ -383,37 +391,46 @@ class Material(ABC):
 
     @abstractmethod
     def group_sums(self, findings: Findings, indices: Places) -> GroupSums:
-        """Return what sums whole numbers over each group of an audit of some rows or texts."""
+        """Return a function that sums numbers over each group of an audit and its complement."""
 
     @property
     def estimand(self) -> Estimand:
         """Which rates the audit speaks of."""
         return self.audit_parameters.estimand
 
-    def rates(self, indices: Places, *, max_queries: int) -> Callable[[Any], Estimates]:
-        """Return what finds the targets' rates that the audit speaks of, for any model."""
+    def rates(self, indices: Places, *, max_queries: int) -> RateMeasure:
+        """Return a function from a model to the targets' rates of the audit's :attr:`estimand`.
+
+        These are :meth:`observed` rates, or else those of :meth:`measure`.
+        """
         if self.estimand == "observed":
             return self.observed(indices)
         return self.measure(indices, max_queries=max_queries)
 
-    def observed(self, indices: Places) -> Callable[[Any], Estimates]:
-        """Return what finds the targets' rates on rows or texts as they are, for any model."""
-        sides = [
-            np.array([of_side(target)[indices] for target in self.targets])
-            for of_side in (self.members, self.complement)
-        ]
+    def observed(self, indices: Places) -> RateMeasure:
+        """Return a function from a model to the targets' rates on the rows or texts as they are."""
+        # Masks of shape (targets, places).
+        inside = np.array([self.members(target)[indices] for target in self.targets])
+        outside = np.array([self.complement(target)[indices] for target in self.targets])
 
-        def estimates(model: Any) -> Estimates:
+        def measure_observed(model: Any) -> Estimates:
             decisions = self.decisions(model, indices)
-            rows = [side.sum(axis=1) for side in sides]
-            favourable = [(side & decisions).sum(axis=1) for side in sides]
-            return counted_estimates(np.array([*rows, *favourable], dtype=np.int64))
+            counts = [
+                inside.sum(axis=1),
+                outside.sum(axis=1),
+                (inside & decisions).sum(axis=1),
+                (outside & decisions).sum(axis=1),
+            ]
+            return counted_estimates(np.array(counts, dtype=np.int64))
 
-        return estimates
+        return measure_observed
 
     @abstractmethod
     def row_shares(self, model: Any, indices: Places, *, max_queries: int) -> RowShares | None:
-        """Return what the measured rates are means of, row by row; None if draws were asked."""
+        """Return each row's share of favourable answers, whose means :meth:`measure` gives.
+
+        None if not all variants are asked about, but draws of them.
+        """
 
     def accuracy(self, model: Any, indices: Places) -> float:
         """Return the share of some rows or texts that a model labels as the data do."""
@@ -428,7 +445,8 @@ class Material(ABC):
         if choice == "both":
             return get_args(Side)
         # Where one side is small, few decisions must change there, which costs the least accuracy.
-        inside, outside = (len(self.seeds(target, side)) for side in get_args(Side))
+        inside = len(self.seeds(target, "group"))
+        outside = len(self.seeds(target, "rest"))
         if outside == 0 or (inside and inside < SMALL_SIDE * (inside + outside)):
             return ("group",)
         if inside == 0 or outside < SMALL_SIDE * (inside + outside):
@@ -436,7 +454,7 @@ class Material(ABC):
         return get_args(Side)
 
     def tried(self, kind: Kind, dosages: Sequence[Dosage]) -> Sequence[Dosage]:
-        """Return the numbers and weights of samples of a kind that are worth a retraining."""
+        """Return those dosages of a kind that are worth a retraining, of all that are given."""
         # Samples that the model labels so already move it little, however heavy they are.
         return [dosage for dosage in dosages if kind != "counter" or dosage.weight == 1]
 
@@ -478,5 +496,5 @@ class Material(ABC):
 
 
 def counter_label(target: Target, side: Side) -> bool:
-    """Return whether samples of a side that counter a target's discrimination are favourable."""
+    """Return the label of samples that counter a target's discrimination; True: the favourable."""
     return (target.direction == "less") == (side == "group")

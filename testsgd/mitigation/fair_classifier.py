@@ -27,7 +27,7 @@ from testsgd.mitigation.estimator_inputs import (
     two_class_tags,
     two_classes,
 )
-from testsgd.mitigation.frontier import STRENGTHS, Search, search_strengths
+from testsgd.mitigation.frontier import STRENGTHS, FrontierPoint, Search, search_strengths
 from testsgd.mitigation.retrained_estimator import Columns, fit_clone
 from testsgd.models.refitting.estimators import weight_parameter
 
@@ -46,7 +46,6 @@ def _estimator_has(name: str) -> Callable[[F], F]:
 
 
 # To mypy the base classes are of no type: scikit-learn has no annotations.
-# Scikit-learn has no annotations.
 class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier with a smaller worst difference over all groups, in selection rate by default.
 
@@ -199,7 +198,8 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         y = checked_labels(X, y)
         weights = checked_weights(X, sample_weight)
         columns = Columns.of(X)
-        search, inside = self._search(columns), self._inside()
+        search = self._search(columns)
+        inside = self._inside()
         if weight_parameter(inside) is None:
             raise ParameterError(
                 f"{type(inside).__name__}.fit takes no weights",
@@ -217,19 +217,23 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         if weights is not None and not weights.all():
             X, y, weights = rows_of(X, weights > 0), y[weights > 0], weights[weights > 0]
         inside = _seeded(inside, search.seed)
-        seen, favourable = self._seen(X), y == self.classes_[-1]
+        seen = self._seen(X)
+        favourable = y == self.classes_[-1]
         self.estimators_: list[Any] = []
-        self.frontier_, self.chosen_ = [], None
+        self.frontier_: list[FrontierPoint] = []
+        self.chosen_: FrontierPoint | None = None
         reason = "there is one label only"
         if len(self.classes_) == 2:
             frame = columns.frame(X)
-            found = search_strengths(
+            result = search_strengths(
                 inside, seen, frame, favourable, self.classes_, weights, search
             )
-            reason, self.frontier_, self.chosen_ = found.reason, list(found.points), found.chosen
+            reason = result.reason
+            self.frontier_ = list(result.points)
+            self.chosen_ = result.chosen
             self.estimators_ = [
                 fit_on_one_thread(inside, seen, self.classes_[labels.astype(np.intp)], costs)
-                for labels, costs in found.examples
+                for labels, costs in result.examples
             ]
         if reason:
             warnings.warn(f"the plain estimator was kept, for {reason}", UserWarning, stacklevel=2)
@@ -237,17 +241,50 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label that most models give each row, shape (n,)."""
+        """Return the label that most models give each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, features)
+            Rows with the columns that ``fit`` was given. If `blind`, the sensitive columns may be
+            missing, and play no part.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n,)
+            Labels of ``classes_``.
+
+        Raises
+        ------
+        ValueError
+            If X is of the wrong shape or contents, as any estimator raises it; a
+            ``NotFittedError`` before ``fit``.
+        """
         check_is_fitted(self)
         votes = self._votes(self._given(X))
         return np.asarray(self.classes_[votes.astype(np.intp)])
 
     @_estimator_has("predict_proba")
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each label, shape (n, 2), if the estimator does.
+        """Return the probability of each label; only if the estimator has this method.
 
         It is the mean over the models that give a row the label that it gets, so that this label
         is the more probable one.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, features)
+            As for :meth:`predict`.
+
+        Returns
+        -------
+        numpy.ndarray of float64, shape (n, 2)
+            The columns are in the order of ``classes_``.
+
+        Raises
+        ------
+        ValueError
+            As for :meth:`predict`.
         """
         check_is_fitted(self)
         given = self._given(X)

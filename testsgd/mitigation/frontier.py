@@ -36,7 +36,11 @@ _HOPELESS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class FrontierPoint:
-    """What a strength costs and brings, on rows that the models were not fitted to."""
+    """The accuracy and the worst difference of one strength, by cross-fitted decisions.
+
+    A row is decided on by models that were not fitted to it. :class:`FairClassifier` has one point
+    for each strength that it tried, in its ``frontier_``.
+    """
 
     strength: float  # What a difference of 1 costs, in errors of all rows.
     voters: int  # How many models vote.
@@ -57,13 +61,13 @@ class FrontierPoint:
 
     @property
     def reduction(self) -> float:
-        """How much smaller the worst difference is."""
+        """By how much the worst difference is smaller than with the plain estimator."""
         return abs(self.worst_before) - abs(self.worst_after)
 
 
 @dataclass(frozen=True)
 class Search:
-    """What the search over strengths is to keep to."""
+    """The settings of a search over strengths."""
 
     sensitive: tuple[str, ...]
     budget: float
@@ -131,7 +135,7 @@ def search_strengths(
     journal: Journal | None = None,
     advance: Callable[[int, int], None] | None = None,
 ) -> Searched:
-    """Play with one strength after another and choose the best that keeps the budget.
+    """Return the points of all strengths, and the best of those that keep the budget.
 
     `frame` holds the columns of X by name, and the sensitive ones even if X lacks them. `rates_of`
     gives what is compared, from which rows are counted; None: what the columns are is
@@ -160,10 +164,11 @@ def search_strengths(
         return Searched(reason="no group is treated differently")
     least = float(judge.accuracies(plain[None])[0]) - search.budget
 
-    # Rows without weight are as good as not there.
-    there = np.flatnonzero(counted)
+    # Rows without weight are in no part.
+    weighted_rows = np.flatnonzero(counted)
     part = np.full(len(frame), -1)
-    part[there] = np.random.default_rng(search.seed).permutation(len(there)) % _PARTS
+    generator = np.random.default_rng(search.seed)
+    part[weighted_rows] = generator.permutation(len(weighted_rows)) % _PARTS
     played: list[PlayedPoint] = []
     start = group_weights(rates.differences(plain)[0])
     for number, strength in enumerate(sorted(search.strengths)):
@@ -206,7 +211,7 @@ def search_strengths(
 
 
 class HasPoint(Protocol):
-    """Whatever a point of the frontier is of."""
+    """An object with the point of the frontier that it is of."""
 
     @property
     def point(self) -> FrontierPoint:

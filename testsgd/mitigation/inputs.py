@@ -1,4 +1,4 @@
-"""What a mitigation is given: rows or texts with labels, a model, and the audit of both."""
+"""The inputs of a mitigation: rows or texts with labels, a model, and the audit of both."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.mitigation.targets import Target, choose_targets
 from testsgd.mitigation.text_splits import TextMaterial
 from testsgd.models import LoadedModel, Split, load_text_model
-from testsgd.models.training_split import data_labels, split_data, unit_of
+from testsgd.models.training_split import data_labels, split_data
 from testsgd.rules import find_mentions
 from testsgd.scoring import Clusters
 
 
 @dataclass(frozen=True)
 class MitigationInputs:
-    """What a mitigation is given, checked."""
+    """The checked inputs of a mitigation: model, split data, settings and saved audit."""
 
     loaded: LoadedModel[Any]
     # The saved audit that names the groups, if there is one.
@@ -70,11 +70,11 @@ class MitigationInputs:
 
         An audit that was saved is made again, on all data, and checked to be the same.
         """
-        material, again = self.material, self.summary is not None
+        material = self.material
         seen = np.intersect1d(material.split.parts.seen, material.audited)
         findings = material.audit(
             self.loaded,
-            material.audited if again else seen,
+            seen if self.summary is None else material.audited,
             parameters=self.finding,
             progress=progress,
         )
@@ -94,7 +94,7 @@ class MitigationInputs:
         return material.with_targets(targets)
 
     def about(self, findings: Findings, targets: tuple[Target, ...]) -> dict[str, Any]:
-        """Describe the work, for the journal."""
+        """Return what identifies the mitigation in a journal: data, model, targets and settings."""
         audit = asdict(findings.parameters)
         del audit["jobs"]
         return {
@@ -119,7 +119,7 @@ def mitigation_inputs(
     limit: int | None = None,
     **parameters: Any,
 ) -> MitigationInputs:
-    """Find and check what a mitigation is given; see :func:`testsgd.mitigate`."""
+    """Return the checked inputs of a mitigation; the parameters are :func:`testsgd.mitigate`'s."""
     check_count("limit", limit, 1)
     summary = read_audit(audit)
     specification = resolve_specification(spec, favourable=favourable)
@@ -136,28 +136,41 @@ def mitigation_inputs(
         audit_settings = saved_parameters(summary, jobs=rest.get("jobs"))
     _check_no_holdout(audit_settings)
     check_repeatable(audit_settings, "a mitigation")
-    how: dict[str, Any] = {"favourable_given": favourable is not None, "threshold": threshold}
     seed = audit_settings.seed
     if isinstance(specification, TextSpecification):
         texts = find_texts(data, specification, limit=limit, seed=seed, training=data is None)
         sensitive = resolve_terms(terms, specification)
-        loaded: LoadedModel[Any] = load_text_model(model, specification, **how)
-        fingerprint, only = texts_fingerprint(texts), texts.training_only
+        loaded: LoadedModel[Any] = load_text_model(
+            model,
+            specification,
+            favourable_given=favourable is not None,
+            threshold=threshold,
+        )
+        fingerprint = texts_fingerprint(texts)
+        training_only = texts.training_only
         # An audit does not look at texts for training only.
-        audited = texts if only is None else texts.take(np.flatnonzero(~only))
+        audited = texts if training_only is None else texts.take(np.flatnonzero(~training_only))
         audited_fingerprint = texts_fingerprint(audited)
         mentions = find_mentions(texts.texts, sensitive)
         rows: Table | Texts = texts
         units: Clusters | None = text_clusters(texts, mentions)
-        make: Callable[..., Material] = partial(TextMaterial, texts, mentions)
+        new_material: Callable[..., Material] = partial(TextMaterial, texts, mentions)
     else:
         check_no_terms(terms, specification)
         loaded, table = find_model_and_table(
-            model, data, specification, limit=limit, seed=seed, **how
+            model,
+            data,
+            specification,
+            favourable_given=favourable is not None,
+            threshold=threshold,
+            limit=limit,
+            seed=seed,
         )
-        fingerprint = audited_fingerprint = table_fingerprint(table)
-        rows, units = table, None if table.clusters is None else Clusters.of(table.clusters)
-        make = partial(TableMaterial, table)
+        fingerprint = table_fingerprint(table)
+        audited_fingerprint = fingerprint
+        rows = table
+        units = None if table.clusters is None else Clusters.of(table.clusters)
+        new_material = partial(TableMaterial, table)
     if summary is not None:
         check_same_data(summary, audited_fingerprint)
         check_same_model(summary, name=loaded.model.name, file_sha256=loaded.file_sha256)
@@ -165,9 +178,14 @@ def mitigation_inputs(
     split = split_of(
         rows, labels, units, fingerprint, loaded, seed=settings.seed, unseen=summary is None
     )
-    material = make(labels.astype(bool), split, (), audit_settings)
-    finding = finding_parameters(audit_settings)
-    return MitigationInputs(loaded, summary, settings, finding, material, fingerprint)
+    return MitigationInputs(
+        loaded=loaded,
+        summary=summary,
+        settings=settings,
+        finding=finding_parameters(audit_settings),
+        material=new_material(labels.astype(bool), split, (), audit_settings),
+        fingerprint=fingerprint,
+    )
 
 
 def split_of(
@@ -180,16 +198,19 @@ def split_of(
     seed: int,
     unseen: bool,
 ) -> DataSplit:
-    """Split the data as the model's own training did, if its card says how; else by a seed.
+    """Return a split of the data, as the model's training had it if its card names the seed.
+
+    Else the split is drawn with `seed`.
 
     `units`: which rows or texts belong together; `fingerprint`: of all the data, as a card names
     it; `unseen`: whether groups are found without the held-out rows.
     """
-    known, one = loaded.card.get("seed"), unit_of(data)
-    if isinstance(known, int) and loaded.card.get("data fingerprint") == fingerprint:
-        parts, repeats = _independent(split_data(data, labels, known), units, data)
-        source = f"as in the training of the original, by its model card (seed {known})"
-        return DataSplit(parts, source, unseen=unseen, repeats=repeats, seed=known)
+    card_seed = loaded.card.get("seed")
+    one = data.unit
+    if isinstance(card_seed, int) and loaded.card.get("data fingerprint") == fingerprint:
+        parts, repeats = _independent(split_data(data, labels, card_seed), units, data)
+        source = f"as in the training of the original, by its model card (seed {card_seed})"
+        return DataSplit(parts, source, unseen=unseen, repeats=repeats, seed=card_seed)
     parts, repeats = _independent(split_data(data, labels, seed), units, data)
     return DataSplit(
         parts,
@@ -206,14 +227,15 @@ def split_of(
 
 
 def _independent(parts: Split, units: Clusters | None, data: Table | Texts) -> tuple[Split, int]:
-    """Leave out held-out rows or texts that repeat one another or the others; count them.
+    """Return the parts with one held-out row or text for each new unit, and how many are left out.
 
-    What a model has learnt from says nothing new, and what is there twice is known once: so the
-    intervals of everything that is measured on the rest may take them for independent.
+    Rows or texts of one unit are not independent. So those whose unit is trained on are left out,
+    and of each other unit one stays: the intervals of what is measured there assume independence.
     """
     if units is None:
         return parts, 0
-    unit, one = units.of_row, unit_of(data)
+    unit = units.of_row
+    one = data.unit
     fresh = parts.test[~np.isin(unit[parts.test], unit[parts.seen])]
     test = np.sort(fresh[np.unique(unit[fresh], return_index=True)[1]])
     if not len(test):
@@ -228,7 +250,7 @@ def _independent(parts: Split, units: Clusters | None, data: Table | Texts) -> t
 def _mitigation_parameters(
     parameters: Mapping[str, Any],
 ) -> tuple[MitigationParameters, dict[str, Any]]:
-    """Take a mitigation's own parameters out of all; the rest are an audit's."""
+    """Return a mitigation's own parameters, and the others, which are an audit's."""
     own = {item.name for item in fields(MitigationParameters)}
     known = own | {item.name for item in fields(AuditParameters)}
     for name in parameters:

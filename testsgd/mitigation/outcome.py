@@ -42,12 +42,12 @@ class CurvePoint(Part):
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How a model does, as far as a mitigation looks."""
+class Performance:
+    """A model's accuracy on the held-out rows or texts, and its rates of the targets."""
 
     accuracy: float  # On the held-out rows or texts.
-    # The mean of the accuracies on those of either label: a model that says the same of
-    # everybody has one half.
+    # The mean of the accuracies on those of either label: a model that gives all the same label
+    # has one half.
     balanced_accuracy: float
     favourable_share: float  # How many of them get the favourable label.
     # The targets' rates, by the audit's estimand, on all audited rows or texts, and on those
@@ -58,7 +58,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """One run."""
+    """The samples, the candidates and the chosen model of one run."""
 
     run: int  # From 1.
     seed: int  # Of its retrainings.
@@ -69,7 +69,7 @@ class RunOutcome:
     # stands in for it.
     chosen: Candidate | None
     model: LoadedModel[Any]  # The chosen candidate's model, or the original.
-    standing: Standing  # How that model does.
+    standing: Performance  # How that model does.
     audit: AuditComparison  # Its audit of all rows or texts beside the original's.
     seconds: float  # Wall-clock time.
 
@@ -83,7 +83,7 @@ class RunOutcome:
 
 @dataclass(frozen=True)
 class Alternative:
-    """What else one might do, on the same splits."""
+    """The figures of another method, on the same splits."""
 
     name: str  # One of :data:`testsgd.mitigation.ALTERNATIVES`.
     # Whether there are figures.
@@ -99,13 +99,13 @@ class Alternative:
 
 @dataclass(frozen=True, kw_only=True)
 class MitigationOutcome:
-    """What a mitigation did and found."""
+    """Everything a mitigation computed: its runs, the model that is kept, and the comparisons."""
 
     parameters: MitigationParameters  # What the user asked for.
     material: Material  # The rows or texts, with the targets.
     original: LoadedModel[Any]  # The model that was audited.
     before: Findings  # Its audit of all rows or texts.
-    standing: Standing  # How it does.
+    standing: Performance  # How it does.
     # Its score for each target on the rows that candidates were chosen by.
     before_choice: tuple[float, ...]
     # How the accuracy that candidates lose was found, see
@@ -152,14 +152,24 @@ class MitigationOutcome:
         return samples_frame(pools, self.material.specification, self.material.all_targets)
 
     def write_model(self, folder: Path | str, about: Mapping[str, Any] | None = None) -> list[Path]:
-        """Write the kept model with its card, which says `about` it besides; return the files.
+        """Write the kept model with its card, and return the files.
 
-        There are none if the original is kept.
+        Parameters
+        ----------
+        folder : path-like
+            The folder that the files are put into.
+        about : mapping, optional
+            Further entries of the card.
+
+        Returns
+        -------
+        list of pathlib.Path
+            The files written; none if the original is kept.
         """
         if self.kept is None or self.kept.chosen is None:
             return []
-        told = {**self._about(self.kept, self.kept.chosen), **(about or {})}
-        return self.refitter.write(self.kept.model.model, Path(folder), told)
+        card = {**self._about(self.kept, self.kept.chosen), **(about or {})}
+        return self.refitter.write(self.kept.model.model, Path(folder), card)
 
     def _about(self, kept: RunOutcome, chosen: Candidate) -> Mapping[str, Any]:
         """Return for the model card where the model is from."""

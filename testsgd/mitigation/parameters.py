@@ -161,7 +161,21 @@ class MitigationParameters(Parameters):
         return 1 if self.group is None else self.group
 
     def sizes(self, training: int) -> tuple[int, ...]:
-        """Return the numbers of samples to try, ascending, for so many training rows or texts."""
+        """Return the numbers of samples to try, ascending.
+
+        They grow geometrically from `fewest_samples` to `largest_share` of the training data, in
+        `steps` steps; equal ones are tried once.
+
+        Parameters
+        ----------
+        training : int
+            How many rows or texts are trained on.
+
+        Returns
+        -------
+        tuple of int
+            At most `steps` different numbers.
+        """
         # Not for the help of a command.
         import numpy as np
 
@@ -172,7 +186,23 @@ class MitigationParameters(Parameters):
         )
 
     def dosages(self, training: int) -> tuple[Dosage, ...]:
-        """Return the numbers and weights of samples to try, for so many training rows or texts."""
+        """Return the numbers and weights of samples to try, in order.
+
+        Parameters
+        ----------
+        training : int
+            How many rows or texts are trained on.
+
+        Returns
+        -------
+        tuple of Dosage
+            Those of :meth:`sizes` with the weight 1, then the largest with larger weights.
+
+        Examples
+        --------
+        >>> MitigationParameters(steps=2).dosages(1000)[1:3]
+        (Dosage(count=100, weight=1.0), Dosage(count=100, weight=1.6))
+        """
         sizes = self.sizes(training)
         return (
             *(Dosage(size) for size in sizes),

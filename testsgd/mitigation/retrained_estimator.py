@@ -29,7 +29,7 @@ from testsgd.errors import DataError, ParameterError
 from testsgd.mitigation.candidate_evaluation import Evaluator
 from testsgd.mitigation.data_splits import DataSplit
 from testsgd.mitigation.parameters import Kind, MitigationParameters
-from testsgd.mitigation.run import Work, search_once
+from testsgd.mitigation.run import RunSetup, search_once
 from testsgd.mitigation.samples import CounterSamples
 from testsgd.mitigation.search import Candidate
 from testsgd.mitigation.table_splits import TableMaterial
@@ -45,7 +45,7 @@ FAVOURABLE, OTHER = "favourable", "other"
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of X are called and hold."""
+    """The names and types of the columns of X."""
 
     # Of X's own, as text; ``x0``, ``x1``, ... in an array.
     names: tuple[str, ...]
@@ -56,7 +56,7 @@ class Columns:
 
     @classmethod
     def of(cls, X: Any) -> Columns:
-        """Return what the columns of X are called and hold."""
+        """Return the names and types of the columns of X."""
         if not isinstance(X, pd.DataFrame):
             return cls(tuple(f"x{index}" for index in range(X.shape[1])), None, (X.dtype,))
         names = tuple(str(label) for label in X.columns)
@@ -114,7 +114,7 @@ class Columns:
 def rows_table(
     frame: pd.DataFrame, favourable: NDArray[np.bool_], sensitive: Collection[str]
 ) -> Table | None:
-    """Describe rows by what they hold, for an audit.
+    """Return rows as a table with a description of their columns, for an audit.
 
     Numbers range from the lowest to the highest that occurs, and in bins of round limits if they
     are sensitive; but sensitive numbers of which there are only two, and whatever is no number, are
@@ -140,7 +140,7 @@ def rows_table(
 
 
 def _feature(column: pd.Series[Any], name: str, sensitive: bool) -> dict[str, Any]:
-    """Describe one column."""
+    """Return the entry of a column in a description of the data."""
     if pd.api.types.is_any_real_numeric_dtype(column):
         numbers = as_floats(column)
         known = np.unique(numbers[~np.isnan(numbers)])
@@ -170,7 +170,7 @@ def _feature(column: pd.Series[Any], name: str, sensitive: bool) -> dict[str, An
 
 
 def _in_order(column: pd.Series[Any], uniques: list[Any]) -> list[Any]:
-    """Put a column's values in the order of its categories, or sort them."""
+    """Return a column's values in the order of its categories, or sorted."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         present = set(column.cat.remove_unused_categories().cat.categories)
         return [value for value in uniques if value in present]
@@ -181,7 +181,7 @@ def _in_order(column: pd.Series[Any], uniques: list[Any]) -> list[Any]:
 
 
 def _numeric(known: NDArray[np.float64], sensitive: bool) -> dict[str, Any]:
-    """Describe a column of at least two different numbers, given ascending."""
+    """Return the entry of a column of numbers; `known` are its at least two, ascending."""
     whole = bool((known % 1 == 0).all())
     low, high = float(known[0]), float(known[-1])
     described: dict[str, Any] = {
@@ -212,8 +212,8 @@ def round_edges(low: float, high: float) -> list[float]:
 # On fewer validation rows a loss of accuracy could not be told from none.
 LEAST_VALIDATION = 30
 
-# Groups before and after whose scores are told.
-_TOLD = 5
+# Groups before and after whose scores are given.
+_LISTED_GROUPS = 5
 
 
 class EstimatorRows:
@@ -283,7 +283,7 @@ class ClassifierRefitter:
     def refit(
         self, extra: Examples | None, *, seed: int, **instead: Any
     ) -> Iterator[Stage[EstimatorRows]]:
-        """Fit a clone, give it as the only stage. Its random state is the estimator's own."""
+        """Fit a clone and yield it as the only stage; its random state is the estimator's own."""
         examples = self._training.instead(**instead)
         if extra is not None:
             examples = examples.join(extra)
@@ -297,7 +297,7 @@ class ClassifierRefitter:
 
 
 def fit_clone(estimator: Any, X: Any, y: NDArray[Any], weights: NDArray[np.float64] | None) -> Any:
-    """Fit a clone of an estimator."""
+    """Return a clone of an estimator, fitted with weights if there are any."""
     fitted = clone(estimator)
     if weights is None:
         return fitted.fit(X, y)
@@ -315,7 +315,7 @@ def fit_clone(estimator: Any, X: Any, y: NDArray[Any], weights: NDArray[np.float
 
 @dataclass(frozen=True)
 class Attempt:
-    """What came of the samples."""
+    """The group, the candidates and the estimator that samples led to, or why there are none."""
 
     # Why the estimator is to be fitted without any; empty if it is not.
     reason: str
@@ -331,7 +331,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user of the classifier chose."""
+    """The checked parameters of the classifier."""
 
     sensitive: tuple[str, ...]
     validation_share: float
@@ -348,7 +348,9 @@ def attempt(
     weights: NDArray[np.float64] | None,
     settings: Settings,
 ) -> Attempt:
-    """Counter the discrimination of the group that an estimator treats most differently.
+    """Retrain an estimator with samples that counter its discrimination of one group.
+
+    The group is the one that the parameters name by its rank, or the first of the audit.
 
     The estimator is not fitted; the last of the classes is the favourable label.
     """
@@ -388,21 +390,35 @@ def attempt(
         max_balanced_drop=settings.mitigation.max_balanced_drop,
     )
     try:
-        found = search_once(Work(loaded, refitter, material, settings.mitigation, evaluator))
+        result = search_once(
+            RunSetup(
+                original=loaded,
+                refitter=refitter,
+                material=material,
+                parameters=settings.mitigation,
+                evaluator=evaluator,
+            )
+        )
     except DataError as error:
         return Attempt(error.what)
-    none = (
+    nothing_kept = (
         f"no number of samples lowered the score of {targets[0].rule_set.text} and kept the "
         f"accuracy within {settings.mitigation.max_accuracy_drop:g} points"
     )
-    reason, kept = ("", found.model.estimator) if found.model else (none, None)
-    return Attempt(reason, targets[0], found.candidates, found.chosen, kept, findings)
+    return Attempt(
+        reason=nothing_kept if result.model is None else "",
+        target=targets[0],
+        candidates=result.candidates,
+        chosen=result.chosen,
+        estimator=None if result.model is None else result.model.estimator,
+        before=findings,
+    )
 
 
 def split_rows(
     frame: pd.DataFrame, favourable: NDArray[np.bool_], share: float, seed: int
 ) -> DataSplit | None:
-    """Set some rows apart for validation; None if there are too few.
+    """Return a split that sets some rows apart for validation; None if there are too few.
 
     A category that no training row has would be unknown to the estimator; its rows are trained on.
     """
@@ -427,19 +443,24 @@ def split_rows(
     return DataSplit(parts, f"{share:.0%} of the rows, drawn by chance, for validation")
 
 
-def told_scores(
+def worst_group_scores(
     attempted: Attempt, estimator: Any, columns: Columns, favourable: Any, audit: AuditParameters
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the scores before and after of the groups treated most differently before or after."""
-    before, target = attempted.before, attempted.target
+    """Return the scores of the target and of the worst groups, before and after.
+
+    The worst groups are those with the highest scores before or after; each score is by the name of
+    its group.
+    """
+    before = attempted.before
+    target = attempted.target
     if before is None or target is None:
         return {}, {}
     model = LoadedModel(EstimatorRows(estimator, columns, favourable))
     after = run_audit(model, before.table, audit, own_effects=False)
-    worst = dict.fromkeys([*worst_groups(before, _TOLD), *worst_groups(after, _TOLD)])
-    names = {group: before.rule_set(group).text for group in {target.group: None, **worst}}
-    first, second = (
-        {name: float(findings.estimates.score[group]) for group, name in names.items()}
-        for findings in (before, after)
+    worst = dict.fromkeys(
+        [*worst_groups(before, _LISTED_GROUPS), *worst_groups(after, _LISTED_GROUPS)]
     )
-    return first, second
+    names = {group: before.rule_set(group).text for group in {target.group: None, **worst}}
+    scores_before = {name: float(before.estimates.score[group]) for group, name in names.items()}
+    scores_after = {name: float(after.estimates.score[group]) for group, name in names.items()}
+    return scores_before, scores_after

@@ -13,7 +13,7 @@ import numpy as np
 
 from testsgd.auditing import Findings, Progress, compare_audits
 from testsgd.errors import DataError
-from testsgd.mitigation.alternatives import CurveMeasure, Setting, try_alternatives
+from testsgd.mitigation.alternatives import CurveMeasure, MethodSetup, try_alternatives
 from testsgd.mitigation.candidate_evaluation import (
     Evaluator,
     Written,
@@ -24,7 +24,7 @@ from testsgd.mitigation.control_effects import ControlChanges, shared_control_co
 from testsgd.mitigation.cross_validation import Build, CrossValidation, cross_validate
 from testsgd.mitigation.data_splits import CANDIDATE_QUERIES, Material
 from testsgd.mitigation.journal import Journal
-from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome, Standing
+from testsgd.mitigation.outcome import Alternative, MitigationOutcome, Performance, RunOutcome
 from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
 from testsgd.mitigation.samples import CounterSamples
 from testsgd.mitigation.search import Search, SearchResult, worst_of
@@ -37,8 +37,8 @@ from testsgd.models.refitting.networks import NetworkRefitter
 
 
 @dataclass(frozen=True)
-class Work:
-    """What every run of a mitigation has in common."""
+class RunSetup:
+    """The model, data, settings and judge that all runs of a mitigation share."""
 
     original: LoadedModel[Any]
     refitter: Trainer[Any]
@@ -48,8 +48,8 @@ class Work:
 
 
 @dataclass(frozen=True)
-class _Found:
-    """What a run found before the held-out rows are looked at."""
+class _SearchedRun:
+    """The samples and candidates of one run, before the held-out rows are looked at."""
 
     run: int
     seed: int
@@ -70,7 +70,7 @@ def run_mitigation(
     journal: Journal | None = None,
     progress: Progress | None = None,
 ) -> MitigationOutcome:
-    """Retrain a model until it treats the targets of its audit `before` more alike.
+    """Retrain a model to lower its differences between the targets of the audit `before`.
 
     `build` makes other refitters of the same kind: with it small tables are judged by repeated
     cross-validation, and other methods, named by `compare`, can be tried. Raises a
@@ -90,9 +90,13 @@ def run_mitigation(
         )
     validated: CrossValidation | None = None
     # What stands in for the original in a fold must be what its retraining begins with.
-    again = isinstance(refitter, (NetworkRefitter, EstimatorRefitter))
-    few = evaluator.by_probabilities and again
-    if few and build is not None and isinstance(material, TableMaterial):
+    trained_anew = isinstance(refitter, (NetworkRefitter, EstimatorRefitter))
+    if (
+        evaluator.by_probabilities
+        and trained_anew
+        and build is not None
+        and isinstance(material, TableMaterial)
+    ):
         with _timed(seconds, "cross-validation"):
             validated = cross_validate(
                 original,
@@ -104,7 +108,8 @@ def run_mitigation(
             )
     kinds = material.wanted_kinds(parameters)
     steps = sum(len(material.wanted_dosages(parameters, kind)) for kind in kinds)
-    total, done = parameters.runs * steps, 0
+    total = parameters.runs * steps
+    done = 0
 
     def advance(by: int = 1) -> None:
         nonlocal done
@@ -113,9 +118,16 @@ def run_mitigation(
             progress("retraining", done, total)
 
     with _timed(seconds, "retraining"):
-        work, searches = Work(original, refitter, material, parameters, evaluator), []
+        setup = RunSetup(
+            original=original,
+            refitter=refitter,
+            material=material,
+            parameters=parameters,
+            evaluator=evaluator,
+        )
+        searches: list[_SearchedRun] = []
         for run in range(1, parameters.runs + 1):
-            searches.append(_search(work, run, journal, advance, validated))
+            searches.append(_search(setup, run, journal, advance, validated))
             # Steps that were not needed are done too.
             advance(run * steps - done)
 
@@ -124,22 +136,32 @@ def run_mitigation(
     # as an audit may make, so that the figures are the audits'.
     allowed = before.parameters.budget(CANDIDATE_QUERIES)
     with _timed(seconds, "audits after"):
-        stand = _stand(material, allowed)
-        standing = stand(original.model)
+        performance_of = _performance_measure(material, allowed)
+        performance = performance_of(original.model)
         if reference is not original.model:
-            standing = replace(
-                stand(reference), everywhere=standing.everywhere, held_out=standing.held_out
+            performance = replace(
+                performance_of(reference),
+                everywhere=performance.everywhere,
+                held_out=performance.held_out,
             )
         runs = tuple(
-            _outcome(original, before, standing, stand, material, found) for found in searches
+            _outcome(original, before, performance, performance_of, material, searched)
+            for searched in searches
         )
         held_out = material.split.parts.test
-        held_out_before = held_out_after = material.audit(original, held_out)
-        judging = _Judging(work, reference, held_out_before, allowed, validation=validated is None)
-        judged = judging.first_that_keeps(_by_score(runs))
-        kept = written = effects = None
+        held_out_before = material.audit(original, held_out)
+        held_out_after = held_out_before
+        judge = _HeldOutJudge(
+            setup, reference, held_out_before, allowed, validation=validated is None
+        )
+        judged = judge.first_that_keeps(_by_score(runs))
+        kept: RunOutcome | None = None
+        written: Written | None = None
+        effects: SideEffects | None = None
         if judged is not None:
-            kept, written, effects = judged.run, judged.written, judged.side_effects
+            kept = judged.run
+            written = judged.written
+            effects = judged.side_effects
             held_out_after = material.audit(kept.model, held_out)
         controls = _control_changes(original, kept, written, material, allowed)
         shown = searches[0 if kept is None else kept.run - 1].result
@@ -149,14 +171,22 @@ def run_mitigation(
     alternatives: tuple[Alternative, ...] = ()
     if compare and build is not None:
         with _timed(seconds, "other methods"):
-            setting = Setting(original, material, evaluator, stand, parameters, build, measure)
-            alternatives = try_alternatives(compare, setting, progress=progress)
+            methods = MethodSetup(
+                original=original,
+                material=material,
+                evaluator=evaluator,
+                performance_of=performance_of,
+                parameters=parameters,
+                build=build,
+                measure=measure,
+            )
+            alternatives = try_alternatives(compare, methods, progress=progress)
     return MitigationOutcome(
         parameters=parameters,
         material=material,
         original=original,
         before=before,
-        standing=standing,
+        standing=performance,
         before_choice=tuple(evaluator.before_scores if validated is None else validated.before),
         evaluated_by=evaluator.judged_by if validated is None else "cross-validation",
         refitter=refitter,
@@ -197,7 +227,7 @@ def _control_changes(
 
 @contextmanager
 def _timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
-    """Note how many seconds a block takes."""
+    """Measure how many seconds a block takes, and put them into `seconds` under the phase."""
     started = time.perf_counter()
     yield
     seconds[phase] = time.perf_counter() - started
@@ -209,10 +239,10 @@ def reference_model(
     material: Material,
     parameters: MitigationParameters,
 ) -> Any:
-    """Return the model whose accuracy is not to be lost.
+    """Return the model that losses of accuracy are measured against.
 
-    It is the original; but where that may have learnt from the rows that it is judged on, and is
-    fitted anew anyway, the same fitted to the training rows alone.
+    It is the original. But the original may have learnt from the rows that it is judged on. If that
+    is so, and its kind is fitted anew anyway, it is the original fitted to the training rows alone.
     """
     if material.split.known or refitter.goes_on:
         return original.model
@@ -220,27 +250,30 @@ def reference_model(
     return stages[-1].model
 
 
-def search_once(work: Work) -> SearchResult[Any]:
-    """Do one run up to the choice of a candidate, and look at no held-out rows."""
-    return _search(work, 1, Journal(None, {}), lambda: None).result
+def search_once(setup: RunSetup) -> SearchResult[Any]:
+    """Return the candidates and the choice of one run, which looks at no held-out rows."""
+    return _search(setup, 1, Journal(None, {}), lambda: None).result
 
 
 def _search(
-    work: Work,
+    setup: RunSetup,
     run: int,
     journal: Journal,
     advance: Callable[[], None],
     validated: CrossValidation | None = None,
-) -> _Found:
-    """Do one run up to the choice: one kind of samples after the other."""
-    material, parameters, evaluator = work.material, work.parameters, work.evaluator
-    started, seed = time.perf_counter(), run_seed(parameters, run)
+) -> _SearchedRun:
+    """Try one kind of samples after the other, and return the candidates and the choice."""
+    material = setup.material
+    parameters = setup.parameters
+    evaluator = setup.evaluator
+    started = time.perf_counter()
+    seed = run_seed(parameters, run)
     dosages = parameters.dosages(material.training_size)
     before = evaluator.before_scores if validated is None else validated.before
     search = Search(
-        work.refitter,
+        setup.refitter,
         evaluator,
-        refuse=evaluator.refuses if validated is None else evaluator.refuses_trained,
+        refuse=evaluator.refuses if validated is None else evaluator.refuses_on_training_rows,
         figures=None if validated is None else validated.figures,
         max_accuracy_drop=parameters.max_accuracy_drop,
         journal=journal,
@@ -253,9 +286,9 @@ def _search(
         try:
             pools[kind] = tuple(
                 pool
-                for make in (material.pools, material.control_pools)
-                for pool in make(
-                    work.original.model,
+                for draw_pools in (material.pools, material.control_pools)
+                for pool in draw_pools(
+                    setup.original.model,
                     parameters,
                     kind=kind,
                     gaps=evaluator.gaps,
@@ -278,7 +311,13 @@ def _search(
     if not pools and missing is not None:
         raise missing
     result = search.result(pools, seed=seed)
-    return _Found(run, seed, pools, result, time.perf_counter() - started)
+    return _SearchedRun(
+        run=run,
+        seed=seed,
+        pools=pools,
+        result=result,
+        seconds=time.perf_counter() - started,
+    )
 
 
 def run_seed(parameters: MitigationParameters, run: int) -> int:
@@ -286,17 +325,17 @@ def run_seed(parameters: MitigationParameters, run: int) -> int:
     return parameters.seed + run - 1
 
 
-def _stand(material: Material, max_queries: int) -> Callable[[Any], Standing]:
-    """Return what finds out how any model does."""
+def _performance_measure(material: Material, max_queries: int) -> Callable[[Any], Performance]:
+    """Return a function that measures a model's accuracy and its rates of the targets."""
     test = material.split.parts.test
     labels = material.favourable[test]
     everywhere = material.rates(material.audited, max_queries=max_queries)
     held_out = material.rates(test, max_queries=max_queries)
 
-    def stand(model: Any) -> Standing:
+    def performance_of(model: Any) -> Performance:
         decisions = material.decisions(model, test)
         right = decisions == labels
-        return Standing(
+        return Performance(
             accuracy=float(right.mean()),
             balanced_accuracy=float(
                 np.mean([right[labels == label].mean() for label in np.unique(labels)])
@@ -306,34 +345,36 @@ def _stand(material: Material, max_queries: int) -> Callable[[Any], Standing]:
             held_out=held_out(model),
         )
 
-    return stand
+    return performance_of
 
 
 def _outcome(
     original: LoadedModel[Any],
     before: Findings,
-    standing: Standing,
-    stand: Callable[[Any], Standing],
+    performance: Performance,
+    performance_of: Callable[[Any], Performance],
     material: Material,
-    found: _Found,
+    searched: _SearchedRun,
 ) -> RunOutcome:
-    """Measure and audit what a run chose."""
-    result = found.result
+    """Measure and audit the model that a run chose; `performance` is the original's."""
+    result = searched.result
     # A run without a candidate changes nothing.
-    model, after = original, before
+    model = original
+    after = before
     if result.model is not None:
         model = replace(original, model=result.model, file_sha256=None, card={})
-        standing, after = stand(result.model), material.audit(model, material.audited)
+        performance = performance_of(result.model)
+        after = material.audit(model, material.audited)
     return RunOutcome(
-        run=found.run,
-        seed=found.seed,
-        pools=found.pools,
+        run=searched.run,
+        seed=searched.seed,
+        pools=searched.pools,
         candidates=result.candidates,
         chosen=result.chosen,
         model=model,
-        standing=standing,
+        standing=performance,
         audit=compare_audits(before, after, least_increase=RISEN_BY),
-        seconds=found.seconds,
+        seconds=searched.seconds,
     )
 
 
@@ -344,8 +385,8 @@ def _by_score(runs: Sequence[RunOutcome]) -> list[RunOutcome]:
 
 
 @dataclass(frozen=True)
-class _Judged:
-    """A run's model, looked at on the held-out rows."""
+class _JudgedRun:
+    """A run, with its model compared with the original on the held-out rows."""
 
     run: RunOutcome
     written: Written
@@ -353,31 +394,34 @@ class _Judged:
 
 
 @dataclass(frozen=True)
-class _Judging:
-    """Looks at models on the held-out rows, one after the other."""
+class _HeldOutJudge:
+    """Judges the models of runs on the held-out rows, one after the other."""
 
-    work: Work
+    setup: RunSetup
     reference: Any  # The model whose accuracy is not to be lost.
     before: Findings  # The original model's audit of the held-out rows.
     max_queries: int
     _: KW_ONLY
     validation: bool  # Whether the validation rows are enough to judge by.
 
-    def first_that_keeps(self, runs: Sequence[RunOutcome]) -> _Judged | None:
-        """Find the first run whose model keeps the guard there.
+    def first_that_keeps(self, runs: Sequence[RunOutcome]) -> _JudgedRun | None:
+        """Return the first run whose model keeps the guard on the held-out rows.
 
         If none does, the first that keeps the budgets of accuracy; if none does that, the first.
         """
-        looked = list[_Judged]()
+        judged_runs: list[_JudgedRun] = []
         for run in runs:
-            judged = self._judge(run, len(looked) + 1)
-            looked.append(judged)
+            judged = self._judge(run, len(judged_runs) + 1)
+            judged_runs.append(judged)
             if self._within(judged) and not judged.side_effects.harmful:
                 return judged
-        return next(filter(self._within, looked), looked[0] if looked else None)
+        return next(filter(self._within, judged_runs), judged_runs[0] if judged_runs else None)
 
-    def _judge(self, run: RunOutcome, looked: int) -> _Judged:
-        material, original, model = self.work.material, self.work.original.model, run.model.model
+    def _judge(self, run: RunOutcome, looked: int) -> _JudgedRun:
+        """Compare a run's model with the original; it is the `looked`-th looked at, from 1."""
+        material = self.setup.material
+        original = self.setup.original.model
+        model = run.model.model
         held_out = material.split.parts.test
         written = compare_written(
             original, self.reference, model, material, max_queries=self.max_queries, looked=looked
@@ -388,16 +432,16 @@ class _Judging:
             original=material.decisions(original, held_out),
             reference=material.decisions(self.reference, held_out),
             written=material.decisions(model, held_out),
-            allowed=self.work.parameters.max_side_effect,
-            allowed_loss=self.work.parameters.max_group_accuracy_drop / 100,
+            allowed=self.setup.parameters.max_side_effect,
+            allowed_loss=self.setup.parameters.max_group_accuracy_drop / 100,
             confidence=material.audit_parameters.confidence,
-            seed=self.work.parameters.seed,
+            seed=self.setup.parameters.seed,
         )
-        return _Judged(run, written, effects)
+        return _JudgedRun(run, written, effects)
 
-    def _within(self, judged: _Judged) -> bool:
+    def _within(self, judged: _JudgedRun) -> bool:
         """Return whether a model keeps the budgets of accuracy, and is not one-sided."""
-        parameters = self.work.parameters
+        parameters = self.setup.parameters
         return judged.written.keeps(
             max_accuracy_drop=parameters.max_accuracy_drop,
             max_balanced_drop=parameters.max_balanced_drop,

@@ -46,7 +46,7 @@ MOST_ANCHORED = 20_000
 # Scores nearer to 0 and 1 are taken for this: the odds of a certain one cannot be moved.
 _CERTAIN = 1e-4
 
-# So far beyond the boundary go those that just cross it, in log-odds.
+# How far beyond the boundary those go that just cross it, in log-odds.
 _JUST = 1e-9
 
 # No chance is smaller: else a member that the model is sure of could never be drawn.
@@ -55,7 +55,7 @@ _LEAST_CHANCE = 1e-9
 
 # Samples that a model is asked about at once: never fewer than these, never more.
 _FEWEST, _MOST = 256, 16_384
-# So many draws, or so many times the draws allowed, are shuffled whole.
+# This number of draws, or this multiple of the draws allowed, is shuffled whole.
 _SHUFFLED, _TIMES = 1 << 16, 4
 
 
@@ -114,7 +114,7 @@ def find_samples(
 
 
 def drawing_order(generator: np.random.Generator, draws: int, most: int) -> NDArray[np.int64]:
-    """Return at most so many of the numbers of all draws, none twice, in random order."""
+    """Return at most `most` of the numbers 0 to `draws` - 1, none twice, in random order."""
     if draws <= max(_SHUFFLED, _TIMES * most):
         return generator.permutation(draws)[:most].astype(np.int64)
     # Among four times as many numbers, two draws for each one wanted leave enough different ones.
@@ -123,7 +123,7 @@ def drawing_order(generator: np.random.Generator, draws: int, most: int) -> NDAr
 
 
 def scores_of(model: Any, inputs: Inputs) -> NDArray[np.float64] | None:
-    """Ask a model for its scores of the favourable label; None if it tells labels only."""
+    """Return a model's scores of the favourable label; None if it gives labels only."""
     scorer: Callable[[Inputs], NDArray[np.float64] | None] | None = getattr(model, "scores", None)
     return None if scorer is None else scorer(inputs)
 
@@ -131,14 +131,14 @@ def scores_of(model: Any, inputs: Inputs) -> NDArray[np.float64] | None:
 def _nearest_first(
     source: Source, model: Any, numbers: NDArray[np.int64], favourable: bool
 ) -> tuple[NDArray[np.int64], bool]:
-    """Order draws that the model labels otherwise by how little is missing; say if it is known."""
+    """Return draws sorted by their distance to the decision boundary, and whether it is known."""
     scores = np.zeros(len(numbers))
     for start in range(0, len(numbers), _MOST):
         part = slice(start, start + _MOST)
-        found = scores_of(model, source.make(numbers[part]))
-        if found is None:
+        part_scores = scores_of(model, source.make(numbers[part]))
+        if part_scores is None:
             return numbers, False
-        scores[part] = found
+        scores[part] = part_scores
     # All lie on one side of the boundary: nearest is the one with the most of the counter label.
     return numbers[np.argsort(-scores if favourable else scores, kind="stable")], True
 
@@ -163,7 +163,7 @@ class _Drawn:
         anchors: NDArray[np.bool_] | None = None,
         scores: NDArray[np.float64] | None = None,
     ) -> Found:
-        """Return those chosen, given by their index among the members."""
+        """Return the members at the indices `chosen` as samples."""
         return Found(
             numbers=self.numbers[chosen],
             relabelled=relabelled,
@@ -184,7 +184,7 @@ def _draw(
     generator: np.random.Generator,
     seeds: int,
 ) -> _Drawn:
-    """Draw at most so many members, and ask the model about them."""
+    """Draw at most `limit` members, and ask the model about them."""
     order = drawing_order(generator, source.draws, min(limit, max_draws))
     kept = [np.zeros(0, dtype=np.int64)]
     decided = [np.zeros(0, dtype=bool)]
@@ -213,17 +213,33 @@ def _draw(
     return _Drawn(distinct, counter, np.concatenate(scores), known, report)
 
 
-def find_by_odds(source: Source, model: Any, *, wanted: int, **options: Any) -> Found:
+def find_by_odds(
+    source: Source,
+    model: Any,
+    *,
+    favourable: bool,
+    wanted: int,
+    max_draws: int,
+    generator: np.random.Generator,
+    seeds: int,
+) -> Found:
     """Draw samples with the chance that the model gives them the counter label.
 
-    A model that tells labels only has chances of 0 and 1. The options are those of
-    :func:`find_samples` without the fallback; the samples are in the order drawn.
+    A model that gives labels only has chances of 0 and 1. The arguments are those of
+    :func:`find_samples`; the samples are in the order drawn.
     """
-    drawn = _draw(source, model, max(_AT_LEAST, _CHOICE * wanted), **options)
-    favourable: bool = options["favourable"]
+    drawn = _draw(
+        source,
+        model,
+        max(_AT_LEAST, _CHOICE * wanted),
+        favourable=favourable,
+        max_draws=max_draws,
+        generator=generator,
+        seeds=seeds,
+    )
     chance = np.maximum(drawn.scores if favourable else 1 - drawn.scores, _LEAST_CHANCE)
     # The largest of these keys are a weighted draw without repetition (Efraimidis and Spirakis).
-    keys = np.log(options["generator"].uniform(size=len(chance))) / chance
+    keys = np.log(generator.uniform(size=len(chance))) / chance
     chosen = np.argsort(-keys, kind="stable")[:wanted]
     if not drawn.known:
         chosen = chosen[drawn.counter[chosen]]
@@ -232,23 +248,46 @@ def find_by_odds(source: Source, model: Any, *, wanted: int, **options: Any) -> 
 
 
 def find_shifted(
-    source: Source, model: Any, *, wanted: int, share: float, strength: float, **options: Any
+    source: Source,
+    model: Any,
+    *,
+    favourable: bool,
+    wanted: int,
+    max_draws: int,
+    generator: np.random.Generator,
+    seeds: int,
+    share: float,
+    strength: float,
 ) -> Found:
     """Draw samples, and move what the model says of all of them towards the counter label.
 
     With the strength 1 the step is so large that `share` of all change to the counter label; the
-    log-odds are moved by `strength` times that. Of a model that tells labels only there is nothing
-    to move: as many as are to change are relabelled. The other options are those of
+    log-odds are moved by `strength` times that. Of a model that gives labels only there is nothing
+    to move: as many as are to change are relabelled. The other arguments are those of
     :func:`find_samples`. The samples are in the order drawn, so any first ones are moved alike.
     """
-    drawn = _draw(source, model, max(_AT_LEAST, 2 * wanted), **options)
-    favourable: bool = options["favourable"]
-    scores, counter = drawn.scores[:wanted], drawn.counter[:wanted]
+    drawn = _draw(
+        source,
+        model,
+        max(_AT_LEAST, 2 * wanted),
+        favourable=favourable,
+        max_draws=max_draws,
+        generator=generator,
+        seeds=seeds,
+    )
+    scores = drawn.scores[:wanted]
+    counter = drawn.counter[:wanted]
     if drawn.known:
         threshold = getattr(model, "threshold", None)
         threshold = 0.5 if threshold is None else threshold
-        how = {"share": share, "strength": strength, "threshold": threshold}
-        targets = shifted(scores, counter, favourable=favourable, **how)
+        targets = shifted(
+            scores,
+            counter,
+            favourable=favourable,
+            share=share,
+            strength=strength,
+            threshold=threshold,
+        )
         relabelled = ((targets > threshold) == favourable) & ~counter
     else:
         relabelled = np.zeros(len(scores), dtype=bool)
@@ -258,14 +297,30 @@ def find_shifted(
     return drawn.found(np.arange(len(scores)), relabelled, targets, anchors=anchors)
 
 
-def find_anchored(source: Source, model: Any, **options: Any) -> Found:
+def find_anchored(
+    source: Source,
+    model: Any,
+    *,
+    favourable: bool,
+    max_draws: int,
+    generator: np.random.Generator,
+    seeds: int,
+) -> Found:
     """Draw all members, those that the model labels otherwise first, nearest to its boundary.
 
-    At most :data:`MOST_ANCHORED`; the options are those of :func:`find_samples`.
+    At most :data:`MOST_ANCHORED`; the arguments are those of :func:`find_samples`.
     """
-    drawn = _draw(source, model, MOST_ANCHORED, **options)
-    favourable: bool = options["favourable"]
-    scores, counter = drawn.scores, drawn.counter
+    drawn = _draw(
+        source,
+        model,
+        MOST_ANCHORED,
+        favourable=favourable,
+        max_draws=max_draws,
+        generator=generator,
+        seeds=seeds,
+    )
+    scores = drawn.scores
+    counter = drawn.counter
     others = np.flatnonzero(~counter)
     nearest = others[np.argsort((-scores if favourable else scores)[others], kind="stable")]
     order = np.concatenate([nearest, np.flatnonzero(counter)])
@@ -283,7 +338,7 @@ def shifted(
     strength: float,
     threshold: float,
 ) -> NDArray[np.float64]:
-    """Move the log-odds of scores by `strength` times the step with which a share of all changes.
+    """Return scores with log-odds moved by `strength` times the step that changes a share of all.
 
     `counter` says which have the counter label, `favourable`, already.
     """
@@ -318,28 +373,54 @@ def draw_samples(
     share: float = 0.0,
     strength: float = 1.0,
 ) -> CounterSamples:
-    """Draw samples of a kind, of one side of a target that is given by its index.
+    """Return samples of a kind, of one side of a target that is given by its index.
 
     `favourable` is their label. The same state of the generator gives the same samples; of the kind
     counter, asked for more, the same first ones (Zhang et al., TestSGD, section 4.3 and RQ3).
     """
-    common: dict[str, Any] = {
-        "favourable": favourable,
-        "max_draws": max_draws,
-        "generator": generator,
-        "seeds": source.seeds,
-    }
     match kind:
         case "odds":
-            found = find_by_odds(source, model, wanted=wanted, **common)
+            found = find_by_odds(
+                source,
+                model,
+                favourable=favourable,
+                wanted=wanted,
+                max_draws=max_draws,
+                generator=generator,
+                seeds=source.seeds,
+            )
         case "anchored":
-            found = find_anchored(source, model, **common)
+            found = find_anchored(
+                source,
+                model,
+                favourable=favourable,
+                max_draws=max_draws,
+                generator=generator,
+                seeds=source.seeds,
+            )
         case "shifted":
             found = find_shifted(
-                source, model, wanted=wanted, share=share, strength=strength, **common
+                source,
+                model,
+                favourable=favourable,
+                wanted=wanted,
+                max_draws=max_draws,
+                generator=generator,
+                seeds=source.seeds,
+                share=share,
+                strength=strength,
             )
         case "counter":
-            found = find_samples(source, model, wanted=wanted, fallback=fallback, **common)
+            found = find_samples(
+                source,
+                model,
+                favourable=favourable,
+                wanted=wanted,
+                max_draws=max_draws,
+                fallback=fallback,
+                generator=generator,
+                seeds=source.seeds,
+            )
     return CounterSamples.of(
         found, source, favourable=favourable, side=side, target=target, kind=kind
     )

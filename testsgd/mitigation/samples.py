@@ -1,8 +1,8 @@
 """Counter-labelled samples: drawn without repetition, asked about, kept or relabelled.
 
 What is drawn, a neighbour of a row or a text with other terms, is the business of a
-:class:`Source`. The order of the draws depends on the generator and on the source alone. So whoever
-asks for more samples gets the same first ones.
+:class:`Source`. The order of the draws depends on the generator and on the source alone.
+If more samples are asked for, the first ones stay the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from testsgd.models.refitting.protocol import joined_frames
 
 @dataclass(frozen=True)
 class SamplingReport:
-    """How samples were found."""
+    """The counts of draws and of samples by the way that they were found."""
 
     seeds: int  # Training rows or texts that samples can be made from.
     drawn: int  # Samples drawn; repetitions count.
@@ -142,7 +142,7 @@ class Source(ABC):
 
     @property
     def draws(self) -> int:
-        """How many draws there are: one of each row or text, if not said otherwise."""
+        """The number of draws: one for each row or text, unless a subclass has more."""
         return len(self._rows)
 
     @abstractmethod
@@ -172,7 +172,7 @@ def samples_frame(
     specification: Specification,
     targets: Sequence[Target | ControlTarget],
 ) -> pd.DataFrame:
-    """List samples as a data frame.
+    """Return samples as a data frame, one row each.
 
     Result: the features, or the text, under their own names; the label column with the label of
     each sample; then the columns :data:`PROVENANCE_COLUMNS`: the place of the row or text it was
@@ -183,7 +183,7 @@ def samples_frame(
     """
     label = specification.label
     other = _other_label(specification)
-    if other is None and not all(some.carried.all() for some in samples):
+    if other is None and not all(pool.carried.all() for pool in samples):
         known = [value for value in label.values or [] if value != label.favourable]
         raise DataError(
             f"samples are to have another label than {label.favourable!r}, and there "
@@ -195,18 +195,18 @@ def samples_frame(
     column = label.column or "label"
     labels: list[str | None] = []
     provenance: dict[str, list[Any]] = {name: [] for name in PROVENANCE_COLUMNS}
-    for some in samples:
-        labels += [label.favourable if carried else other for carried in some.carried]
-        provenance["seed_row"] += some.seeds.tolist()
-        provenance["change"] += list(some.changes)
-        provenance["why"] += _reasons(some, label.favourable, other)
-        provenance["group"] += [targets[some.target].text] * len(some)
-        provenance["side"] += [some.side] * len(some)
-    taken = {*frame.columns, column}
+    for pool in samples:
+        labels += [label.favourable if carried else other for carried in pool.carried]
+        provenance["seed_row"] += pool.seeds.tolist()
+        provenance["change"] += list(pool.changes)
+        provenance["why"] += _reasons(pool, label.favourable, other)
+        provenance["group"] += [targets[pool.target].text] * len(pool)
+        provenance["side"] += [pool.side] * len(pool)
+    used_names = {*frame.columns, column}
     added: dict[str, pd.Series[Any]] = {column: _texts(labels)}
     for name, values in provenance.items():
         free = name
-        while free in taken:
+        while free in used_names:
             free = f"sample_{free}"
         added[free] = pd.Series(values, dtype=np.int64) if name == "seed_row" else _texts(values)
     return frame.assign(**added)
@@ -256,12 +256,12 @@ def write_samples(frame: pd.DataFrame, target: Path | str) -> None:
 
 def _inputs_frame(samples: Sequence[CounterSamples], specification: Specification) -> pd.DataFrame:
     if isinstance(specification, TextSpecification):
-        texts = [text for some in samples for text in some.inputs]
+        texts = [text for pool in samples for text in pool.inputs]
         return pd.DataFrame({specification.text.column: _texts(texts)})
     joined: pd.DataFrame | None = None
-    for some in samples:
-        assert isinstance(some.inputs, pd.DataFrame)
-        joined = some.inputs if joined is None else joined_frames(joined, some.inputs)
+    for pool in samples:
+        assert isinstance(pool.inputs, pd.DataFrame)
+        joined = pool.inputs if joined is None else joined_frames(joined, pool.inputs)
     if joined is None:
         return pd.DataFrame({name: [] for name in specification.features})
     return joined.reset_index(drop=True)

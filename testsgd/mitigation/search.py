@@ -24,7 +24,7 @@ from testsgd.models.refitting import Trainer
 
 M = TypeVar("M")
 
-# Scores in the same step of so much are taken for equal; drawn ones have about that error.
+# Scores in the same step of this size are taken for equal; drawn ones have about that error.
 NEAR = 0.005
 
 # Up to here a difference is as good as none: a change of this size is not even listed.
@@ -33,13 +33,14 @@ SMALL = RISEN_BY
 # Budgets, in points of accuracy, with which other choices are kept.
 CURVE_BUDGETS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 
-# So many steps in a row without a better candidate end a search for all groups above a score.
+# This number of steps in a row without a better candidate ends a search for all groups above a
+# score.
 _PATIENCE = 2
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A retrained model, as the search sees it."""
+    """The figures of a retrained model that the search compares."""
 
     step: int  # Which number of samples, from 1; 0 without any.
     stage: int  # Which stage of the retraining, from 0.
@@ -67,7 +68,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SearchResult(Generic[M]):
-    """What a search tried, and what it chose."""
+    """The candidates of a search, and the one that it chose, with its model."""
 
     candidates: tuple[Candidate, ...]
     # The best of those allowed; None if none of them has a smaller score than the original.
@@ -86,7 +87,7 @@ Figures = Mapping[tuple[str, int, int], tuple[float, Sequence[float], bool]]
 
 @dataclass(eq=False)
 class Search(Generic[M]):
-    """Retrain with more and more samples, and keep the best."""
+    """A search over numbers and weights of samples, which keeps the best candidates."""
 
     # Retrains the original model.
     refitter: Trainer[M]
@@ -119,46 +120,59 @@ class Search(Generic[M]):
         threshold: float | None,
         seed: int,
     ) -> None:
-        """Try samples of one kind, with those tried before in mind."""
-        taken, weight = tuple(0 for _ in pools), 0.0
+        """Retrain with more and more samples of one kind, and keep the best candidate so far.
+
+        `before` are the original's scores. With a `threshold` only the pools of targets whose score
+        is above it get more samples, and the search ends when all scores of the best candidate are
+        at most that, or after :data:`_PATIENCE` steps without a better candidate.
+        """
+        counts = tuple(0 for _ in pools)
+        weight = 0.0
         scores: Sequence[float] = before
-        fruitless = 0
+        steps_without_gain = 0
         for step, dosage in enumerate(dosages, start=1):
             if dosage.weight != 1 and not self.refitter.takes_weights:
                 continue
-            wanting = [
+            above_threshold = [
                 index
                 for index, pool in enumerate(pools)
                 if threshold is None or not scores[pool.target] <= threshold
             ]
-            there = [pool.available for pool in pools]
-            more = share_out(dosage.count - sum(taken), wanting, taken, there)
-            if not sum(more):
+            available = [pool.available for pool in pools]
+            new_counts = share_out(dosage.count - sum(counts), above_threshold, counts, available)
+            if not sum(new_counts):
                 continue
             # Where there are fewer samples than asked for, they weigh as much as those would.
-            heavier = dosage.weight * max(1.0, dosage.count / sum(more))
+            new_weight = dosage.weight * max(1.0, dosage.count / sum(new_counts))
             if not self.refitter.takes_weights:
-                heavier = 1.0
-            if (more, heavier) == (taken, weight):
+                new_weight = 1.0
+            if new_counts == counts and new_weight == weight:
                 continue
-            taken, weight = more, heavier
-            found = self._step(pools, taken, weight, step=step, seed=seed)
-            self._candidates += found
-            latest = best_of(found, ())
+            counts = new_counts
+            weight = new_weight
+            candidates = self._step(pools, counts, weight, step=step, seed=seed)
+            self._candidates += candidates
+            latest = best_of(candidates, ())
             scores = scores if latest is None else latest.scores
             # Of equal ones that of the kind tried first stays.
-            better = best_of([self._chosen, *found] if self._chosen else found, before)
-            fruitless = fruitless + 1 if better is self._chosen else 0
-            self._chosen = better
+            compared = candidates if self._chosen is None else [self._chosen, *candidates]
+            best = best_of(compared, before)
+            steps_without_gain = steps_without_gain + 1 if best is self._chosen else 0
+            self._chosen = best
             if self.advance is not None:
                 self.advance()
-            tired = threshold is not None and bool(self._chosen) and fruitless >= _PATIENCE
-            if tired or self.reached(threshold):
+            if self.reached(threshold):
+                break
+            if (
+                threshold is not None
+                and self._chosen is not None
+                and steps_without_gain >= _PATIENCE
+            ):
                 break
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
-        """What was tried so far, in order."""
+        """All candidates of the search so far, in order."""
         return tuple(self._candidates)
 
     def reached(self, threshold: float | None) -> bool:
@@ -170,16 +184,17 @@ class Search(Generic[M]):
     def result(
         self, pools: Mapping[str, Sequence[CounterSamples]], *, seed: int
     ) -> SearchResult[M]:
-        """Return what was tried and what was chosen."""
+        """Return the candidates so far and the chosen one, with its model."""
         chosen = self._chosen
-        known = [(item, model) for item, model in self._best.values() if model is not None]
+        models = [(item, model) for item, model in self._best.values() if model is not None]
 
         def model_of(candidate: Candidate) -> M:
-            for item, model in known:
+            for item, model in models:
                 if item == candidate:
                     return model
-            known.append((candidate, self._model(candidate, pools[candidate.kind], seed)))
-            return known[-1][1]
+            model = self._model(candidate, pools[candidate.kind], seed)
+            models.append((candidate, model))
+            return model
 
         def curve() -> dict[float, M]:
             return {
@@ -192,7 +207,7 @@ class Search(Generic[M]):
         return SearchResult(tuple(self._candidates), chosen, model, curve)
 
     def only(self, refitters: Sequence[Trainer[M]], *, seed: int) -> SearchResult[M]:
-        """Retrain without samples, by one refitter after the other: a step each."""
+        """Return the result of retraining without samples; each refitter is a step."""
         for step, refitter in enumerate(refitters):
             stages = refitter.refit(None, seed=seed)
             self._candidates += self._judged(stages, step, "none", (), 1.0)
@@ -202,62 +217,69 @@ class Search(Generic[M]):
     def _step(
         self,
         pools: Sequence[CounterSamples],
-        taken: tuple[int, ...],
+        counts: tuple[int, ...],
         weight: float,
         *,
         step: int,
         seed: int,
     ) -> list[Candidate]:
+        """Return the candidates of one retraining, from the journal if it has them."""
         kind = pools[0].kind
         name = f"{self.name}, {kind}, step {step}"
         known = self.journal.get(name)
         if known is not None:
-            found = [
-                Candidate(**{name: _tuples(value) for name, value in figures.items()})
-                for figures in known
+            candidates = [
+                Candidate(**{field_name: _tuples(value) for field_name, value in fields.items()})
+                for fields in known
             ]
-            for candidate in found:
+            for candidate in candidates:
                 self._keep(candidate, None)
-            return found
-        extra = added(pools, taken, weight)
+            return candidates
+        extra = added(pools, counts, weight)
         stages = self.refitter.refit(extra, seed=step_seed(seed, step))
-        found = self._judged(stages, step, kind, taken, weight)
-        self.journal.keep(name, [asdict(candidate) for candidate in found])
-        return found
+        candidates = self._judged(stages, step, kind, counts, weight)
+        self.journal.keep(name, [asdict(candidate) for candidate in candidates])
+        return candidates
 
     def _judged(
         self,
         stages: Any,
         step: int,
         kind: Kind | Literal["none"],
-        taken: tuple[int, ...],
+        counts: tuple[int, ...],
         weight: float,
     ) -> list[Candidate]:
-        found = []
+        """Return one candidate for each stage of a retraining, judged; keep the best models."""
+        candidates = []
         for index, stage in enumerate(stages):
+            scores: Sequence[float]
             if self.figures is None:
-                drop, scores, refused = *self.evaluator(stage.model), False
+                drop, scores = self.evaluator(stage.model)
+                refused = False
+            elif (kind, step, index) in self.figures:
+                drop, scores, refused = self.figures[kind, step, index]
             else:
-                unknown = math.nan, [math.nan], True
-                drop, scores, refused = self.figures.get((kind, step, index), unknown)
+                drop = math.nan
+                scores = [math.nan]
+                refused = True
             # With figures too: they say nothing of the training rows of the whole.
             refused = refused or (self.refuse is not None and self.refuse(stage.model))
             candidate = Candidate(
-                step,
-                index,
-                stage.name,
-                kind,
-                taken,
-                weight,
-                drop,
-                tuple(float(score) for score in scores),
+                step=step,
+                stage=index,
+                name=stage.name,
+                kind=kind,
+                taken=counts,
+                weight=weight,
+                accuracy_drop=drop,
+                scores=tuple(float(score) for score in scores),
                 # What is above the budget by a rounding error is within it.
-                drop <= self.max_accuracy_drop + 1e-9 and not refused,
-                refused,
+                allowed=drop <= self.max_accuracy_drop + 1e-9 and not refused,
+                refused=refused,
             )
-            found.append(candidate)
+            candidates.append(candidate)
             self._keep(candidate, stage.model)
-        return found
+        return candidates
 
     def _keep(self, candidate: Candidate, model: M | None) -> None:
         """Keep a candidate for each budget within which it is the best so far."""
@@ -300,19 +322,25 @@ def worst_of(scores: Sequence[float]) -> float:
 
 
 def share_out(
-    more: int, wanting: Sequence[int], taken: Sequence[int], there: Sequence[int]
+    further: int, wanted_from: Sequence[int], counts: Sequence[int], available: Sequence[int]
 ) -> tuple[int, ...]:
-    """Share a number of further samples among the pools that want some, one at a time in turn."""
-    now = list(taken)
-    open_ = [index for index in wanting if now[index] < there[index]]
-    while more > 0 and open_:
+    """Return how many samples each pool gives when `further` ones are shared among some pools.
+
+    The pools with the indices `wanted_from` give one sample at a time in turn, until `further` are
+    given or these pools are used up. `counts` is how many each pool gives already, `available` how
+    many it has; both have one number for each pool, as the result has.
+    """
+    shared = list(counts)
+    open_pools = [index for index in wanted_from if shared[index] < available[index]]
+    while further > 0 and open_pools:
         # Whole rounds at once: every open pool can give at least this much.
-        round_ = max(1, min(more // len(open_), *(there[index] - now[index] for index in open_)))
-        for index in open_[: more if round_ == 1 else None]:
-            now[index] += round_
-            more -= round_
-        open_ = [index for index in open_ if now[index] < there[index]]
-    return tuple(now)
+        least_left = min(available[index] - shared[index] for index in open_pools)
+        each = max(1, min(further // len(open_pools), least_left))
+        for index in open_pools[: further if each == 1 else None]:
+            shared[index] += each
+            further -= each
+        open_pools = [index for index in open_pools if shared[index] < available[index]]
+    return tuple(shared)
 
 
 def step_seed(seed: int, step: int) -> int:
@@ -321,18 +349,21 @@ def step_seed(seed: int, step: int) -> int:
 
 
 def added(
-    pools: Sequence[CounterSamples], taken: Sequence[int], weight: float = 1.0
+    pools: Sequence[CounterSamples], counts: Sequence[int], weight: float = 1.0
 ) -> Examples | None:
-    """Join the first samples of each pool, with a weight; None if there are none."""
+    """Return the first samples of each pool as one set of examples; None if there are none.
+
+    `counts` has how many of each pool; their own weights are multiplied by `weight`.
+    """
     joined: Examples | None = None
-    for pool, count in zip(pools, taken, strict=True):
+    for pool, count in zip(pools, counts, strict=True):
         if count == 0:
             continue
-        some = pool.take(count)
-        weights = some.weights
+        samples = pool.take(count)
+        weights = samples.weights
         if weight != 1:
-            weights = weight * (np.ones(len(some)) if weights is None else weights)
-        examples = Examples(some.inputs, some.carried, weights, some.targets)
+            weights = weight * (np.ones(len(samples)) if weights is None else weights)
+        examples = Examples(samples.inputs, samples.carried, weights, samples.targets)
         joined = examples if joined is None else joined.join(examples)
     return joined
 
@@ -343,6 +374,7 @@ def _tuples(value: Any) -> Any:
 
 
 def _order(candidate: Candidate) -> tuple[float, ...]:
+    """Return a sort key, the better candidate first; see :func:`best_of`."""
     worst, total = candidate.objective
     near = 0 if worst <= SMALL else math.floor(worst / NEAR) if math.isfinite(worst) else worst
     return near, candidate.accuracy_drop, worst, total, candidate.step, candidate.stage

@@ -83,7 +83,7 @@ class TableMaterial(Material):
         return self._probabilities
 
     def measure(self, indices: Places, *, max_queries: int) -> Callable[[Model], Estimates]:
-        """Return what measures the targets' rates on some rows, for any model."""
+        """Return a function from a model to the targets' neighbourhood rates on some rows."""
         return GroupMeasure(
             self.table.take(indices),
             [target.rule_set for target in self.targets],
@@ -97,13 +97,13 @@ class TableMaterial(Material):
         rows = self.table.take(indices)
         if (neighbourhood_size(rows) + 1) * len(rows) > max_queries:
             return None
-        found = explore_neighbourhood(model, rows)
-        shares = found.favourable / found.size
+        neighbourhood = explore_neighbourhood(model, rows)
+        shares = neighbourhood.favourable / neighbourhood.size
         sides = [(self.members(target), self.complement(target)) for target in self.targets]
         return [(shares[inside[indices]], shares[outside[indices]]) for inside, outside in sides]
 
     def group_sums(self, findings: Findings, indices: Places) -> GroupSums:
-        """Return what sums over each group, from the combinations of sensitive values."""
+        """Return a function that sums over each group, by combinations of sensitive values."""
         assert isinstance(findings, TableFindings)
         contingency, rule_sets = findings.contingency, findings.rule_sets
 

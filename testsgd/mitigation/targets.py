@@ -73,11 +73,17 @@ def choose_targets(
     enough: Callable[[RuleSet], bool] | None = None,
     alone: bool = True,
 ) -> tuple[Target, ...]:
-    """Choose the groups that the user asked for, by rank.
+    """Return the targets for the groups that the user asked for, by rank.
 
-    `enough` returns whether there are enough held-out rows on both sides of a group to tell what
-    became of it. If the user asked for no group, it is the first of which there are. If the groups
-    are not `alone`, because control effects are countered too, they need have no difference.
+    `enough` returns whether there are enough held-out rows on both sides of a group for a verdict.
+    If the user asked for no group, the target is the first group with enough. If the groups are not
+    `alone`, because control effects are countered too, their score may be 0.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such rank, no score above `all_above`, no group with enough rows, or no
+        difference to counter.
     """
     asked = parameters.group is not None or parameters.all_above is not None
     if not asked and enough is not None and len(findings.ranking):
@@ -131,7 +137,7 @@ def choose_targets(
 
 
 def _first(findings: Findings, enough: Callable[[RuleSet], bool]) -> tuple[int, int]:
-    """Find the first group of the ranking that held-out rows can tell of: rank and index."""
+    """Return the rank and the index of the first group with enough held-out rows."""
     for rank, group in enumerate(findings.ranking.tolist(), start=1):
         if enough(findings.rule_set(group)):
             return rank, group

@@ -76,7 +76,7 @@ class TextMaterial(Material):
     def control_measure(
         self, indices: Places, *, max_queries: int, targets_only: bool = False
     ) -> ControlMeasure | None:
-        """Return what measures control effects on some texts, of equal ones on the first."""
+        """Return a function from a model to its control effects on some texts, equal ones once."""
         if not self._plan or (targets_only and not self.controls):
             return None
         return ControlMeasure(
@@ -148,7 +148,7 @@ class TextMaterial(Material):
         return dosages if kind == "shifted" and self.training_size < _FEW_TEXTS else light
 
     def sides(self, target: Target, choice: SideChoice) -> tuple[Side, ...]:
-        """Return the sides of a target that get samples: the group alone, if it is not said.
+        """Return the sides of a target that get samples; by default the group alone.
 
         The rest is texts as they are, which the network has learnt already.
         """
@@ -161,7 +161,7 @@ class TextMaterial(Material):
         return ("counter", "shifted", "anchored") if few else ("counter", "shifted")
 
     def measure(self, indices: Places, *, max_queries: int) -> TermGroupMeasure:
-        """Return what measures the targets' rates on some texts, for any model."""
+        """Return a function from a model to the targets' rates on some texts, with terms put in."""
         texts = self.texts.take(indices)
         return TermGroupMeasure(
             texts,
@@ -180,7 +180,7 @@ class TextMaterial(Material):
         return None if answers is None else list(zip(answers[::2], answers[1::2], strict=True))
 
     def group_sums(self, findings: Findings, indices: Places) -> GroupSums:
-        """Return what sums over each group, of the texts that have all of its terms."""
+        """Return a function that sums over each group, the texts that have all of its terms."""
         # Single precision adds whole numbers exactly up to 16 million, more texts than are held.
         inside = np.zeros((len(indices), len(findings.rule_sets)), dtype=np.float32)
         for group in range(len(findings.rule_sets)):

@@ -47,7 +47,7 @@ _TOLERANCE = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class CellThresholds:
-    """A threshold a cell, and what is expected of them."""
+    """A score threshold for each cell, with the worst difference and the errors expected."""
 
     # A score of at least it gets the favourable label; NaN of a cell without rows, shape (cells,).
     thresholds: Floats
@@ -69,7 +69,10 @@ def fair_thresholds(
     budget: float,
     no_rate_lowered: bool = False,
 ) -> CellThresholds:
-    """Choose a threshold a cell so that the worst difference of all groups is least.
+    """Return a threshold for each cell so that the worst difference of all groups is least.
+
+    A cell is a combination of sensitive values. A linear programme chooses how many rows of each
+    cell get the favourable label, with no more errors than the budget allows.
 
     Parameters
     ----------
@@ -146,7 +149,7 @@ def fair_thresholds(
     )
     # The differences of all rates stand one after another.
     ends = np.cumsum([len(rate) for rate in rates])
-    taken = np.zeros(sum(len(rate) for rate in rates), dtype=bool)
+    compared = np.zeros(sum(len(rate) for rate in rates), dtype=bool)
     rounds, worst = 0, 0.0
     plan = programme.solve()
     while rounds < _MOST_ROUNDS:
@@ -155,9 +158,9 @@ def fair_thresholds(
         worst = float(sizes.max(initial=0.0))
         if worst <= programme.worst + _TOLERANCE:
             break
-        order = np.argsort(-np.where(taken, -np.inf, sizes), kind="stable")[:_TAKEN_IN]
+        order = np.argsort(-np.where(compared, -np.inf, sizes), kind="stable")[:_TAKEN_IN]
         new = order[sizes[order] > programme.worst + _TOLERANCE]
-        taken[new] = True
+        compared[new] = True
         for rate, end in zip(rates, ends, strict=True):
             first = end - len(rate)
             own = new[(new >= first) & (new < end)] - first

@@ -49,11 +49,6 @@ def data_labels(data: Table | Texts) -> NDArray[np.float32]:
     return binary_labels(labels, data.specification.label, one=data.unit, source=source)
 
 
-def unit_of(data: Table | Texts) -> str:
-    """Return what the data consist of, for messages."""
-    return data.unit
-
-
 def split_data(data: Table | Texts, labels: NDArray[np.float32], seed: int) -> Split:
     """Split rows or texts by :func:`split_examples`, with the clusters and parts of the data."""
     return split_examples(

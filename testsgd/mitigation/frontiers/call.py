@@ -96,6 +96,7 @@ def fair_frontier(
     Returns
     -------
     FrontierResult
+        The report with all points of the frontier, and the model of the chosen one.
 
     Raises
     ------
@@ -254,7 +255,7 @@ def _described(
 
 
 def _problem(loaded: LoadedModel[Model], table: Table, settings: FrontierParameters) -> Problem:
-    """Split the rows, as the training of the model did if its card says how."""
+    """Return the problem with its rows split, as the model's training did if its card says how."""
     labels = data_labels(table)
     units = None if table.clusters is None else Clusters.of(table.clusters)
     fingerprint = table_fingerprint(table)

@@ -114,7 +114,7 @@ def play_candidates(
 
 
 def _about(problem: Problem, estimator: Any) -> dict[str, Any]:
-    """Describe the work, for the journal."""
+    """Return what identifies a play in a journal: data, labels, estimator and settings."""
     settings = asdict(problem.parameters)
     del settings["jobs"]
     return {
@@ -154,7 +154,7 @@ def _jobs(problem: Problem) -> int:
 def _vote(
     estimator: Any, given: Any, classes: Any, examples: Sequence[tuple[Bools, Any]], *, jobs: int
 ) -> Any:
-    """Return a vote of scikit-learn's, so that whatever reads its file needs nothing of ours."""
+    """Return a fitted vote of scikit-learn's, whose file can be read without testsgd."""
     from sklearn.ensemble import VotingClassifier
     from sklearn.preprocessing import LabelEncoder
     from sklearn.utils.parallel import Parallel, delayed

@@ -58,7 +58,7 @@ def decides(outcome: MitigationOutcome) -> bool:
 
 
 def named_groups(parameters: MitigationParameters) -> bool:
-    """Return whether the user said which groups to help."""
+    """Return whether the user named the groups to help, by a rank or by a score."""
     return parameters.group is not None or parameters.all_above is not None
 
 

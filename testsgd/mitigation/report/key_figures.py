@@ -1,4 +1,4 @@
-"""The three questions that everybody asks first, each with a figure and what to know of it."""
+"""The key figures of a mitigation: three questions, each with a figure and its context."""
 
 from __future__ import annotations
 
@@ -110,9 +110,9 @@ def _cost(summary: MitigationSummary) -> KeyFigure:
             f"best constant model: {accuracy(written.held_out.constant)}, "
             f"“{written.constant_label}” for all"
         )
-    standing: Standing = "bad" if summary.verdict.status in _AT_A_PRICE else "good"
+    judgement: Standing = "bad" if summary.verdict.status in _AT_A_PRICE else "good"
     figure = f"{phrases.accuracy_change(kept.accuracy_drop)} points"
-    return KeyFigure(question, figure, tuple(lines), standing)
+    return KeyFigure(question, figure, tuple(lines), judgement)
 
 
 def _others_worse(summary: MitigationSummary) -> KeyFigure:

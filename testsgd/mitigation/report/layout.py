@@ -125,8 +125,8 @@ def _before_and_after(summary: MitigationSummary, words: Words) -> tuple[Block, 
         kept = "The original model was kept, so nothing has changed. This is how it treats "
         intro.append(Paragraph(f"{kept}{groups}."))
     elif len(summary.runs) > 1:
-        told = f"Shown here is the model that was kept, that of run {summary.chosen_run}; how the "
-        further = (f"{told}runs differ is ", Link("further below", "runs"), ".")
+        shown = f"Shown here is the model that was kept, that of run {summary.chosen_run}; how the "
+        further = (f"{shown}runs differ is ", Link("further below", "runs"), ".")
         intro.append(Paragraph(further))
     if len(targets) > 1:
         label = "Differences of the targets, before and after, in percentage points"
@@ -160,11 +160,11 @@ def _target(summary: MitigationSummary, index: int, words: Words) -> Article:
         if spread.held_out_score:
             reached = phrases.spread_scores(spread.held_out_score)
             held_out = f" and {reached} points on held-out {words.many}"
-        told = (
+        over_runs = (
             f"Over {plural(len(summary.runs), 'run')} the difference is "
             f"{phrases.spread_scores(spread.score)} points on all {words.many}{held_out}."
         )
-        blocks.append(Paragraph(told, "soft"))
+        blocks.append(Paragraph(over_runs, "soft"))
     return Article(
         f"target-{target.rank}",
         shorten(target.text, _HEADING),
@@ -223,12 +223,12 @@ def _others(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
     if summary.chosen_run is None:
         kept = f"so each of the {plural(change.groups, 'group')} is treated as it was in the audit"
         return (Paragraph(f"The original model was kept, {kept}."),)
-    again = (
+    audited_again = (
         "The full audit ran again on the retrained model, over all "
         f"{plural(change.rows, words.one)} and {plural(change.groups, 'group')}."
     )
     scale = charts.shift_scale([*change.worst, *change.increased])
-    blocks: list[Block] = [Paragraph(again), Heading("Largest differences that are left")]
+    blocks: list[Block] = [Paragraph(audited_again), Heading("Largest differences that are left")]
     if any(group.after.difference is not None for group in change.worst):
         label = "Largest differences after retraining, in percentage points"
         blocks.append(charts.shifts(change.worst, scale, label))

@@ -38,8 +38,8 @@ from testsgd.report.formatting import (
 
 _GROUP_LIMIT = 160
 
-# Of more targets the tables tell.
-_TOLD = 3
+# Of more targets the tables show the figures.
+_DESCRIBED_TARGETS = 3
 
 # Why samples of a kind were relabelled, if there are no others.
 _WHY = {
@@ -122,7 +122,7 @@ def held_out_sentence(split: SplitSummary, written: WrittenSummary, words: Words
 def caveats(summary: MitigationSummary, written: WrittenSummary, words: Words) -> list[str]:
     """Write what became of the differences that the headline does not speak of."""
     many, sentences, targets = words.many, [], summary.targets
-    for target, held_out in list(zip(targets, written.targets, strict=True))[:_TOLD]:
+    for target, held_out in list(zip(targets, written.targets, strict=True))[:_DESCRIBED_TARGETS]:
         whose = "" if len(targets) == 1 else f" for {_name(target, words)}"
         if words.kind == "texts":
             sentences.append(
@@ -171,9 +171,9 @@ def _moved(before: RatesSummary, after: RatesSummary) -> str:
 def paying_sentences(
     summary: MitigationSummary, written: WrittenSummary, words: Words
 ) -> list[str]:
-    """Write who pays: what became of those in each target and of everybody else."""
+    """Write who pays: the changes of rates in each target and in its complement."""
     sentences, targets, favourable = [], summary.targets, summary.data.label.favourable
-    for target, held_out in list(zip(targets, written.targets, strict=True))[:_TOLD]:
+    for target, held_out in list(zip(targets, written.targets, strict=True))[:_DESCRIBED_TARGETS]:
         group = "the group" if len(targets) == 1 else _name(target, words)
         for who, side in ((group, held_out.group), (words.others, held_out.complement)):
             if not side.rows:
@@ -305,7 +305,9 @@ def no_candidate_sentences(summary: MitigationSummary, words: Words) -> list[str
             key=lambda item: ((score(item) or 0) if allowed else 0, item.accuracy_drop),
         )
         reached = score(best)
-        there = f" and has a difference of {size_points(reached)}" if reached is not None else ""
+        difference = (
+            f" and has a difference of {size_points(reached)}" if reached is not None else ""
+        )
         which = "best one within the budget" if allowed else "one that loses least"
         refused = [
             candidate
@@ -317,7 +319,7 @@ def no_candidate_sentences(summary: MitigationSummary, words: Words) -> list[str
         sentences.append(
             f"{plural(len(candidates), 'candidate')} of {plural(len(summary.runs), 'run')} were "
             f"judged. The {which} loses {phrases.lost_points(best.accuracy_drop)} "
-            f"{phrases.judged_where(summary.split, words.many)}{there}."
+            f"{phrases.judged_where(summary.split, words.many)}{difference}."
         )
         if refused:
             was = "was" if len(refused) == 1 else "were"
@@ -342,20 +344,20 @@ def sample_sentences(summary: MitigationSummary, words: Words) -> list[str]:
     """Write how many samples were added, of which kind, and why they carry their labels."""
     targets, chosen_run = summary.targets, summary.chosen_run
     controls = summary.controls.targets if summary.controls else []
-    against = [some for control in controls for some in control.samples if some.added]
-    samples = [some for target in targets for some in target.samples if some.added] + against
+    against = [entry for control in controls for entry in control.samples if entry.added]
+    samples = [entry for target in targets for entry in target.samples if entry.added] + against
     if not samples:
         return []
     label, of = "the label that counters the difference", ""
-    if len({some.label for some in samples}) == 1:
+    if len({entry.label for entry in samples}) == 1:
         label = f"the label “{samples[0].label}”"
-    if len({some.side for some in samples}) == 1 and len(targets) == 1 and not against:
+    if len({entry.side for entry in samples}) == 1 and len(targets) == 1 and not against:
         of = f" of {'the group' if samples[0].side == 'group' else words.others}"
     added = _added(samples, of, summary.split, words)
-    if len({some.kind for some in samples}) == 1:
+    if len({entry.kind for entry in samples}) == 1:
         return [added, f"The original model {_labels(samples, label)}."]
     # From one kind to another the numbers differ too much to be told together.
-    kept = [some for some in samples if some.run == chosen_run]
+    kept = [entry for entry in samples if entry.run == chosen_run]
     if not kept:
         return [added]
     which = f"In run {chosen_run}, which was kept,"
@@ -366,12 +368,12 @@ def _by_run(
     samples: Sequence[SamplesSummary], number: Callable[[SamplesSummary], int]
 ) -> list[int]:
     """Sum a number up in each run."""
-    runs = sorted({some.run for some in samples})
-    return [sum(number(some) for some in samples if some.run == run) for run in runs]
+    runs = sorted({entry.run for entry in samples})
+    return [sum(number(entry) for entry in samples if entry.run == run) for run in runs]
 
 
 def _added(samples: Sequence[SamplesSummary], of: str, split: SplitSummary, words: Words) -> str:
-    added = _by_run(samples, lambda some: some.added)
+    added = _by_run(samples, lambda entry: entry.added)
     low, high = min(added), max(added)
     number = plural(low, "sample") if low == high else f"{span(added)} samples"
     each = ""
@@ -386,7 +388,7 @@ def _added(samples: Sequence[SamplesSummary], of: str, split: SplitSummary, word
 
 def _kind(samples: Sequence[SamplesSummary]) -> str:
     """Write of which kind they are; of several, in how many runs each was the best."""
-    kind_of = {some.run: some.kind for some in samples}
+    kind_of = {entry.run: entry.kind for entry in samples}
     if len(set(kind_of.values())) == 1:
         return f"of the kind “{samples[0].kind}”"
     chosen = [*kind_of.values()]
@@ -395,7 +397,7 @@ def _kind(samples: Sequence[SamplesSummary]) -> str:
 
 
 def _weights(samples: Sequence[SamplesSummary], words: Words) -> str:
-    low, high = (phrases.weight(end(some.weight for some in samples)) for end in (min, max))
+    low, high = (phrases.weight(end(entry.weight for entry in samples)) for end in (min, max))
     if low == high == "1":
         return ""
     much = low if low == high else f"{low} to {high}"
@@ -405,14 +407,14 @@ def _weights(samples: Sequence[SamplesSummary], words: Words) -> str:
 def _labels(samples: Sequence[SamplesSummary], label: str) -> str:
     """Write how many carry the counter label of themselves, were relabelled, or are anchors."""
     kept = _by_run(samples, kept_label)
-    relabelled = _by_run(samples, lambda some: some.relabelled)
-    anchors = _by_run(samples, lambda some: some.anchors)
+    relabelled = _by_run(samples, lambda entry: entry.relabelled)
+    anchors = _by_run(samples, lambda entry: entry.anchors)
     if not any(relabelled) and not any(anchors):
         return f"gives all of them {label}, which they carry"
     parts = [f"gives {span(kept)} of them {label} by itself"]
     if any(relabelled):
         was = "was" if max(relabelled) == 1 else "were"
-        kinds = {some.kind for some in samples if some.relabelled}
+        kinds = {entry.kind for entry in samples if entry.relabelled}
         why = _WHY.get(kinds.pop(), "") if len(kinds) == 1 else ""
         parts.append(f"{span(relabelled)} {was} relabelled{why}")
     if any(anchors):

@@ -54,7 +54,7 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
     controls = range(len(indices), len(indices) + len(outcome.material.controls))
     targets = [_target(outcome, index) for index in indices]
     runs = [_run(outcome, run) for run in outcome.runs]
-    standings = [run.standing for run in outcome.runs]
+    performances = [run.standing for run in outcome.runs]
     written = written_summary(
         outcome,
         targets,
@@ -75,12 +75,12 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
         refitted_as=outcome.refitter.kind,
         chosen_run=None if outcome.kept is None else outcome.kept.run,
         accuracy_before=outcome.standing.accuracy,
-        accuracy_after=_over([standing.accuracy for standing in standings]),
+        accuracy_after=_over([performance.accuracy for performance in performances]),
         accuracy_drop=_over([run.accuracy_drop for run in runs]),
         balanced_before=outcome.standing.balanced_accuracy,
-        balanced_after=_over([standing.balanced_accuracy for standing in standings]),
+        balanced_after=_over([performance.balanced_accuracy for performance in performances]),
         favourable_before=outcome.standing.favourable_share,
-        favourable_after=_over([standing.favourable_share for standing in standings]),
+        favourable_after=_over([performance.favourable_share for performance in performances]),
         written=written,
         curve=list(outcome.curve),
         targets=targets,
@@ -196,15 +196,15 @@ def _spread(outcome: MitigationOutcome, index: int) -> TargetRange:
 
 
 def _run(outcome: MitigationOutcome, run: RunOutcome) -> RunSummary:
-    chosen, standing = run.chosen, run.standing
+    chosen, performance = run.chosen, run.standing
     return RunSummary.of(
         chosen or _NOT_CHOSEN,
         run,
-        standing,
+        performance,
         validation_drop=0.0 if chosen is None else chosen.accuracy_drop,
-        accuracy_drop=100 * (outcome.standing.accuracy - standing.accuracy),
-        scores=[known(score) for score in standing.everywhere.score],
-        held_out_scores=[known(score) for score in standing.held_out.score],
+        accuracy_drop=100 * (outcome.standing.accuracy - performance.accuracy),
+        scores=[known(score) for score in performance.everywhere.score],
+        held_out_scores=[known(score) for score in performance.held_out.score],
         worst=_largest_score(run.audit.after),
         increased=run.audit.increased_count,
     )
@@ -284,7 +284,7 @@ def _ranks(findings: Findings) -> NDArray[np.int64]:
 
 
 def _largest_score(findings: Findings) -> float | None:
-    """Return the largest score of a decided group, whatever groups are ranked by."""
+    """Return the largest score of a decided group, in any ranking; None if there is none."""
     judged = findings.estimates.decided & findings.estimates.sampled
     return float(findings.estimates.score[judged].max()) if judged.any() else None
 

@@ -252,7 +252,9 @@ def runs_table(summary: MitigationSummary) -> Table:
     means = ["", ""]
     if len(summary.ranges) == 1:
         only = summary.ranges[0]
-        means = [size(some.mean) if some else "" for some in (only.score, only.held_out_score)]
+        means = [
+            size(spread.mean) if spread else "" for spread in (only.score, only.held_out_score)
+        ]
     cells = ("Mean", *means, accuracy_change(summary.accuracy_drop.mean))
     last = Row((*cells, *[""] * (len(table.columns) - len(cells))))
     return replace(table, rows=(*table.rows, last))

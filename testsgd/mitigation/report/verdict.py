@@ -246,9 +246,20 @@ def certainly_smaller(change: ChangeSummary) -> bool:
 
 
 def mitigation_verdict(summary: MitigationSummary) -> MitigationVerdict:
-    """Write in words what the model that was written reached, and what it cost.
+    """Return the verdict on the model that was written: what it reached, and what it cost.
 
-    The verdict that the summary has is not looked at.
+    Everything is decided on the held-out rows; the guard holds on the training and the validation
+    rows too.
+
+    Parameters
+    ----------
+    summary : MitigationSummary
+        The document; the verdict that it has is not used.
+
+    Returns
+    -------
+    MitigationVerdict
+        The status, the exit code of the command line, a headline and sentences.
     """
     words, written = words_for(summary.data.kind), summary.written
     doubts = [summary.split.warning] if summary.split.warning else []

@@ -63,7 +63,18 @@ _NAMED = 0.01
 
 
 def frontier_verdict(summary: FrontierSummary) -> FrontierVerdict:
-    """Judge the point that is written, by the held-out rows."""
+    """Return the verdict on the point that is written, by the held-out rows.
+
+    Parameters
+    ----------
+    summary : FrontierSummary
+        The document; the verdict that it has is not used.
+
+    Returns
+    -------
+    FrontierVerdict
+        The status, the exit code of the command line, a headline and sentences.
+    """
     status = _status(summary)
     return FrontierVerdict(
         status=status,
@@ -74,7 +85,7 @@ def frontier_verdict(summary: FrontierSummary) -> FrontierVerdict:
 
 
 def _status(summary: FrontierSummary) -> Status:
-    """Return the first of these that holds."""
+    """Return the status: the first condition that holds decides."""
     point, effects = summary.point, summary.effects
     if not summary.groups:
         return "no_group"
