@@ -52,14 +52,44 @@ _ARTICLES = frozenset({"a", "an"})
 def nearly_equal(texts: Sequence[str], mentions: Mentions) -> Counts:
     """Return a number for each text, the same for equal and nearly equal ones.
 
-    They are 0, 1, ... in the order of their first texts, shape (texts,). Texts that differ by the
-    terms of a category alone are equal. Texts of one template with different fillings are not.
+    They are 0, 1, ... in the order of their first texts. Texts that differ by the terms of a
+    category alone are equal. Texts of one template with different fillings are not.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The texts.
+    mentions : Mentions
+        The sensitive terms in them.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (texts,)
+
+    References
+    ----------
+    Broder (1997), On the resemblance and containment of documents.
     """
     return units_of_texts(texts, mentions)[0]
 
 
 def units_of_texts(texts: Sequence[str], mentions: Mentions) -> tuple[Counts, Generated]:
-    """Return the numbers of :func:`nearly_equal`, and what was generated from templates."""
+    """Return the numbers of :func:`nearly_equal`, and counts of texts generated from templates.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The texts.
+    mentions : Mentions
+        The sensitive terms in them.
+
+    Returns
+    -------
+    units : numpy.ndarray of int64, shape (texts,)
+        The number of each text's unit.
+    generated : Generated
+        The templates that were recognised.
+    """
     vocabulary: dict[str, int] = {}
     number_of: dict[Words, int] = {}
     different = np.array(
@@ -145,11 +175,15 @@ def _runs(distinct: Sequence[Words]) -> tuple[Counts, list[Counts]]:
 
 
 def _leaders(sizes: Counts, shared: Sequence[Counts], order: Sequence[int]) -> Counts:
-    """Find for each different text the one that leads its cluster."""
+    """Return for each different text the one that leads its cluster, shape (different texts,).
+
+    `sizes`: number of runs of each text; `shared`: for each text the runs that other texts have,
+    rarest first; `order`: the order in which texts are taken.
+    """
     leaders = np.arange(len(shared), dtype=np.int64)
     rank = np.empty(len(shared), dtype=np.int64)
     rank[list(order)] = np.arange(len(shared))
-    lengths = np.array([len(some) for some in shared], dtype=np.int64)
+    lengths = np.array([len(runs) for runs in shared], dtype=np.int64)
     # Texts that lead a cluster, under each of their rarest runs.
     under: defaultdict[int, list[int]] = defaultdict(list)
     inside = np.zeros(
