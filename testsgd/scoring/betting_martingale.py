@@ -77,7 +77,10 @@ def log_wealth(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
 
 
 def _of_many(yes_rate: Floats, no_rate: Floats, wins: Any, losses: Any, weight: float) -> Floats:
-    """Return the logarithm of the wealth to all digits for large numbers."""
+    """Return the logarithm of the wealth by Stirling's formula, precise for large numbers.
+
+    All arrays have the same shape. The module's description has the formula.
+    """
     yes, no, samples = weight * yes_rate, weight * no_rate, wins + losses
     # The mixed rate less the rate: wins - samples * rate, without loss next to 0 and 1.
     total = weight + samples
@@ -94,7 +97,7 @@ def _of_many(yes_rate: Floats, no_rate: Floats, wins: Any, losses: Any, weight: 
 
 
 def log_wealth_slope(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
-    """Return the derivative by the rate of the logarithm of the wealth; it grows with it."""
+    """Return the derivative by the rate of the logarithm of the wealth; it grows with the rate."""
     yes_rate, no_rate = _both(rate)
     return _falling(yes_rate, wins, weight) - _falling(no_rate, losses, weight)
 
@@ -106,13 +109,16 @@ def log_wealth_curvature(rate: Any, wins: Any, losses: Any, weight: float) -> Fl
 
 
 def _both(rate: Any) -> tuple[Floats, Floats]:
-    """Return the rates of successes and failures, neither below the least."""
+    """Return the rates of successes and failures, neither below the least rate."""
     yes_rate = np.maximum(rate, LEAST_RATE)
     return yes_rate, np.maximum(1 - yes_rate, LEAST_RATE)
 
 
 def _falling(rate: Floats, wins: Any, weight: float) -> Floats:
-    """Differentiate log Gamma(c p + S) - log Gamma(c p) - S log p; 0 without and with one."""
+    """Return the derivative by p of log Gamma(c p + S) - log Gamma(c p) - S log p.
+
+    It is 0 for S of 0 and of 1. `rate` is p, `wins` S and `weight` c.
+    """
     from scipy.special import psi
 
     more = np.maximum(wins, 1.0) - 1

@@ -94,6 +94,7 @@ def evidence_at_most(
 
 
 def _log_capital(rate: float, wins: float, losses: float, weight: float) -> float:
+    """Return the logarithm of the capital of a bet against one rate, without arrays."""
     yes, no, samples = weight * rate, weight * (1 - rate), wins + losses
     return (
         (math.lgamma(yes + wins) - math.lgamma(yes) - wins * math.log(rate))
@@ -161,7 +162,7 @@ _LARGEST_LOG_GAP = 280.0
 
 @dataclass(frozen=True)
 class Scale:
-    """What is subtracted: rates, or their logarithms."""
+    """Scale on which two rates are subtracted: that of rates, or of their logarithms."""
 
     logarithmic: bool
     least: float
@@ -175,8 +176,8 @@ class Scale:
     def measured(self, gap: Floats) -> Floats:
         """Return the measure at a distance; 0 at a negative one, 1 at the largest."""
         apart = np.maximum(gap, 0.0)
-        found = -np.expm1(-apart) if self.logarithmic else apart
-        return np.where(gap >= self.largest_gap, 1.0, found)
+        values = -np.expm1(-apart) if self.logarithmic else apart
+        return np.where(gap >= self.largest_gap, 1.0, values)
 
 
 SCALES = {
@@ -200,7 +201,7 @@ class Seen:
         return self.wins + self.losses
 
     def at(self, positions: NDArray[np.intp]) -> Seen:
-        """Choose some of the pairs."""
+        """Return the chosen pairs."""
         return Seen(self.wins[:, positions], self.losses[:, positions], self.weight, self.scale)
 
     def observed(self) -> Floats:
@@ -211,14 +212,20 @@ class Seen:
         return np.log(np.maximum(rates, LEAST_RATE))
 
     def precisions(self) -> Floats:
-        """Return about how sharply each capital bends: one over the variance of the rate."""
+        """Return approximate curvatures of the capitals' logarithms, shape (2, pairs).
+
+        Each is one over the variance of the observed rate, on the scale.
+        """
         rates = (self.wins + 1) / (self.samples + 2)
         if self.scale.logarithmic:
             return self.samples * rates / (1 - rates)
         return self.samples / (rates * (1 - rates))
 
     def capital(self, positions: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the logarithm of the capital at places on the scale, and two derivatives."""
+        """Return the logarithm of the capital at places on the scale, and two derivatives of it.
+
+        `positions` and all results have the shape (2, pairs).
+        """
         rates = np.exp(positions) if self.scale.logarithmic else positions
         value = betting.log_wealth(rates, self.wins, self.losses, self.weight)
         slope = betting.log_wealth_slope(rates, self.wins, self.losses, self.weight)
@@ -240,7 +247,11 @@ class OnLines:
 
 
 def least_on_lines(seen: Seen, gaps: Floats, start: Floats | None) -> OnLines:
-    """Minimise the product of the capitals where the first place exceeds the second by the gap."""
+    """Minimise the product of the capitals on lines: first place = second place + gap.
+
+    `gaps` and `start`, the first place at which to begin, have the shape (pairs,). With L the sum
+    of the logarithms of both capitals, each step is Newton's, L' / L'', or halves the bracket.
+    """
     scale = seen.scale
     low = least_end = scale.least + np.maximum(gaps, 0.0)
     high = most_end = scale.most + np.minimum(gaps, 0.0)
@@ -257,7 +268,7 @@ def least_on_lines(seen: Seen, gaps: Floats, start: Floats | None) -> OnLines:
     position = np.clip(
         start, np.where(at_low, low + inside, low), np.where(at_high, high - inside, high)
     )
-    found = np.zeros((4, len(gaps)))
+    minima = np.zeros((4, len(gaps)))
     active = np.arange(len(gaps))
     for _ in range(_ITERATIONS):
         value, slope, bend = seen.capital(np.stack([position, position - gaps]))
@@ -278,7 +289,7 @@ def least_on_lines(seen: Seen, gaps: Floats, start: Floats | None) -> OnLines:
         share = np.where(
             ended, np.where(gaps > 0, rising, falling), bend[1] / np.maximum(second, 1e-100)
         )
-        found[:, active] = (
+        minima[:, active] = (
             # Until it is done, what the tangent allows it to be.
             np.where(done, total, total - np.abs(first) * (high - low)),
             share * slope[0] - (1 - share) * slope[1],
@@ -291,11 +302,14 @@ def least_on_lines(seen: Seen, gaps: Floats, start: Floats | None) -> OnLines:
         seen, active, gaps = seen.at(np.flatnonzero(going)), active[going], gaps[going]
         low, high, at_low, at_high = low[going], high[going], at_low[going], at_high[going]
         position = following[going]
-    return OnLines(*found)
+    return OnLines(least=minima[0], slope=minima[1], position=minima[2], share=minima[3])
 
 
 def largest_gaps(seen: Seen, levels: Floats) -> Floats:
-    """Find by how much the first place can exceed the second with capital below each level."""
+    """Return the largest gap, first place - second, with capital below each level, shape (pairs,).
+
+    `levels` are logarithms of capitals, shape (pairs,).
+    """
     scale = seen.scale
     gaps = np.full(seen.wins.shape[1], scale.largest_gap)
     # At most one success leaves a rate of 0 possible, at most one failure a rate of 1: there the
