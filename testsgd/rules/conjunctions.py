@@ -46,7 +46,10 @@ class Conditions:
     def of(cls, contingency: Contingency, *, min_rows: int) -> Conditions:
         """Return the single values of a table's features that enough rows have."""
         rules: list[Rule] = []
-        features, bits, rows, known_of = [], [], [], []
+        features: list[int] = []
+        bits: list[NDArray[np.uint64]] = []
+        rows: list[int] = []
+        known_of: list[int] = []
         everything = np.ones(len(contingency.cell_of_row), dtype=bool)
         known = [row_bits(everything)]
         for index, axis in enumerate(contingency.axes):

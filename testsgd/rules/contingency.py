@@ -392,7 +392,8 @@ def _spread_rules(
     queries, size, later = numbers.shape
     spread = np.empty((queries, len(starts), rules.shape[1] * later))
     step = max(1, _BLOCK_NUMBERS // (queries * rules.shape[1] * later))
-    first, stops = 0, np.r_[starts[1:], size]
+    first = 0
+    stops = np.r_[starts[1:], size]
     while first < len(starts):
         last = max(first + 1, int(np.searchsorted(stops, starts[first] + step, side="right")))
         rows = slice(starts[first], stops[last - 1])

@@ -160,11 +160,13 @@ class FrequentRuleSets:
         position_steps = np.diff(self.position)
         if ((subset_steps < 0) | ((subset_steps == 0) & (position_steps < 0))).any():
             order = np.lexsort((self.position, self.subset))
-        subsets, indices = self.subset[order], self.position[order]
+        subsets = self.subset[order]
+        indices = self.position[order]
         starts = np.searchsorted(subsets, np.arange(len(self.subsets) + 1))
         max_features = max(map(len, self.subsets), default=1)
         for block in rule_set_sums(contingency, quantities, max_features):
-            first, last = starts[block.subset], starts[block.subset + 1]
+            first = starts[block.subset]
+            last = starts[block.subset + 1]
             limits = (block.first, block.first + block.sums.shape[1])
             low, high = first + np.searchsorted(indices[first:last], limits)
             sums[:, order[low:high]] = block.sums[:, indices[low:high] - block.first]
@@ -271,7 +273,8 @@ def mine(
     totals = universes.totals(contingency, with_marks)
 
     # Begun with empty ones, should there be no rule sets at all.
-    subset_parts, place_parts = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+    subset_parts = [np.zeros(0, np.int32)]
+    place_parts = [np.zeros(0, np.int64)]
     sum_parts = [np.zeros((len(with_marks), 0), np.int64)]
     for block in rule_set_sums(contingency, with_marks, max_features):
         counts = block.sums[0]
@@ -385,7 +388,8 @@ def _simplest_of_equal(counts: Counts, marks: Counts, keys: Counts) -> NDArray[n
     if len(keys) == 0:
         return np.zeros(0, dtype=np.intp)
     order = np.argsort(marks)
-    marks, counts = marks[order], counts[order]
+    marks = marks[order]
+    counts = counts[order]
     starts = np.flatnonzero(np.r_[True, (marks[1:] != marks[:-1]) | (counts[1:] != counts[:-1])])
     best = np.minimum.reduceat(keys[order], starts)
     return np.sort(best & 0xFFFFFFFF)

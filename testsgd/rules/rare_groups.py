@@ -30,16 +30,16 @@ _MOST_VALUES = 3
 class SmallGroup:
     """Combination of single values with too few rows to be judged."""
 
-    rule_set: RuleSet
-    count: int
+    rule_set: RuleSet  # The combination.
+    count: int  # Its rows or texts.
 
 
 @dataclass(frozen=True)
 class CoarseBin:
     """Bin of a number that more than half of the rows are in."""
 
-    text: str
-    share: float  # Of all rows.
+    text: str  # The bin as a rule.
+    share: float  # Its share of all rows.
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Universes: the rows that groups are compared within.
 
-A rule on a number says nothing of rows in which the number is missing: they are a group of their
+A rule on a number is not about rows in which the number is missing: they are a group of their
 own. So for `age < 24` the complement is all other rows whose age is known, and for rules on several
 numbers all other rows in which each of these is known. A rule on a category, and the rule that a
 number is missing, leave no row out.
@@ -77,7 +77,8 @@ class Universes:
 
     def of_block(self, block: Block[Number], subset: tuple[int, ...]) -> Places | int:
         """Return the universe of each rule set of a block, shape (n,), or one that all share."""
-        intervals, step = {}, 1
+        intervals = {}
+        step = 1
         places = np.arange(block.first, block.first + block.sums.shape[1])
         for axis in reversed(subset):
             count = self.axes[axis].rule_count
@@ -118,8 +119,8 @@ class Universes:
         if not isinstance(universe, np.ndarray):
             yield universe, np.arange(size)
             return
-        for which in np.unique(universe).tolist():
-            yield which, np.flatnonzero(universe == which)
+        for number in np.unique(universe).tolist():
+            yield number, np.flatnonzero(universe == number)
 
     def members(self, contingency: Contingency) -> NDArray[np.bool_]:
         """Return a mask of the cells that belong to each universe, shape (universes, cells)."""

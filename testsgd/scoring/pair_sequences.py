@@ -51,7 +51,7 @@ def pair_interval(
     measure: PairMeasure = "difference",
     tuned_for: float = TUNED_FOR,
 ) -> tuple[Floats, Floats]:
-    """Compute the interval of how far two rates are apart that holds at all times at once.
+    """Compute the interval of the distance of two rates that holds at all times at once.
 
     Parameters
     ----------
@@ -78,13 +78,15 @@ def pair_interval(
     ([0.0, 0.227], [0.585, 0.371])
     """
     wins, losses, shape = _as_pairs(successes, samples)
-    sure = np.broadcast_to(np.asarray(confidence, dtype=np.float64), shape).ravel()
-    low, high = np.zeros(len(sure)), np.ones(len(sure))
-    active = np.flatnonzero(sure < 1)
+    confidences = np.broadcast_to(np.asarray(confidence, dtype=np.float64), shape).ravel()
+    low = np.zeros(len(confidences))
+    high = np.ones(len(confidences))
+    active = np.flatnonzero(confidences < 1)
     if not active.size:
         return low.reshape(shape), high.reshape(shape)
-    level = -np.log1p(-sure[active])
-    wins, losses = wins[:, active], losses[:, active]
+    level = -np.log1p(-confidences[active])
+    wins = wins[:, active]
+    losses = losses[:, active]
     scale = likelihood.SCALES[measure]
     weight = weight_of_rate(_TUNED_TO, tuned_for)
     # Each pair in both orders: the largest p - q, and the largest q - p.
@@ -156,7 +158,9 @@ def pair_evidence(
     active = np.flatnonzero((seen.samples > 0).all(axis=0) & (rates[0] - rates[1] > gap))
     if active.size:
         seen = seen.at(active)
-        line = likelihood.least_on_lines(seen, np.full(active.size, gap), _start_of_one(seen, gap))
+        line = likelihood.least_on_lines(
+            seen, np.full(active.size, gap), _start_of_single_pair(seen, gap)
+        )
         least = line.least - 10 * likelihood.PRECISION * (1 + np.abs(line.least))
         evidence[active] = np.maximum(least, 0.0)
     return evidence.reshape(shape)
@@ -200,11 +204,11 @@ def may_be_evident(
         return False
     scale = likelihood.SCALES[measure]
     gap = scale.gap(max(threshold, 0.0))
-    high, low = 0, 1
-    if successes[0] * samples[1] < successes[1] * samples[0]:
-        high, low = low, high
-    first, second = successes[high] / samples[high], successes[low] / samples[low]
-    if measure == "difference" and first - second < threshold:
+    # The group with the higher rate comes first.
+    high = 1 if successes[0] * samples[1] < successes[1] * samples[0] else 0
+    low = 1 - high
+    observed = successes[high] / samples[high] - successes[low] / samples[low]
+    if measure == "difference" and observed < threshold:
         return False
     evidence = likelihood.evidence_at_most(
         (successes[high], successes[low]),
@@ -217,7 +221,7 @@ def may_be_evident(
     return evidence >= level - _SLACK
 
 
-def _start_of_one(seen: likelihood.Seen, gap: float) -> Floats | None:
+def _start_of_single_pair(seen: likelihood.Seen, gap: float) -> Floats | None:
     """Return where the search on a line begins, shape (1,), for a single pair; else None."""
     if seen.wins.shape[1] != 1:
         return None

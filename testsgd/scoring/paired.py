@@ -101,14 +101,17 @@ def paired_tails_interval(
     approach. Statistics in Medicine 27, for correlated estimates; the largest sum over the ellipse
     is ours.
     """
-    gain, loss = np.maximum(mean_size + mean, 0) / 2, np.maximum(mean_size - mean, 0) / 2
+    gain = np.maximum(mean_size + mean, 0) / 2
+    loss = np.maximum(mean_size - mean, 0) / 2
     # With a pair more that gains and one that loses, so that no correlation seems to be 0.
-    gains, losses = ((part * pairs + 1) / (pairs + 2) for part in (gain, loss))
+    gains = (gain * pairs + 1) / (pairs + 2)
+    losses = (loss * pairs + 1) / (pairs + 2)
     opposed = np.sqrt(gains * losses / ((1 - gains) * (1 - losses)))
     widest = np.arccos(np.minimum(opposed, 1))
     shares = np.linspace(0, 1, ANGLES)
     angles = [(np.cos(part * widest), np.cos((1 - part) * widest)) for part in shares]
-    ends_gain, ends_loss = (partial(clopper_pearson, part * pairs, pairs) for part in (gain, loss))
+    ends_gain = partial(clopper_pearson, gain * pairs, pairs)
+    ends_loss = partial(clopper_pearson, loss * pairs, pairs)
     below, above = largest_sums(gain, ends_gain, loss, ends_loss, error, angles)
     return np.maximum(mean - below, -1), np.minimum(mean + above, 1)
 
@@ -175,8 +178,9 @@ def _score_end(gained: Floats, lost: Floats, pairs: Floats, quantile: float) -> 
         root = np.sqrt(np.maximum(linear**2 - 8 * size * constant, 0))
         losses = np.maximum((root - linear) / (4 * size), 0)
         variance = np.maximum(size * (2 * losses + middle * (1 - middle)), 0)
-        refused = size * middle - (gained - lost) > quantile * np.sqrt(variance)
-        low, high = np.where(refused, low, middle), np.where(refused, middle, high)
+        rejected = size * middle - (gained - lost) > quantile * np.sqrt(variance)
+        low = np.where(rejected, low, middle)
+        high = np.where(rejected, middle, high)
     end: Floats = (low + high) / 2
     return end
 

@@ -302,7 +302,8 @@ def equality_p_values(successes_in: Any, size_in: Any, successes_out: Any, size_
         )
     )
     known = (size_in > 0) & (size_out > 0)
-    first, second = np.where(known, size_in, 1), np.where(known, size_out, 1)
+    first = np.where(known, size_in, 1)
+    second = np.where(known, size_out, 1)
     rate = np.where(known, (successes_in + successes_out) / (first + second), 0.5)
     excess = successes_in - first * rate
     excess = np.sign(excess) * np.maximum(np.abs(excess) - 0.5, 0)

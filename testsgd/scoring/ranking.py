@@ -163,8 +163,10 @@ def member_overlaps(
         shares: NDArray[np.float64] = both / (size + size_others - both)
         if not with_complements:
             return shares
-        only, only_others = size - both, size_others - both
-        rows_out, rows_out_others = total - size, total - size_others
+        only = size - both
+        only_others = size_others - both
+        rows_out = total - size
+        rows_out_others = total - size_others
         if complements is not None:
             outside = complements(groups).astype(np.float64)
             outside_others = complements(others).astype(np.float64)
@@ -172,7 +174,8 @@ def member_overlaps(
             inside_others = members(others).astype(np.float64)
             only = (inside * weights) @ outside_others.T
             only_others = (outside * weights) @ inside_others.T
-            rows_out, rows_out_others = (outside @ weights)[:, None], outside_others @ weights
+            rows_out = (outside @ weights)[:, None]
+            rows_out_others = outside_others @ weights
         across = _overlaps_across(size, only, rows_out_others)
         across_others = _overlaps_across(size_others, only_others, rows_out)
         return np.maximum(shares, np.minimum(across, across_others))
@@ -234,7 +237,9 @@ def near_copies(
             apart &= both <= (size_others + least * (size - total)) / (1 + least)
             likely |= apart
         first, second = np.nonzero(likely)
-        size, size_others, both = size[first, 0], size_others[second], both[first, second]
+        size = size[first, 0]
+        size_others = size_others[second]
+        both = both[first, second]
         shares = both / (size + size_others - both)
         if with_complements:
             across = _overlaps_across(size, size - both, total - size_others)

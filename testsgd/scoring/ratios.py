@@ -108,7 +108,8 @@ def most_below(
     """
     below = np.zeros(len(first))
     for error_first, error_second in errors_at(angles, error):
-        low, high = ends_first.low(error_first), ends_second.high(error_second)
+        low = ends_first.low(error_first)
+        high = ends_second.high(error_second)
         below = np.maximum(below, (first - low) + (high - second))
     return BETWEEN * below
 

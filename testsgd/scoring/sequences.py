@@ -110,7 +110,7 @@ def sequence_margin(
 
 
 def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -> Floats:
-    """Solve for the lower end by Newton's method, kept between the ends of a bracket.
+    """Return the lower ends, shape (n,), by Newton's method kept inside a bracket.
 
     The logarithm of the capital is convex and falls there, so that from the first step on Newton's
     method stays on the outer side of the end.
@@ -118,9 +118,11 @@ def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -
     ends = np.zeros(len(wins))
     # Nothing is too small a rate for a single success: the capital stays bounded near 0.
     active = np.flatnonzero(wins >= 2)
-    wins, losses = wins[active], losses[active]
+    wins = wins[active]
+    losses = losses[active]
     total = wins + losses
-    outer, inner = np.zeros(len(active)), wins / total
+    outer = np.zeros(len(active))
+    inner = wins / total
     spread = np.sqrt(8 * inner * (1 - inner) / total) + 4 / total
     rate = np.maximum(inner - spread, inner / 4)
     for _ in range(_ITERATIONS):
@@ -136,7 +138,11 @@ def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -
         known |= np.abs(following - rate) <= _PRECISION * rate
         following = np.where(known, following, (outer + inner) / 2)
         ends[active] = following
-        going = np.abs(following - rate) > _PRECISION * rate
-        active, wins, losses = active[going], wins[going], losses[going]
-        outer, inner, rate = outer[going], inner[going], following[going]
+        unfinished = np.abs(following - rate) > _PRECISION * rate
+        active = active[unfinished]
+        wins = wins[unfinished]
+        losses = losses[unfinished]
+        outer = outer[unfinished]
+        inner = inner[unfinished]
+        rate = following[unfinished]
     return ends

@@ -182,7 +182,9 @@ class Lexicon:
     def _tokenise(self, text: str) -> _Tokens:
         """Cut a text into folded tokens, white space among them."""
         tokens = _Tokens([], [], [])
-        shape, before, edge = text, "_", "_"
+        shape = text
+        before = "_"
+        edge = "_"
         if not text.isascii():
             kinds = {ord(character): _kind(character) for character in set(text)}
             shape = text.translate(kinds)

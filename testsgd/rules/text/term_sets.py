@@ -202,7 +202,8 @@ def term_sets_over(mentions: Mentions, rule_sets: TermRuleSets) -> TermRuleSets:
 
 def _category_sets(mentions: Mentions, sets: Sequence[tuple[int, ...]]) -> tuple[CategorySet, ...]:
     """Find the seed texts of sets of categories, and number their groups."""
-    seeds, sizes = mentions.replaceable(), mentions.terms.sizes
+    seeds = mentions.replaceable()
+    sizes = mentions.terms.sizes
     category_sets: list[CategorySet] = []
     first = 0
     for categories in sets:
