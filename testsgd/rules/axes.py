@@ -29,7 +29,11 @@ MOST_VALUES = 12
 
 
 class Axis(Protocol):
-    """The cells of one sensitive feature and the rules over them."""
+    """Cells of one sensitive feature and the rules over them.
+
+    Every value of the feature falls into one cell. A rule selects a set of cells. Rules are
+    numbered from 0, and cells too; both orders are fixed by the axis.
+    """
 
     @property
     def feature(self) -> str:
@@ -62,15 +66,30 @@ class Axis(Protocol):
         """Return the rule that selects one cell; None for the only bin that there is."""
 
     def cells(self, table: Table, rows: slice = slice(None)) -> NDArray[np.intp]:
-        """Return each row's cell."""
+        """Return each row's cell, shape (rows,)."""
 
     def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
-        """Replace the cells along an array's axis by sums over each rule's cells."""
+        """Replace the cells along an array's axis by sums over each rule's cells.
+
+        The result has `rule_count` numbers along `axis`: ``matrix @ counts`` along it.
+        """
 
 
 @dataclass(frozen=True)
 class CategoryAxis:
-    """The values of a categorical feature that occur; every proper subset is a rule."""
+    """Values of a categorical feature that occur, a cell each; every proper subset is a rule.
+
+    Of k values that occur there are 2^k - 2 rules: the empty set and the set of all values are
+    left out. Rule i selects the values whose bits are set in i + 1.
+
+    Examples
+    --------
+    >>> axis = CategoryAxis("region", ("north", "east", "west"), (0, 1, 2))
+    >>> axis.rule_count, axis.rule(2).text
+    (6, 'region in {north, east}')
+    >>> axis.contract(np.array([10, 20, 30]), 0).tolist()
+    [10, 20, 30, 30, 40, 50]
+    """
 
     feature: str  # The feature's name.
     # The values that occur, in their declared order, "missing" last if cells are missing.
@@ -115,14 +134,14 @@ class CategoryAxis:
         return ValueRule(self.feature, (self.values[cell],))
 
     def cells(self, table: Table, rows: slice = slice(None)) -> NDArray[np.intp]:
-        """Return each row's cell."""
+        """Return each row's cell, shape (rows,)."""
         cell_of = np.zeros(max(self.codes) + 2, dtype=np.intp)
         for cell, code in enumerate(self.codes):
             cell_of[code] = cell
         return cell_of[table.codes(self.feature, rows)]
 
     def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
-        """Replace values along an axis by sums over each subset of them."""
+        """Replace values along an axis by sums over each proper subset of them."""
         moved: NDArray[Number] = np.moveaxis(counts, axis, 0)
         sums = np.zeros((1, *moved.shape[1:]), dtype=counts.dtype)
         for value in moved:
@@ -132,9 +151,18 @@ class CategoryAxis:
 
 @dataclass(frozen=True)
 class IntervalAxis:
-    """The bins of a continuous feature; every proper run of adjacent bins is a rule.
+    """Bins of a continuous feature, a cell each; every proper run of adjacent bins is a rule.
 
-    If values are missing, that they are is one more rule.
+    Of b bins there are b (b + 1) / 2 - 1 rules: the run of all bins is left out. If the feature
+    is missing in some rows, these are one more cell, which is a rule of its own.
+
+    Examples
+    --------
+    >>> axis = IntervalAxis("age", (0.0, 30.0, 60.0, 90.0))
+    >>> [axis.rule(index).text for index in range(axis.rule_count)]
+    ['age < 30', 'age < 60', '30 <= age < 60', 'age >= 30', 'age >= 60']
+    >>> axis.contract(np.array([1, 2, 4]), 0).tolist()
+    [1, 3, 2, 6, 4]
     """
 
     feature: str  # The feature's name.
@@ -159,7 +187,7 @@ class IntervalAxis:
 
     @cached_property
     def _runs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """First bin, and bin after the last, of each proper run."""
+        """Return the first bin, and the bin after the last, of each proper run, shape (runs,)."""
         starts, stops = np.triu_indices(self.bins + 1, k=1)
         proper = (stops - starts) < self.bins
         return starts[proper], stops[proper]
@@ -214,7 +242,7 @@ class IntervalAxis:
         )
 
     def cells(self, table: Table, rows: slice = slice(None)) -> NDArray[np.intp]:
-        """Return each row's cell."""
+        """Return each row's cell, shape (rows,)."""
         numbers = table.numbers(self.feature, rows)
         bins = np.searchsorted(self.edges[1:-1], numbers, side="right")
         # NaN is sorted behind everything; it has a cell of its own.
@@ -233,10 +261,26 @@ class IntervalAxis:
 
 
 def sensitive_axes(table: Table, *, bins: int | None = None) -> tuple[Axis, ...]:
-    """Lay out the sensitive features of a table, an axis each.
+    """Return one axis for each sensitive feature of a table, in the order of the description.
 
-    `bins`: number of equal intervals, in place of what the description says. A ParameterError is
-    raised if a categorical feature has so many values that its subsets cannot be searched.
+    A continuous feature gets the bins of :func:`bin_edges`; a categorical one a cell for each value
+    that occurs in the table.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+    bins : int, optional
+        Number of equal intervals of every continuous feature, in place of what the description has.
+
+    Returns
+    -------
+    tuple of Axis
+
+    Raises
+    ------
+    ParameterError
+        If more than 12 values of a categorical feature occur: its subsets cannot be searched.
     """
     axes: list[Axis] = []
     for name in table.specification.sensitive:
@@ -251,6 +295,22 @@ def sensitive_axes(table: Table, *, bins: int | None = None) -> tuple[Axis, ...]
 
 def bin_edges(feature: Feature, *, bins: int | None = None) -> tuple[float, ...]:
     """Return the limits of a continuous feature's bins.
+
+    They are the edges of the description if it has some and `bins` is not given. Otherwise the
+    range is cut into equal bins. An integer feature with no more numbers than bins has one bin a
+    number.
+
+    Parameters
+    ----------
+    feature : Feature
+        The feature's description. Without a range, it is taken to be from 0 to 1.
+    bins : int, optional
+        Number of bins, in place of what the description has.
+
+    Returns
+    -------
+    tuple of float
+        The limits, ascending, one more than there are bins.
 
     Examples
     --------
@@ -272,6 +332,7 @@ def bin_edges(feature: Feature, *, bins: int | None = None) -> tuple[float, ...]
 
 
 def _category_axis(table: Table, name: str, feature: Feature) -> CategoryAxis:
+    """Return the axis of a categorical feature: the values that occur in a table."""
     present = {int(code) for code in np.unique(table.codes(name))}
     declared = feature.values or []
     codes = [code for code in range(len(declared)) if code in present]

@@ -24,7 +24,7 @@ _BYTES = np.uint64(0x0101010101010101)
 
 @compiled
 def set_bits(word: Any) -> Any:
-    """Return how many bits of a word are set; compilers turn this into one instruction."""
+    """Return the number of bits that are set in a word; compilers make it one instruction."""
     word = word - ((word >> np.uint64(1)) & _ONES)
     word = (word & _TWOS) + ((word >> np.uint64(2)) & _TWOS)
     word = (word + (word >> np.uint64(4))) & _FOURS
@@ -63,7 +63,11 @@ def count_within(
     rows: NDArray[np.uint64],
     counts: NDArray[np.int64],
 ) -> None:
-    """Count those of some rows, one bit each, that fulfil each conjunction, into `counts` (n,)."""
+    """Count the chosen rows that fulfil each conjunction, into `counts` (n,).
+
+    `conditions`: shape (conditions, words); `conjunctions`: numbers of conditions, shape (n, k);
+    `rows`: the chosen rows, one bit each, shape (words,).
+    """
     words = conditions.shape[1]
     for index in range(conjunctions.shape[0]):
         total = np.uint64(0)

@@ -22,7 +22,7 @@ _TOGETHER = 8192
 
 @dataclass(frozen=True)
 class Level:
-    """All conjunctions of equally many conditions with enough rows."""
+    """Conjunctions of equally many conditions with enough rows."""
 
     conditions: NDArray[np.int32]  # Numbers of conditions, ascending; shape (n, conditions).
     rows: Counts  # Shape (n,).
@@ -30,7 +30,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Conditions:
-    """The single values of some features that enough rows have, one bit a row."""
+    """Single values of the features that enough rows have, one bit a row."""
 
     rules: tuple[Rule, ...]
     feature: NDArray[np.int32]  # The number of the feature of each; shape (conditions,).
@@ -46,7 +46,10 @@ class Conditions:
     def of(cls, contingency: Contingency, *, min_rows: int) -> Conditions:
         """Return the single values of a table's features that enough rows have."""
         rules: list[Rule] = []
-        features, bits, rows, known_of = [], [], [], []
+        features: list[int] = []
+        bits: list[NDArray[np.uint64]] = []
+        rows: list[int] = []
+        known_of: list[int] = []
         everything = np.ones(len(contingency.cell_of_row), dtype=bool)
         known = [row_bits(everything)]
         for index, axis in enumerate(contingency.axes):
@@ -101,37 +104,39 @@ class Conditions:
             Whether there are no more.
         """
         level: Level | None = Level(np.arange(len(self.rules), dtype=np.int32)[:, None], self.rows)
-        found: list[Level] = []
+        levels: list[Level] = []
         while level is not None and len(level.rows):
-            found.append(level)
-            if len(found) == longest:
+            levels.append(level)
+            if len(levels) == longest:
                 break
             level = self._extended(level, min_rows=min_rows, most=most)
-        return found, level is not None and len(found) != longest
+        return levels, level is not None and len(levels) != longest
 
     def _extended(self, level: Level, *, min_rows: int, most: int) -> Level | None:
         """Return the conjunctions of one more condition; None if there are more than `most`."""
         # Imported here: machine code takes a second to load, and most audits need none.
         from testsgd.rules.compiled_conjunctions import count_extended
 
-        found, rows, total = [], [], 0
+        extended: list[NDArray[np.int32]] = []
+        rows: list[Counts] = []
+        total = 0
         # Only conditions of later features, so that each conjunction comes once.
         first = np.searchsorted(self.feature, self.feature[level.conditions[:, -1]], side="right")
         for start in range(0, len(level.rows), _TOGETHER):
-            some = slice(start, start + _TOGETHER)
-            before = level.conditions[some]
+            part = slice(start, start + _TOGETHER)
+            before = level.conditions[part]
             counts = np.zeros((len(before), len(self.rules)), dtype=np.int32)
-            count_extended(self.bits, before, first[some].astype(np.int32), counts)
+            count_extended(self.bits, before, first[part].astype(np.int32), counts)
             index, condition = np.nonzero(counts >= max(min_rows, 1))
-            found.append(np.column_stack([before[index], condition.astype(np.int32)]))
+            extended.append(np.column_stack([before[index], condition.astype(np.int32)]))
             rows.append(counts[index, condition].astype(np.int64))
             total += len(index)
             if total > most:
                 return None
-        return Level(np.concatenate(found), np.concatenate(rows))
+        return Level(np.concatenate(extended), np.concatenate(rows))
 
     def count(self, level: Level, rows: NDArray[np.bool_]) -> Counts:
-        """Count those of some rows that fulfil each conjunction of a level, shape (n,)."""
+        """Count the rows of a mask (rows,) that fulfil each conjunction of a level, shape (n,)."""
         from testsgd.rules.compiled_conjunctions import count_within
 
         counts = np.zeros(len(level.rows), dtype=np.int64)
@@ -139,7 +144,7 @@ class Conditions:
         return counts
 
     def count_together(self, level: Level, rows: NDArray[np.bool_]) -> Counts:
-        """Count those of some rows that are in each conjunction or in its complement, shape (n,).
+        """Count the rows of a mask that are in each conjunction or in its complement, shape (n,).
 
         Rows in which a number is missing that a conjunction has an interval of are in neither.
         """
@@ -155,12 +160,13 @@ class Conditions:
 
 
 def _single_values(axis: Axis) -> list[tuple[int, Rule]]:
+    """Return each cell of an axis that has a rule of its own, with that rule."""
     rules = [(cell, axis.cell_rule(cell)) for cell in range(len(axis.labels))]
     return [(cell, rule) for cell, rule in rules if rule is not None]
 
 
 def row_bits(inside: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Return rows as bits, 64 of them a word; what is left of the last word is not set.
+    """Return a mask of rows as bits, 64 of them a word; unused bits of the last word are 0.
 
     Examples
     --------

@@ -32,7 +32,7 @@ _SHORT_TABLE = 1 << 19
 
 @dataclass(frozen=True)
 class _Layout:
-    """The order that puts the cells of a combination side by side, and where each begins."""
+    """Order that puts the cells of a combination side by side, and where each begins."""
 
     order: NDArray[np.intp]
     starts: NDArray[np.intp]
@@ -41,7 +41,24 @@ class _Layout:
 
 @dataclass(frozen=True)
 class Contingency:
-    """The combinations of sensitive values that occur."""
+    """Contingency table of the sensitive features: the combinations of their cells that occur.
+
+    A combination has one cell of each axis. Only those that occur in the table are kept, and are
+    the "cells" of the contingency table. Quantities are arrays of shape (q, cells): each row has
+    one number a combination, such as its number of people, or of those who are selected.
+    :func:`lay_out` makes one from a table.
+
+    Examples
+    --------
+    >>> from testsgd.rules import CategoryAxis
+    >>> axes = (CategoryAxis("sex", ("f", "m"), (0, 1)), CategoryAxis("race", ("A", "B"), (0, 1)))
+    >>> cells = np.array([[0, 0], [0, 1], [1, 0]], dtype=np.int16)
+    >>> contingency = Contingency(axes, cells, np.array([0, 0, 1, 2, 2, 2], dtype=np.int32))
+    >>> contingency.tally().tolist()
+    [2, 1, 3]
+    >>> contingency.dense((0,), contingency.tally()[None]).tolist()
+    [[3, 3]]
+    """
 
     axes: tuple[Axis, ...]  # The sensitive features.
     coordinates: NDArray[np.int16]  # Each combination's cell on each axis; shape (cells, features).
@@ -57,11 +74,14 @@ class Contingency:
         return len(self.coordinates)
 
     def of_cells(self, cells: NDArray[np.intp]) -> Contingency:
-        """Return some of the combinations, without rows."""
+        """Return the table with only the chosen combinations, and without rows."""
         return Contingency(self.axes, self.coordinates[cells], np.zeros(0, dtype=np.int32))
 
     def tally(self, weights: Counts | None = None) -> Counts:
-        """Sum whole-number weights of rows over each cell; count the rows if none are given."""
+        """Sum whole-number weights of rows over each cell, shape (cells,).
+
+        Without weights the rows are counted.
+        """
         # Sums of whole numbers below 2**53 are exact in a float.
         sums = np.bincount(self.cell_of_row, weights=weights, minlength=self.cells)
         return np.rint(sums).astype(np.int64)
@@ -69,9 +89,19 @@ class Contingency:
     def marginal(
         self, subset: Sequence[int], quantities: NDArray[Number]
     ) -> tuple[Counts, NDArray[Number]]:
-        """Sum quantities (q, cells) over the combinations of a subset of the features that occur.
+        """Sum quantities over the combinations of a subset of the features that occur.
 
-        Returned are their places in the table of all, ascending, and the sums (q, combinations).
+        Parameters
+        ----------
+        subset : sequence of int
+            Places of the features among the axes.
+        quantities : numpy.ndarray, shape (q, cells)
+
+        Returns
+        -------
+        joint : numpy.ndarray of int64, shape (combinations,)
+            Place of each combination in the full array of the subset's cells, ascending.
+        sums : numpy.ndarray, shape (q, combinations)
         """
         layout = self._layout(tuple(subset))
         # Integer sums wrap and never round, which the fingerprints of the lattice rely on.
@@ -79,6 +109,7 @@ class Contingency:
         return layout.joint, sums
 
     def _layout(self, subset: tuple[int, ...]) -> _Layout:
+        """Return the layout of a subset of the features, computed once for each."""
         if subset not in self._layouts:
             joint = np.ravel_multi_index(
                 tuple(self.coordinates[:, axis].astype(np.intp) for axis in subset),
@@ -104,7 +135,25 @@ class Contingency:
 
 
 def lay_out(table: Table, axes: Sequence[Axis]) -> Contingency:
-    """Find the combinations of sensitive values that occur in a table, if they can be numbered."""
+    """Return the contingency table of a table's rows over given axes.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+    axes : sequence of Axis
+        The sensitive features, as from :func:`sensitive_axes`.
+
+    Returns
+    -------
+    Contingency
+        The combinations that occur, in the order of their cells on the axes.
+
+    Raises
+    ------
+    ParameterError
+        If there are 2^62 possible combinations or more, which cannot be numbered.
+    """
     shape = tuple(len(axis.labels) for axis in axes)
     if np.prod([float(size) for size in shape]) >= 2.0**62:
         raise ParameterError(
@@ -123,9 +172,10 @@ def lay_out(table: Table, axes: Sequence[Axis]) -> Contingency:
 
 
 def _numbered(joint: NDArray[np.integer], combinations: int) -> tuple[NDArray[np.int32], Counts]:
-    """Return each row's combination, those that occur numbered in order, and which they are.
+    """Return each row's combination, numbered by ascending code, and the codes that occur.
 
-    A table of all combinations is quicker than hashing, if it is not far longer than the rows.
+    `joint` holds each row's code, from 0 to `combinations` - 1, shape (rows,). A table of all
+    combinations is quicker than hashing, if it is not far longer than the rows.
     """
     if combinations > max(_SHORT_TABLE, len(joint)):
         codes, uniques = pd.factorize(joint, sort=True)
@@ -152,7 +202,27 @@ class Block(Generic[Number]):
 
 
 def feature_subsets(axes: Sequence[Axis], max_features: int) -> tuple[tuple[int, ...], ...]:
-    """List the subsets of features that rule sets may be over, small ones first."""
+    """Return the subsets of features that rule sets may be over, small ones first.
+
+    Parameters
+    ----------
+    axes : sequence of Axis
+        The sensitive features.
+    max_features : int
+        Most features in a subset.
+
+    Returns
+    -------
+    tuple of tuple of int
+        Places of the features among the axes, ascending in each subset.
+
+    Examples
+    --------
+    >>> from testsgd.rules import IntervalAxis
+    >>> axes = [IntervalAxis(name, (0.0, 1.0, 2.0)) for name in ("age", "income", "tenure")]
+    >>> feature_subsets(axes, 2)
+    ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
+    """
     sizes = range(1, min(max_features, len(axes)) + 1)
     return tuple(
         subset for size in sizes for subset in itertools.combinations(range(len(axes)), size)
@@ -160,7 +230,29 @@ def feature_subsets(axes: Sequence[Axis], max_features: int) -> tuple[tuple[int,
 
 
 def candidate_count(axes: Sequence[Axis], max_features: int) -> int:
-    """Count the rule sets that the axes allow, whether anybody satisfies them or not."""
+    """Return the number of rule sets that the axes allow, whether rows satisfy them or not.
+
+    It is the sum, over all subsets of at most `max_features` features, of the product of their
+    numbers of rules.
+
+    Parameters
+    ----------
+    axes : sequence of Axis
+        The sensitive features.
+    max_features : int
+        Most rules in a rule set.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from testsgd.rules import IntervalAxis
+    >>> axes = [IntervalAxis(name, (0.0, 1.0, 2.0)) for name in ("age", "income", "tenure")]
+    >>> candidate_count(axes, 2)  # two rules a feature: 3 * 2 and 3 * 2 * 2
+    18
+    """
     return sum(
         math.prod(axes[axis].rule_count for axis in subset)
         for subset in feature_subsets(axes, max_features)
@@ -173,10 +265,20 @@ _LEAST_DEPTH = 3
 
 
 def default_depth(axes: Sequence[Axis]) -> int:
-    """Return how many rules a rule set has at most, if nothing is asked for.
+    """Return the most rules in a rule set, where no number is asked for.
 
     As many as there are features that have rules, while no more than 250,000 rule sets are
     possible; else as many as make no more than these, but at least 3.
+
+    Parameters
+    ----------
+    axes : sequence of Axis
+        The sensitive features.
+
+    Returns
+    -------
+    int
+        At least 1.
     """
     deepest = max(1, sum(axis.rule_count > 0 for axis in axes))
     depth = min(_LEAST_DEPTH, deepest)
@@ -188,7 +290,26 @@ def default_depth(axes: Sequence[Axis]) -> int:
 def rule_set_sums(
     contingency: Contingency, quantities: NDArray[Number], max_features: int
 ) -> Iterator[Block[Number]]:
-    """Sum quantities, tallied by cell (q, cells), over the rows of every rule set."""
+    """Yield the sums of quantities over the rows of every rule set, in blocks of bounded size.
+
+    The rule sets of one subset of the features come one after the other, the rule of the last
+    feature changing fastest. Subsets come in the order of :func:`feature_subsets`; a subset with a
+    feature that has no rule is left out.
+
+    Parameters
+    ----------
+    contingency : Contingency
+        The combinations that occur.
+    quantities : numpy.ndarray, shape (q, cells)
+        What is summed, tallied by cell.
+    max_features : int
+        Most rules in a rule set.
+
+    Yields
+    ------
+    Block
+        Sums of consecutive rule sets of one subset, shape (q, rule sets).
+    """
     axes = contingency.axes
     for index, subset in enumerate(feature_subsets(axes, max_features)):
         rule_counts = [axes[axis].rule_count for axis in subset]
@@ -228,7 +349,9 @@ def cell_sums(
     places: Counts,
     numbers: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Sum the numbers of rule sets over those that select each cell: what sums cells, transposed.
+    """Return the sums of rule sets' numbers over those that select each cell, shape (q, cells).
+
+    It is the transpose of summing cells over rule sets.
 
     Parameters
     ----------
@@ -269,7 +392,8 @@ def _spread_rules(
     queries, size, later = numbers.shape
     spread = np.empty((queries, len(starts), rules.shape[1] * later))
     step = max(1, _BLOCK_NUMBERS // (queries * rules.shape[1] * later))
-    first, stops = 0, np.r_[starts[1:], size]
+    first = 0
+    stops = np.r_[starts[1:], size]
     while first < len(starts):
         last = max(first + 1, int(np.searchsorted(stops, starts[first] + step, side="right")))
         rows = slice(starts[first], stops[last - 1])
@@ -284,7 +408,10 @@ def _spread_rules(
 def decode(
     axes: Sequence[Axis], subset: tuple[int, ...], indices: Counts
 ) -> tuple[NDArray[np.intp], ...]:
-    """Return the rule of each axis of a subset, from places among the subset's rule sets."""
+    """Return the rule of each axis of a subset, an array (n,) an axis.
+
+    `indices` are places among all rule sets of the subset, shape (n,).
+    """
     shape = tuple(axes[axis].rule_count for axis in subset)
     return tuple(np.unravel_index(indices, shape))
 

@@ -45,7 +45,12 @@ _MOST_MEMBERS = 1 << 22
 
 @dataclass(frozen=True)
 class FrequentRuleSets:
-    """Groups of people, each with its simplest description."""
+    """Groups of people that enough rows are in, each with its simplest description.
+
+    A group is a set of rows. Of the rule sets that select the same rows, with the same complement,
+    one describes the group: that with fewest rules, then fewest values, then the widest intervals.
+    Groups are numbered from 0. :func:`mine` finds them.
+    """
 
     axes: tuple[Axis, ...]  # The sensitive features.
     subsets: tuple[tuple[int, ...], ...]  # Subsets of the features.
@@ -86,7 +91,7 @@ class FrequentRuleSets:
                 yield chosen, subset, decode(self.axes, subset, self.position[groups[chosen]])
 
     def take(self, groups: NDArray[np.intp]) -> FrequentRuleSets:
-        """Return some of the groups, in the order given."""
+        """Return the chosen groups, in the order given."""
         return replace(
             self,
             subset=self.subset[groups],
@@ -95,7 +100,7 @@ class FrequentRuleSets:
         )
 
     def over(self, contingency: Contingency, quantities: Counts) -> FrequentRuleSets:
-        """Return the same groups with other quantities (q, cells) summed, or over other rows."""
+        """Return the same groups with quantities (q, cells) summed over another table."""
         sums = np.zeros((len(quantities), len(self)), dtype=np.int64)
         for group in range(len(self)):
             members = self.members(np.array([group]), contingency)[0]
@@ -131,7 +136,7 @@ class FrequentRuleSets:
         return sums
 
     def single_sums(self, contingency: Contingency) -> Callable[[Singles], Singles]:
-        """Return what sums single-precision quantities (q, cells) over all groups (q, groups).
+        """Return a function that sums quantities (q, cells) over all groups (q, groups) in float32.
 
         It is for sums that are taken again and again. Of few cells a product with the groups'
         members takes a fifth of the time of a contraction.
@@ -148,16 +153,20 @@ class FrequentRuleSets:
     def _summed(
         self, contingency: Contingency, quantities: NDArray[Any], kind: np.dtype[Any]
     ) -> NDArray[Any]:
+        """Return the sums of quantities (q, cells) over all groups (q, groups), of type `kind`."""
         sums = np.zeros((len(quantities), len(self)), dtype=kind)
         order = np.arange(len(self))
-        steps = np.diff(self.subset.astype(np.int64)), np.diff(self.position)
-        if ((steps[0] < 0) | ((steps[0] == 0) & (steps[1] < 0))).any():
+        subset_steps = np.diff(self.subset.astype(np.int64))
+        position_steps = np.diff(self.position)
+        if ((subset_steps < 0) | ((subset_steps == 0) & (position_steps < 0))).any():
             order = np.lexsort((self.position, self.subset))
-        subsets, indices = self.subset[order], self.position[order]
+        subsets = self.subset[order]
+        indices = self.position[order]
         starts = np.searchsorted(subsets, np.arange(len(self.subsets) + 1))
         max_features = max(map(len, self.subsets), default=1)
         for block in rule_set_sums(contingency, quantities, max_features):
-            first, last = starts[block.subset], starts[block.subset + 1]
+            first = starts[block.subset]
+            last = starts[block.subset + 1]
             limits = (block.first, block.first + block.sums.shape[1])
             low, high = first + np.searchsorted(indices[first:last], limits)
             sums[:, order[low:high]] = block.sums[:, indices[low:high] - block.first]
@@ -185,7 +194,7 @@ class FrequentRuleSets:
         return of_universes[:, self.universe]
 
     def rule_counts(self) -> Counts:
-        """Count the rules of each group."""
+        """Return the number of rules of each group, shape (groups,)."""
         sizes = np.array([len(subset) for subset in self.subsets], dtype=np.int64)
         return sizes[self.subset]
 
@@ -220,19 +229,52 @@ def mine(
     min_outside: int = 1,
     max_features: int,
 ) -> FrequentRuleSets:
-    """Find the rule sets that enough rows satisfy, and sum quantities (q, cells) over their rows.
+    """Return the rule sets that enough rows satisfy, with quantities summed over their rows.
 
-    The first of the quantities must be the number of rows. A frequent rule set has at least
-    `min_count` rows inside and `min_outside` outside, and at most `max_features` rules. See Zhang
-    et al., TestSGD, section 4.1 and Algorithm 1.
+    A frequent rule set has at least `min_count` rows inside and `min_outside` outside, and at most
+    `max_features` rules. Rule sets that select the same rows, with the same complement, are one
+    group.
+
+    Parameters
+    ----------
+    contingency : Contingency
+        The combinations of sensitive values that occur.
+    quantities : numpy.ndarray of int64, shape (q, cells)
+        What is summed over the rows of each group. The first must be the number of rows.
+    min_count : int
+        Fewest rows inside.
+    min_outside : int
+        Fewest rows outside.
+    max_features : int
+        Most rules in a rule set.
+
+    Returns
+    -------
+    FrequentRuleSets
+
+    References
+    ----------
+    Zhang et al., TestSGD, section 4.1 and Algorithm 1.
+
+    Examples
+    --------
+    >>> from testsgd.rules import CategoryAxis
+    >>> axes = (CategoryAxis("sex", ("f", "m"), (0, 1)),)
+    >>> cells = np.array([[0], [1]], dtype=np.int16)
+    >>> contingency = Contingency(axes, cells, np.array([0, 0, 1, 1, 1], dtype=np.int32))
+    >>> groups = mine(contingency, contingency.tally()[None], min_count=2, max_features=1)
+    >>> [groups.rule_set(group).text for group in range(len(groups))], groups.sums.tolist()
+    (['sex = f', 'sex = m'], [[2, 3]])
     """
     axes = contingency.axes
-    subsets, universes = feature_subsets(axes, max_features), Universes(axes, max_features)
+    subsets = feature_subsets(axes, max_features)
+    universes = Universes(axes, max_features)
     with_marks = np.vstack([quantities, _marks(contingency.cells)])
     totals = universes.totals(contingency, with_marks)
 
     # Begun with empty ones, should there be no rule sets at all.
-    subset_parts, place_parts = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+    subset_parts = [np.zeros(0, np.int32)]
+    place_parts = [np.zeros(0, np.int64)]
     sum_parts = [np.zeros((len(with_marks), 0), np.int64)]
     for block in rule_set_sums(contingency, with_marks, max_features):
         counts = block.sums[0]
@@ -263,7 +305,7 @@ def mine(
 
 @dataclass(frozen=True)
 class SampleRuleSets:
-    """The rule sets that are frequent in a sample, each group of its rows once."""
+    """Rule sets that are frequent in a sample, each group of its rows once."""
 
     places: NDArray[np.intp]  # Which of all rule sets they are, ascending; shape (groups,).
     sums: Counts  # The quantities' sums over each group's rows; shape (q, groups).
@@ -274,6 +316,13 @@ class SampleMining:
 
     Rule sets that select the same cells are equal in every sample. So these are joined only once,
     and a sample's search looks at the others.
+
+    Parameters
+    ----------
+    contingency : Contingency
+        The combinations that occur in the rows.
+    max_features : int
+        Most rules in a rule set.
     """
 
     def __init__(self, contingency: Contingency, *, max_features: int) -> None:
@@ -286,16 +335,28 @@ class SampleMining:
     def mine(
         self, samples: Sequence[Counts], *, min_count: int, min_outside: int
     ) -> list[SampleRuleSets]:
-        """Mine samples, each the quantities of every cell (q, cells), the rows first.
+        """Return the frequent rule sets of each sample.
 
         A cell that none of a sample's rows is in does not tell rule sets apart.
+
+        Parameters
+        ----------
+        samples : sequence of numpy.ndarray of int64, shape (q, cells)
+            The quantities of each sample by cell. The first of them is the number of rows.
+        min_count, min_outside : int
+            Fewest rows inside and outside, as for :func:`mine`.
+
+        Returns
+        -------
+        list of SampleRuleSets
+            One a sample, in their order.
         """
         with_marks = [
             np.vstack([sample, np.where(sample[0] > 0, self._marks, 0)]) for sample in samples
         ]
         stacked = np.concatenate(with_marks)
         sums = self.rule_sets._summed(self.contingency, stacked, stacked.dtype)
-        found = []
+        mined = []
         for sample, of_sample in zip(with_marks, np.split(sums, len(samples)), strict=True):
             counts = of_sample[0]
             totals = self.rule_sets.totals(self.contingency, sample)
@@ -307,8 +368,8 @@ class SampleMining:
                 if len(self.rule_sets.universes) > 1:
                     marks = marks + _MIXING * totals[-1]
                 places = _simplest_of_equal(counts[places], marks[places], self._complexity[places])
-            found.append(SampleRuleSets(places, of_sample[:-1, places]))
-        return found
+            mined.append(SampleRuleSets(places, of_sample[:-1, places]))
+        return mined
 
 
 def _marks(cells: int) -> Counts:
@@ -319,21 +380,23 @@ def _marks(cells: int) -> Counts:
 
 
 def _simplest_of_equal(counts: Counts, marks: Counts, keys: Counts) -> NDArray[np.intp]:
-    """Return the places of the simplest of each rule sets that select the same rows, in order.
+    """Return the place of the simplest of all rule sets that select the same rows, ascending.
 
+    `counts` and `marks` are the number of rows and the fingerprint of each rule set, shape (n,);
     `keys` are those of :func:`_complexity`, which end with the place.
     """
     if len(keys) == 0:
         return np.zeros(0, dtype=np.intp)
     order = np.argsort(marks)
-    marks, counts = marks[order], counts[order]
+    marks = marks[order]
+    counts = counts[order]
     starts = np.flatnonzero(np.r_[True, (marks[1:] != marks[:-1]) | (counts[1:] != counts[:-1])])
     best = np.minimum.reduceat(keys[order], starts)
     return np.sort(best & 0xFFFFFFFF)
 
 
 def _complexity(rule_sets: FrequentRuleSets) -> Counts:
-    """Return a key that orders by rules, values, width (widest first), then by place."""
+    """Return a key (groups,) that orders by rules, values, width (widest first), then by place."""
     keys = rule_sets.rule_counts() << 20
     for chosen, subset, rules in rule_sets.by_subset(np.arange(len(rule_sets))):
         values, widths = np.zeros((2, len(chosen)), dtype=np.int64)

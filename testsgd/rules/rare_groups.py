@@ -28,23 +28,23 @@ _MOST_VALUES = 3
 
 @dataclass(frozen=True)
 class SmallGroup:
-    """A combination of single values with too few rows to be judged."""
+    """Combination of single values with too few rows to be judged."""
 
-    rule_set: RuleSet
-    count: int
+    rule_set: RuleSet  # The combination.
+    count: int  # Its rows or texts.
 
 
 @dataclass(frozen=True)
 class CoarseBin:
-    """A bin of a number that more than half of the rows are in."""
+    """Bin of a number that more than half of the rows are in."""
 
-    text: str
-    share: float  # Of all rows.
+    text: str  # The bin as a rule.
+    share: float  # Its share of all rows.
 
 
 @dataclass(frozen=True)
 class Unjudged:
-    """Whom no judged group isolates."""
+    """Counts of the rows that no judged group isolates, and what makes the groups coarse."""
 
     # Combinations of values of all sensitive features that occur; of texts, of categories.
     combinations: int
@@ -141,22 +141,22 @@ def _within_groups(
     contingency: Contingency, rule_sets: FrequentRuleSets, rows: Counts, max_dilution: float
 ) -> NDArray[np.bool_]:
     """Return the combinations within a group that is not too large for them, shape (cells,)."""
-    found = np.zeros(contingency.cells, dtype=bool)
+    judged = np.zeros(contingency.cells, dtype=bool)
     by_size = np.argsort(rule_sets.sums[0], kind="stable")
     sizes = rule_sets.sums[0][by_size]
     left = np.flatnonzero(rows)
     # Small groups first: they isolate most, and what is left then is too small for larger ones.
     for start in range(0, len(by_size), _GROUPS_AT_ONCE):
-        some = slice(start, start + _GROUPS_AT_ONCE)
+        part = slice(start, start + _GROUPS_AT_ONCE)
         left = left[max_dilution * rows[left] >= sizes[start]]
         if len(left) == 0:
             break
-        inside = rule_sets.members(by_size[some], contingency.of_cells(left))
-        near = sizes[some, None] <= max_dilution * rows[left]
+        inside = rule_sets.members(by_size[part], contingency.of_cells(left))
+        near = sizes[part, None] <= max_dilution * rows[left]
         of_left = (inside & near).any(axis=0)
-        found[left[of_left]] = True
+        judged[left[of_left]] = True
         left = left[~of_left]
-    return found
+    return judged
 
 
 def _undescribed_features(
@@ -165,36 +165,51 @@ def _undescribed_features(
     """Return the features none of whose rules has enough rows on both sides."""
     universes = Universes(contingency.axes, 1)
     totals = universes.totals(contingency, rows[None])[0]
-    found = []
+    undescribed = []
     for index, axis in enumerate(contingency.axes):
         total = totals[universes.of_rules((index,), [np.arange(axis.rule_count)])]
         of_rules = axis.contract(contingency.dense((index,), rows[None]), 1)[0]
         if not ((of_rules >= min_count) & (total - of_rules >= min_count)).any():
-            found.append(axis.feature)
-    return tuple(found)
+            undescribed.append(axis.feature)
+    return tuple(undescribed)
 
 
 def _coarse_bins(contingency: Contingency, rows: Counts) -> tuple[CoarseBin, ...]:
     """Return the bins of numbers that more than half of the rows are in."""
-    found = []
+    coarse = []
     for index, axis in enumerate(contingency.axes):
         if not isinstance(axis, IntervalAxis) or axis.bins < 2:
             continue
         of_cells = contingency.dense((index,), rows[None])[0]
         fullest = int(np.argmax(of_cells))
-        rule, share = axis.cell_rule(fullest), float(of_cells[fullest] / max(1, rows.sum()))
+        rule = axis.cell_rule(fullest)
+        share = float(of_cells[fullest] / max(1, rows.sum()))
         if rule is not None and share > _MOST_IN_A_BIN:
-            found.append(CoarseBin(rule.text, share))
-    return tuple(found)
+            coarse.append(CoarseBin(rule.text, share))
+    return tuple(coarse)
 
 
 def small_groups(
     contingency: Contingency, *, min_count: int, max_features: int
 ) -> list[SmallGroup]:
-    """List the widest combinations of single values that occur in fewer than `min_count` rows.
+    """Return the widest combinations of single values that occur in fewer than `min_count` rows.
 
-    They are of at most `max_features` features, and of at most three.
-    Those of one feature first, then of two and so on; of equally many the largest first.
+    Of a small combination every narrower one is small too. So a combination is listed only if none
+    of its parts, taken with one feature less, is small.
+
+    Parameters
+    ----------
+    contingency : Contingency
+        The combinations of sensitive values that occur.
+    min_count : int
+        Fewest rows of a group that can be judged.
+    max_features : int
+        Most features in a combination; more than three are never combined.
+
+    Returns
+    -------
+    list of SmallGroup
+        Those of one feature first, then of two and so on; of equally many the largest first.
     """
     rows = contingency.tally()[None, :]
     small: set[tuple[tuple[int, int], ...]] = set()

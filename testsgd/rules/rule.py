@@ -37,7 +37,7 @@ class ValueRule:
         return f"{self.feature} in {{{', '.join(self.values)}}}"
 
     def matches(self, table: Table) -> NDArray[np.bool_]:
-        """Return for each row whether it satisfies the rule, shape (n,)."""
+        """Return a mask of the rows that satisfy the rule, shape (n,)."""
         feature = table.specification.features[self.feature]
         if feature.continuous:
             # Of a number only that it is missing is a value.
@@ -81,14 +81,14 @@ class IntervalRule:
         return f"{self.low:.10g} <= {self.feature} < {self.high:.10g}"
 
     def matches(self, table: Table) -> NDArray[np.bool_]:
-        """Return for each row whether it satisfies the rule, shape (n,)."""
+        """Return a mask of the rows that satisfy the rule, shape (n,)."""
         numbers = table.numbers(self.feature)
         low = -np.inf if self.low is None else self.low
         high = np.inf if self.high is None else self.high
         return (numbers >= low) & (numbers < high)
 
     def known(self, table: Table) -> NDArray[np.bool_]:
-        """Return for each row whether the feature is known, shape (n,)."""
+        """Return a mask of the rows in which the feature is known, shape (n,)."""
         return ~np.isnan(table.numbers(self.feature))
 
     def to_json(self) -> dict[str, Any]:
@@ -102,7 +102,13 @@ Rule: TypeAlias = "ValueRule | IntervalRule | TermRule | CategoryRule"
 
 @dataclass(frozen=True)
 class RuleSet:
-    """Rules that all hold, at most one a feature."""
+    """Rules that all hold, at most one a feature: the description of a subgroup.
+
+    Examples
+    --------
+    >>> RuleSet((ValueRule("gender", ("female",)), IntervalRule("age", 40, None))).text
+    'gender = female and age >= 40'
+    """
 
     rules: tuple[Rule, ...]
 
@@ -112,7 +118,7 @@ class RuleSet:
         return " and ".join(rule.text for rule in self.rules)
 
     def matches(self, table: Table) -> NDArray[np.bool_]:
-        """Return for each row of a table whether it satisfies every rule, shape (n,)."""
+        """Return a mask of the rows of a table that satisfy every rule, shape (n,)."""
         matching = np.ones(len(table), dtype=bool)
         for rule in self.rules:
             if not isinstance(rule, ValueRule | IntervalRule):
@@ -121,7 +127,7 @@ class RuleSet:
         return matching
 
     def complement(self, table: Table) -> NDArray[np.bool_]:
-        """Return which rows of a table the group is compared with, shape (n,).
+        """Return a mask of the rows that the group is compared with, shape (n,).
 
         All others, without those in which a number is missing that there is an interval of.
         """

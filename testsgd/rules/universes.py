@@ -1,6 +1,6 @@
 """Universes: the rows that groups are compared within.
 
-A rule on a number says nothing of rows in which the number is missing: they are a group of their
+A rule on a number is not about rows in which the number is missing: they are a group of their
 own. So for `age < 24` the complement is all other rows whose age is known, and for rules on several
 numbers all other rows in which each of these is known. A rule on a category, and the rule that a
 number is missing, leave no row out.
@@ -26,7 +26,10 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Universes:
-    """The universes of all rule sets of some depth.
+    """Universes of all rule sets of some depth: the rows that groups are compared within.
+
+    A universe is the rows in which certain numbers are known. The first one has all rows; it is the
+    only one where no number is missing.
 
     Examples
     --------
@@ -61,7 +64,7 @@ class Universes:
         return len(self.known)
 
     def of_rules(self, subset: tuple[int, ...], rules: Sequence[Places]) -> Places | int:
-        """Return the universe of each rule set over a subset; one if all have the same.
+        """Return the universe of each rule set over a subset, (n,), or one number if all share it.
 
         `rules` are the rule of each axis of the subset, as from `decode`.
         """
@@ -73,8 +76,9 @@ class Universes:
         return self._universe_of(intervals)
 
     def of_block(self, block: Block[Number], subset: tuple[int, ...]) -> Places | int:
-        """Return the universe of each rule set of a block; one if all have the same."""
-        intervals, step = {}, 1
+        """Return the universe of each rule set of a block, shape (n,), or one that all share."""
+        intervals = {}
+        step = 1
         places = np.arange(block.first, block.first + block.sums.shape[1])
         for axis in reversed(subset):
             count = self.axes[axis].rule_count
@@ -84,7 +88,10 @@ class Universes:
         return self._universe_of(intervals)
 
     def of_cells(self, subset: tuple[int, ...], cells: Sequence[Places]) -> Places | int:
-        """Return the universe of each combination of single cells of a subset's axes."""
+        """Return the universe of each combination of single cells, shape (n,); one if all share it.
+
+        `cells` are the cell on each axis of the subset, an array (n,) an axis.
+        """
         known = {
             axis: cell < len(self.axes[axis].labels) - 1
             for axis, cell in zip(subset, cells, strict=True)
@@ -112,11 +119,11 @@ class Universes:
         if not isinstance(universe, np.ndarray):
             yield universe, np.arange(size)
             return
-        for which in np.unique(universe).tolist():
-            yield which, np.flatnonzero(universe == which)
+        for number in np.unique(universe).tolist():
+            yield number, np.flatnonzero(universe == number)
 
     def members(self, contingency: Contingency) -> NDArray[np.bool_]:
-        """Return which cells belong to each universe, shape (universes, cells)."""
+        """Return a mask of the cells that belong to each universe, shape (universes, cells)."""
         inside = np.ones((len(self), contingency.cells), dtype=bool)
         for place, numbers in enumerate(self.known):
             for axis in numbers:
@@ -124,7 +131,7 @@ class Universes:
         return inside
 
     def totals(self, contingency: Contingency, quantities: NDArray[Number]) -> NDArray[Number]:
-        """Sum quantities (q, cells) over each universe, shape (q, universes)."""
+        """Return sums of quantities (q, cells) over each universe, shape (q, universes)."""
         sums = [quantities.sum(axis=1)]
         if len(self) > 1:
             sums += [quantities[:, cells].sum(axis=1) for cells in self.members(contingency)[1:]]

@@ -26,7 +26,7 @@ CHUNK_ROWS = 1 << 14
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """How a model decides about every row's neighbours."""
+    """Decisions of a model about every row and every row's neighbours, counted by row."""
 
     # How many of the answers about each row's neighbours are favourable; shape (rows,).
     favourable: NDArray[np.int32]
@@ -49,7 +49,19 @@ class Neighbourhood:
 
 
 def neighbourhood_size(table: Table) -> int:
-    """Count the neighbours of one row."""
+    """Return the number of neighbours of one row: two for each feature that is not sensitive.
+
+    If all features are sensitive, it is 1: the row itself.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+
+    Returns
+    -------
+    int
+    """
     return max(1, 2 * len(table.specification.insensitive))
 
 
@@ -62,7 +74,10 @@ def explore_neighbourhood(
     draws: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Neighbourhood:
-    """Ask a model about every neighbour of every row.
+    """Return a model's decisions about every neighbour of every row, counted by row.
+
+    A neighbour differs from its row by one step in one feature that is not sensitive. Rows are
+    prepared in chunks of fixed size, so that the result does not depend on the number of threads.
 
     Parameters
     ----------
@@ -112,6 +127,7 @@ def explore_neighbourhood(
 
 
 def _chunks(rows: int) -> Iterator[slice]:
+    """Yield slices of at most `CHUNK_ROWS` rows that cover all rows."""
     for start in range(0, rows, CHUNK_ROWS):
         yield slice(start, min(start + CHUNK_ROWS, rows))
 
@@ -123,6 +139,12 @@ def _explore_chunk(
     cell_of_row: NDArray[np.integer] | None,
     cells: int,
 ) -> tuple[slice, NDArray[np.int32], NDArray[np.bool_], NDArray[np.int64], int]:
+    """Return a model's decisions about some rows and their neighbours.
+
+    Returned are the rows; the favourable answers about each row's neighbours, shape (chunk,); the
+    decisions about the rows themselves, shape (chunk,); favourable answers by moved feature and
+    cell, shape (features, cells); and the number of rows that the model was asked about.
+    """
     frame = table.frame.iloc[rows]
     prepared = model.prepare(frame)
     base = prepared.decisions()
@@ -149,7 +171,14 @@ BATCH_ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class Draws:
-    """Which neighbours were drawn."""
+    """Neighbours that were drawn: a seed row, a feature and a direction for each of m draws.
+
+    Examples
+    --------
+    >>> draws = draw(np.random.default_rng(0), 100, 3, 5)
+    >>> len(draws), bool(np.isin(draws.directions, (-1, 1)).all())
+    (5, True)
+    """
 
     rows: NDArray[np.int64]  # The seed row of each draw; shape (m,).
     # Which of the features that are not sensitive is moved; shape (m,).
@@ -190,12 +219,24 @@ def draw(
 
 
 def drawn_frame(table: Table, draws: Draws) -> pd.DataFrame:
-    """Build the drawn neighbours as rows of a data frame."""
+    """Return the drawn neighbours as a data frame, one row a draw.
+
+    Parameters
+    ----------
+    table : Table
+        The rows; never changed.
+    draws : Draws
+        Which neighbours.
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
     return drawn_neighbours(table, draws)[0]
 
 
 def drawn_neighbours(table: Table, draws: Draws) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
-    """Build the drawn neighbours, and say which of them differ from their seed rows.
+    """Return the drawn neighbours, and which of them differ from their seed rows.
 
     Parameters
     ----------
@@ -227,7 +268,16 @@ def drawn_neighbours(table: Table, draws: Draws) -> tuple[pd.DataFrame, NDArray[
 
 
 def decide_draws(model: Model, table: Table, draws: Draws) -> NDArray[np.bool_]:
-    """Ask a model about drawn neighbours, in batches.
+    """Return a model's decisions about drawn neighbours, asked in batches.
+
+    Parameters
+    ----------
+    model : Model
+        The black box.
+    table : Table
+        The rows that neighbours were drawn of.
+    draws : Draws
+        Which neighbours.
 
     Returns
     -------

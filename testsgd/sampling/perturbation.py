@@ -25,7 +25,18 @@ DECIMAL_STEP = 0.01
 
 
 def perturbation_step(feature: Feature) -> float:
-    """Return the size of a perturbation.
+    """Return the size of a perturbation of a number.
+
+    It is the step of the description; otherwise 0.01 of the range for decimals, and 1 for integers.
+
+    Parameters
+    ----------
+    feature : Feature
+        The feature's description.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -44,7 +55,9 @@ def perturbation_step(feature: Feature) -> float:
 def moved(
     column: pd.Series[Any], feature: Feature, name: str, direction: int | NDArray[np.int64]
 ) -> tuple[pd.Series[Any], NDArray[np.bool_]]:
-    """Move every cell of a column by one step.
+    """Return a column in which every cell is moved by one step, and which cells have changed.
+
+    A move out of the domain, and a move of a missing value, leaves the cell as it is.
 
     Parameters
     ----------
@@ -60,7 +73,7 @@ def moved(
     Returns
     -------
     column : pandas.Series
-        The moved cells, of the same type.
+        The moved cells, of the same type, or of a wider one if that cannot hold them.
     changed : numpy.ndarray of bool
         Which cells are another value than before.
 
@@ -83,6 +96,7 @@ def moved(
 def _moved_numbers(
     column: pd.Series[Any], feature: Feature, direction: int | NDArray[np.int64]
 ) -> tuple[pd.Series[Any], NDArray[np.bool_]]:
+    """Return moved numbers, and a mask of those that changed; none leaves the range."""
     numbers = as_floats(column)
     low, high = feature.range or (-np.inf, np.inf)
     target = numbers + direction * perturbation_step(feature)
@@ -129,6 +143,7 @@ def _roomy_type(dtype: Any, numbers: NDArray[np.float64]) -> Any:
 def _moved_categories(
     column: pd.Series[Any], feature: Feature, name: str, direction: int | NDArray[np.int64]
 ) -> tuple[pd.Series[Any], NDArray[np.bool_]]:
+    """Return cells moved along the declared order of the values, and which have changed."""
     values = feature.values or []
     codes = category_codes(column, values, feature=name).astype(np.int64)
     target = codes + direction

@@ -61,8 +61,10 @@ def log_wealth(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
     # Imported here: only what samples needs it.
     from scipy.special import gammaln
 
-    yes_rate, no_rate = _both(rate)
-    yes, no, samples = weight * yes_rate, weight * no_rate, np.add(wins, losses)
+    yes_rate, no_rate = _rate_pair(rate)
+    yes = weight * yes_rate
+    no = weight * no_rate
+    samples = np.add(wins, losses)
     logarithm: Floats = np.asarray(
         (gammaln(yes + wins) - gammaln(yes) - wins * np.log(yes_rate))
         + (gammaln(no + losses) - gammaln(no) - losses * np.log(no_rate))
@@ -70,15 +72,23 @@ def log_wealth(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
     )
     many = np.broadcast_to(samples > _MANY, logarithm.shape)
     if many.any():
-        all_of = np.broadcast_arrays(yes_rate, no_rate, wins, losses)
-        first, second, third, fourth = (values[many] for values in all_of)
-        logarithm[many] = _of_many(first, second, third, fourth, weight)
+        yes_rate, no_rate, wins, losses = np.broadcast_arrays(yes_rate, no_rate, wins, losses)
+        logarithm[many] = _log_wealth_by_stirling(
+            yes_rate[many], no_rate[many], wins[many], losses[many], weight
+        )
     return logarithm
 
 
-def _of_many(yes_rate: Floats, no_rate: Floats, wins: Any, losses: Any, weight: float) -> Floats:
-    """Return the logarithm of the wealth to all digits for large numbers."""
-    yes, no, samples = weight * yes_rate, weight * no_rate, wins + losses
+def _log_wealth_by_stirling(
+    yes_rate: Floats, no_rate: Floats, wins: Any, losses: Any, weight: float
+) -> Floats:
+    """Return the logarithm of the wealth by Stirling's formula, precise for large numbers.
+
+    All arrays have the same shape. The module's description has the formula.
+    """
+    yes = weight * yes_rate
+    no = weight * no_rate
+    samples = wins + losses
     # The mixed rate less the rate: wins - samples * rate, without loss next to 0 and 1.
     total = weight + samples
     step = (wins * no_rate - losses * yes_rate) / total
@@ -94,51 +104,62 @@ def _of_many(yes_rate: Floats, no_rate: Floats, wins: Any, losses: Any, weight: 
 
 
 def log_wealth_slope(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
-    """Return the derivative by the rate of the logarithm of the wealth; it grows with it."""
-    yes_rate, no_rate = _both(rate)
-    return _falling(yes_rate, wins, weight) - _falling(no_rate, losses, weight)
+    """Return the derivative by the rate of the logarithm of the wealth; it grows with the rate."""
+    yes_rate, no_rate = _rate_pair(rate)
+    return _slope_of_term(yes_rate, wins, weight) - _slope_of_term(no_rate, losses, weight)
 
 
 def log_wealth_curvature(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
     """Return the second derivative by the rate of the logarithm of the wealth; never negative."""
-    yes_rate, no_rate = _both(rate)
-    return _bend(yes_rate, wins, weight) + _bend(no_rate, losses, weight)
+    yes_rate, no_rate = _rate_pair(rate)
+    return _curvature_of_term(yes_rate, wins, weight) + _curvature_of_term(no_rate, losses, weight)
 
 
-def _both(rate: Any) -> tuple[Floats, Floats]:
-    """Return the rates of successes and failures, neither below the least."""
+def _rate_pair(rate: Any) -> tuple[Floats, Floats]:
+    """Return the rates of successes and failures, neither below the least rate."""
     yes_rate = np.maximum(rate, LEAST_RATE)
     return yes_rate, np.maximum(1 - yes_rate, LEAST_RATE)
 
 
-def _falling(rate: Floats, wins: Any, weight: float) -> Floats:
-    """Differentiate log Gamma(c p + S) - log Gamma(c p) - S log p; 0 without and with one."""
+def _slope_of_term(rate: Floats, wins: Any, weight: float) -> Floats:
+    """Return the derivative by p of log Gamma(c p + S) - log Gamma(c p) - S log p.
+
+    It is 0 for S of 0 and of 1. `rate` is p, `wins` S and `weight` c.
+    """
     from scipy.special import psi
 
-    more = np.maximum(wins, 1.0) - 1
-    slope: Floats = weight * (psi(weight * rate + 1 + more) - psi(weight * rate + 1)) - more / rate
+    further_wins = np.maximum(wins, 1.0) - 1
+    slope: Floats = (
+        weight * (psi(weight * rate + 1 + further_wins) - psi(weight * rate + 1))
+        - further_wins / rate
+    )
     return slope
 
 
-def _bend(rate: Floats, wins: Any, weight: float) -> Floats:
-    """Return the derivative of minus :func:`_falling`."""
+def _curvature_of_term(rate: Floats, wins: Any, weight: float) -> Floats:
+    """Return the derivative by p of :func:`_slope_of_term`; never negative."""
     from scipy.special import zeta
 
-    more = np.maximum(wins, 1.0) - 1
+    further_wins = np.maximum(wins, 1.0) - 1
     below = weight * rate + 1
     # The trigamma function is Hurwitz' zeta function at 2.
-    curvature: Floats = more / rate**2 - weight**2 * (zeta(2.0, below) - zeta(2.0, below + more))
+    curvature: Floats = further_wins / rate**2 - weight**2 * (
+        zeta(2.0, below) - zeta(2.0, below + further_wins)
+    )
     return np.maximum(curvature, 0.0)
 
 
-def _log_ratio(above: Floats, below: Floats, more: Floats) -> Floats:
-    """Return log(above / below), knowing above / below - 1, which is exact next to 0."""
-    near: Floats = np.log1p(np.maximum(more, -0.5))
-    return np.where(more < -0.5, np.log(above / below), near)
+def _log_ratio(numerator: Floats, denominator: Floats, excess: Floats) -> Floats:
+    """Return log(numerator / denominator), elementwise.
+
+    `excess` is their ratio minus 1, computed without loss next to 0.
+    """
+    near: Floats = np.log1p(np.maximum(excess, -0.5))
+    return np.where(excess < -0.5, np.log(numerator / denominator), near)
 
 
 def _binet(argument: Any) -> Floats:
-    """Return what Stirling's formula leaves out of the logarithm of the gamma function."""
+    """Return Binet's function: log Gamma(x) minus Stirling's formula, elementwise."""
     from scipy.special import gammaln
 
     values = np.asarray(argument, dtype=np.float64)

@@ -29,12 +29,36 @@ WILSON_BELOW = 10
 
 @lru_cache(maxsize=64)
 def normal_quantile(confidence: float) -> float:
-    """Return the z of a two-sided confidence level, such as 1.96 for 0.95."""
+    """Return the z of a two-sided confidence level, such as 1.96 for 0.95.
+
+    Parameters
+    ----------
+    confidence : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(normal_quantile(0.95), 2)
+    1.96
+    """
     return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 
 def error_quantile(error: float) -> float:
     """Return the z of a two-sided error rate, such as 1.96 for 0.05, also of a very small one.
+
+    Parameters
+    ----------
+    error : float
+        Two-sided error rate, half of it at each end.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -45,7 +69,24 @@ def error_quantile(error: float) -> float:
 
 
 def wald_margin(successes: Any, samples: Any, confidence: float) -> Floats:
-    """Compute the half-width of Wald's interval for a rate (TestSGD, equation 7).
+    """Compute the half-width of Wald's interval for a rate.
+
+    It is z sqrt(r (1 - r) / n) for the observed rate r of n samples, and 0 at a rate of 0 or 1.
+
+    Parameters
+    ----------
+    successes, samples : array_like of float
+        How many of how many; broadcast. At least one sample.
+    confidence : float
+        Two-sided confidence level.
+
+    Returns
+    -------
+    numpy.ndarray of float64
+
+    References
+    ----------
+    Zhang et al., TestSGD, equation 7.
 
     Examples
     --------
@@ -62,6 +103,17 @@ def wilson_margin(successes: Any, samples: Any, confidence: float) -> Floats:
 
     The interval is not centred on the observed rate, so the larger of the two distances is taken:
     the true rate lies within it of the observed one whenever the interval covers it.
+
+    Parameters
+    ----------
+    successes, samples : array_like of float
+        How many of how many; broadcast. At least one sample.
+    confidence : float
+        Two-sided confidence level.
+
+    Returns
+    -------
+    numpy.ndarray of float64
 
     Examples
     --------
@@ -80,7 +132,7 @@ def wilson_margin(successes: Any, samples: Any, confidence: float) -> Floats:
 
 @dataclass(frozen=True)
 class Margins:
-    """Margins of many scores."""
+    """Sampling margins of many scores, one entry a score."""
 
     margin: Floats  # Both sides' margins, added.
     wilson: NDArray[np.bool_]  # Where Wilson's interval had to be used on at least one side.
@@ -130,9 +182,12 @@ def score_margins(
     >>> bool(score_margins(283, 1000, 91, 1000, 0.95).margin <= 0.05)
     True
     """
-    options: dict[str, Any] = {"kind": kind, "tuned_for": tuned_for}
-    inside, wilson_in = rate_margins(favourable_in, samples_in, confidence, **options)
-    outside, wilson_out = rate_margins(favourable_out, samples_out, confidence, **options)
+    inside, wilson_in = rate_margins(
+        favourable_in, samples_in, confidence, kind=kind, tuned_for=tuned_for
+    )
+    outside, wilson_out = rate_margins(
+        favourable_out, samples_out, confidence, kind=kind, tuned_for=tuned_for
+    )
     return Margins(inside + outside, wilson_in | wilson_out)
 
 
@@ -144,10 +199,25 @@ def rate_margins(
     kind: Literal["wald", "anytime"] = "wald",
     tuned_for: float = TUNED_FOR,
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Compute the part of the margins that one side accounts for.
+    """Compute the sampling margins of rates: the part of a score's margin from one side.
 
-    The parameters are as for :func:`score_margins`. Returned are the margins, infinite without
-    samples, and where they are Wilson's in place of Wald's.
+    Parameters
+    ----------
+    favourable, samples : array_like of int
+        Favourable labels and samples.
+    confidence : float
+        Confidence level.
+    kind : {"wald", "anytime"}
+        Which margin, as for :func:`score_margins`.
+    tuned_for : float
+        Samples for which a confidence sequence is narrowest.
+
+    Returns
+    -------
+    margin : numpy.ndarray of float64
+        Infinite without samples.
+    wilson : numpy.ndarray of bool
+        Where the margin is Wilson's in place of Wald's.
 
     Examples
     --------
@@ -160,12 +230,12 @@ def rate_margins(
     if kind == "anytime":
         margin = sequence_margin(favourable, samples, confidence, tuned_for=tuned_for)
         return margin, np.zeros(margin.shape, dtype=bool)
-    some = np.maximum(samples, 1)
+    at_least_one = np.maximum(samples, 1)
     wilson = np.asarray(np.minimum(favourable, samples - favourable) < WILSON_BELOW)
     margin = np.where(
         wilson,
-        wilson_margin(np.minimum(favourable, some), some, confidence),
-        wald_margin(favourable, some, confidence),
+        wilson_margin(np.minimum(favourable, at_least_one), at_least_one, confidence),
+        wald_margin(favourable, at_least_one, confidence),
     )
     return np.where(samples > 0, margin, np.inf), wilson
 
@@ -173,6 +243,32 @@ def rate_margins(
 def enough(
     samples_in: Any, samples_out: Any, margin: Any, *, min_samples: int, error_margin: float
 ) -> NDArray[np.bool_]:
-    """Apply the stopping rule of Algorithm 2: more than `min_samples` a side and a small margin."""
+    """Return where sampling may stop: more than `min_samples` on each side and a small margin.
+
+    Parameters
+    ----------
+    samples_in, samples_out : array_like of int
+        Samples inside and outside of each group.
+    margin : array_like of float
+        Sampling margin of each group's score.
+    min_samples : int
+        Each side must have more samples than these.
+    error_margin : float
+        Largest margin at which to stop.
+
+    Returns
+    -------
+    numpy.ndarray of bool
+
+    References
+    ----------
+    Zhang et al., TestSGD, Algorithm 2.
+
+    Examples
+    --------
+    >>> inside, outside, margins = [1001, 1001], [5000, 5000], [0.04, 0.06]
+    >>> enough(inside, outside, margins, min_samples=1000, error_margin=0.05).tolist()
+    [True, False]
+    """
     fewest = np.minimum(np.asarray(samples_in), np.asarray(samples_out))
     return np.asarray((fewest > min_samples) & (np.asarray(margin) <= error_margin))

@@ -51,7 +51,7 @@ def pair_interval(
     measure: PairMeasure = "difference",
     tuned_for: float = TUNED_FOR,
 ) -> tuple[Floats, Floats]:
-    """Compute the interval of how far two rates are apart that holds at all times at once.
+    """Compute the interval of the distance of two rates that holds at all times at once.
 
     Parameters
     ----------
@@ -78,13 +78,15 @@ def pair_interval(
     ([0.0, 0.227], [0.585, 0.371])
     """
     wins, losses, shape = _as_pairs(successes, samples)
-    sure = np.broadcast_to(np.asarray(confidence, dtype=np.float64), shape).ravel()
-    low, high = np.zeros(len(sure)), np.ones(len(sure))
-    active = np.flatnonzero(sure < 1)
+    confidences = np.broadcast_to(np.asarray(confidence, dtype=np.float64), shape).ravel()
+    low = np.zeros(len(confidences))
+    high = np.ones(len(confidences))
+    active = np.flatnonzero(confidences < 1)
     if not active.size:
         return low.reshape(shape), high.reshape(shape)
-    level = -np.log1p(-sure[active])
-    wins, losses = wins[:, active], losses[:, active]
+    level = -np.log1p(-confidences[active])
+    wins = wins[:, active]
+    losses = losses[:, active]
     scale = likelihood.SCALES[measure]
     weight = weight_of_rate(_TUNED_TO, tuned_for)
     # Each pair in both orders: the largest p - q, and the largest q - p.
@@ -118,6 +120,28 @@ def pair_evidence(
     observed rates are no farther apart. If the threshold is kept, the chance that it ever reaches
     log(1/a) is at most a. It is above log(1/a) where the interval with confidence 1 - a lies above
     the threshold.
+
+    Parameters
+    ----------
+    successes, samples : array_like of int, shape (..., 2)
+        How many of how many so far, in each of the two groups; they are broadcast.
+    threshold : float
+        Largest value of the measure that is allowed.
+    measure : {"difference", "ratio"}
+        The absolute difference of the rates, or 1 minus the lower rate over the higher one.
+    tuned_for : float
+        As for :func:`pair_interval`. It must not depend on the answers.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (...)
+        At least 0.
+
+    Examples
+    --------
+    >>> evidence = pair_evidence([[30, 60], [300, 600]], [[100, 100], [1000, 1000]], 0.1)
+    >>> (evidence > np.log(1 / 0.05)).tolist()
+    [False, True]
     """
     wins, losses, shape = _as_pairs(successes, samples)
     evidence = np.zeros(wins.shape[1])
@@ -134,9 +158,11 @@ def pair_evidence(
     active = np.flatnonzero((seen.samples > 0).all(axis=0) & (rates[0] - rates[1] > gap))
     if active.size:
         seen = seen.at(active)
-        line = likelihood.least_on_lines(seen, np.full(active.size, gap), _start_of_one(seen, gap))
-        found = line.least - 10 * likelihood.PRECISION * (1 + np.abs(line.least))
-        evidence[active] = np.maximum(found, 0.0)
+        line = likelihood.least_on_lines(
+            seen, np.full(active.size, gap), _start_of_single_pair(seen, gap)
+        )
+        least = line.least - 10 * likelihood.PRECISION * (1 + np.abs(line.least))
+        evidence[active] = np.maximum(least, 0.0)
     return evidence.reshape(shape)
 
 
@@ -149,18 +175,42 @@ def may_be_evident(
     measure: PairMeasure = "difference",
     tuned_for: float = TUNED_FOR,
 ) -> bool:
-    """Return, in microseconds, False only if :func:`pair_evidence` of one pair is below a level."""
+    """Return False only if :func:`pair_evidence` of one pair is below a level, in microseconds.
+
+    True is no proof: it means that the evidence must be computed. A monitor asks this first.
+
+    Parameters
+    ----------
+    successes, samples : tuple of int
+        How many of how many so far, in each of the two groups.
+    threshold : float
+        Largest value of the measure that is allowed.
+    level : float
+        Evidence that is asked for, a logarithm.
+    measure, tuned_for
+        As for :func:`pair_evidence`.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> samples = (100, 100)
+    >>> may_be_evident((50, 50), samples, 0.1, 3.0), may_be_evident((30, 90), samples, 0.1, 3.0)
+    (False, True)
+    """
     if threshold >= 1 or 0 in samples:
         return False
     scale = likelihood.SCALES[measure]
     gap = scale.gap(max(threshold, 0.0))
-    high, low = 0, 1
-    if successes[0] * samples[1] < successes[1] * samples[0]:
-        high, low = low, high
-    first, second = successes[high] / samples[high], successes[low] / samples[low]
-    if measure == "difference" and first - second < threshold:
+    # The group with the higher rate comes first.
+    high = 1 if successes[0] * samples[1] < successes[1] * samples[0] else 0
+    low = 1 - high
+    observed = successes[high] / samples[high] - successes[low] / samples[low]
+    if measure == "difference" and observed < threshold:
         return False
-    found = likelihood.evidence_at_most(
+    evidence = likelihood.evidence_at_most(
         (successes[high], successes[low]),
         (samples[high] - successes[high], samples[low] - successes[low]),
         weight_of_rate(_TUNED_TO, tuned_for),
@@ -168,11 +218,11 @@ def may_be_evident(
         logarithmic=scale.logarithmic,
     )
     # Logarithms of gamma functions of large numbers are not exact.
-    return found >= level - _SLACK
+    return evidence >= level - _SLACK
 
 
-def _start_of_one(seen: likelihood.Seen, gap: float) -> Floats | None:
-    """Search without arrays for a single pair."""
+def _start_of_single_pair(seen: likelihood.Seen, gap: float) -> Floats | None:
+    """Return where the search on a line begins, shape (1,), for a single pair; else None."""
     if seen.wins.shape[1] != 1:
         return None
     wins, losses = (tuple(counts[:, 0].tolist()) for counts in (seen.wins, seen.losses))
@@ -184,9 +234,9 @@ def _start_of_one(seen: likelihood.Seen, gap: float) -> Floats | None:
 
 def _as_pairs(successes: Any, samples: Any) -> tuple[Floats, Floats, tuple[int, ...]]:
     """Return successes and failures, shape (2, pairs), and the shape of what is asked for."""
-    found, number = np.broadcast_arrays(
+    won, number = np.broadcast_arrays(
         np.asarray(successes, dtype=np.float64), np.asarray(samples, dtype=np.float64)
     )
-    wins = np.ascontiguousarray(found.reshape(-1, 2).T)
+    wins = np.ascontiguousarray(won.reshape(-1, 2).T)
     total = np.ascontiguousarray(number.reshape(-1, 2).T)
-    return wins, total - wins, found.shape[:-1]
+    return wins, total - wins, won.shape[:-1]

@@ -27,11 +27,36 @@ def paired_interval(
 ) -> tuple[Floats, Floats]:
     """Compute the interval for the mean of differences within pairs.
 
-    It follows from that mean and the mean of the squares. It lies within [-1, 1], and the mean
-    between its ends; NaN without independent pairs.
+    With two pairs more, one of difference 1 and one of -1, let c be the mean and v the variance:
+    the interval is c plus and minus z sqrt(v / (n + 2)) for n pairs. It is cut to [-1, 1], and
+    widened to hold the observed mean.
 
-    See Bonett and Price (2012), Adjusted Wald confidence interval for a difference of binomial
+    Parameters
+    ----------
+    mean : array_like of float
+        Mean of the differences.
+    mean_square : array_like of float
+        Mean of their squares.
+    pairs : array_like of float
+        Number of independent pairs.
+    confidence : float
+        Two-sided confidence level.
+
+    Returns
+    -------
+    low, high : numpy.ndarray of float64
+        The ends; NaN without independent pairs.
+
+    References
+    ----------
+    Bonett and Price (2012), Adjusted Wald confidence interval for a difference of binomial
     proportions based on paired data. Journal of Educational and Behavioral Statistics 37(4).
+
+    Examples
+    --------
+    >>> low, high = paired_interval(0.1, 0.2, 100, 0.95)
+    >>> float(low.round(3)), float(high.round(3))
+    (0.01, 0.186)
     """
     mean = np.asarray(mean, dtype=np.float64)
     pairs = np.asarray(pairs, dtype=np.float64)
@@ -54,18 +79,39 @@ def paired_tails_interval(
     directions: as :func:`testsgd.scoring.exact_difference`, with the errors of the two on the
     ellipse of their correlation instead of a circle.
 
-    See Zou and Donner (2008), Construction of confidence limits about effect measures: a general
+    Parameters
+    ----------
+    mean : numpy.ndarray of float64, shape (n,)
+        Mean of the differences.
+    mean_size : numpy.ndarray of float64, shape (n,)
+        Mean of their absolute values.
+    pairs : numpy.ndarray of float64, shape (n,)
+        Number of independent pairs.
+    error : float
+        Two-sided error rate.
+
+    Returns
+    -------
+    low, high : numpy.ndarray of float64, shape (n,)
+        The ends, within [-1, 1].
+
+    References
+    ----------
+    Zou and Donner (2008), Construction of confidence limits about effect measures: a general
     approach. Statistics in Medicine 27, for correlated estimates; the largest sum over the ellipse
     is ours.
     """
-    gain, loss = np.maximum(mean_size + mean, 0) / 2, np.maximum(mean_size - mean, 0) / 2
+    gain = np.maximum(mean_size + mean, 0) / 2
+    loss = np.maximum(mean_size - mean, 0) / 2
     # With a pair more that gains and one that loses, so that no correlation seems to be 0.
-    gains, losses = ((part * pairs + 1) / (pairs + 2) for part in (gain, loss))
+    gains = (gain * pairs + 1) / (pairs + 2)
+    losses = (loss * pairs + 1) / (pairs + 2)
     opposed = np.sqrt(gains * losses / ((1 - gains) * (1 - losses)))
     widest = np.arccos(np.minimum(opposed, 1))
     shares = np.linspace(0, 1, ANGLES)
     angles = [(np.cos(part * widest), np.cos((1 - part) * widest)) for part in shares]
-    ends_gain, ends_loss = (partial(clopper_pearson, part * pairs, pairs) for part in (gain, loss))
+    ends_gain = partial(clopper_pearson, gain * pairs, pairs)
+    ends_loss = partial(clopper_pearson, loss * pairs, pairs)
     below, above = largest_sums(gain, ends_gain, loss, ends_loss, error, angles)
     return np.maximum(mean - below, -1), np.minimum(mean + above, 1)
 
@@ -75,11 +121,35 @@ def paired_rates_interval(
 ) -> tuple[Floats, Floats]:
     """Compute Tango's score interval for the change of a rate between two answers to each case.
 
-    `gained` cases answered no at first and yes then, `lost` ones the other way round. It lies
-    within [-1, 1], and the change between its ends; NaN without cases.
+    The change is (gained - lost) / pairs. The interval is the changes that a score test does not
+    reject.
 
-    See Tango (1998), Equivalence test and confidence interval for the difference in proportions for
+    Parameters
+    ----------
+    gained : array_like of float
+        Cases that answered no at first and yes then.
+    lost : array_like of float
+        Cases that answered yes at first and no then.
+    pairs : array_like of float
+        All cases.
+    confidence : float
+        Two-sided confidence level.
+
+    Returns
+    -------
+    low, high : numpy.ndarray of float64
+        The ends, within [-1, 1], with the change between them; NaN without cases.
+
+    References
+    ----------
+    Tango (1998), Equivalence test and confidence interval for the difference in proportions for
     the paired-sample design. Statistics in Medicine 17.
+
+    Examples
+    --------
+    >>> low, high = paired_rates_interval(15, 5, 100, 0.95)
+    >>> bool(low < 0.1 < high)
+    True
     """
     gained, lost, pairs = np.broadcast_arrays(
         *(np.asarray(value, dtype=np.float64) for value in (gained, lost, pairs))
@@ -92,7 +162,12 @@ def paired_rates_interval(
 
 
 def _score_end(gained: Floats, lost: Floats, pairs: Floats, quantile: float) -> Floats:
-    """Find the largest change whose score test does not refuse what was seen, by bisection."""
+    """Return the largest change whose score test does not reject what was seen, by bisection.
+
+    All arrays have the same shape. Changes d from the observed one to 1 are bisected; d is rejected
+    if n d - (gained - lost) is above z sqrt(n (2 l + d (1 - d))), l being the likeliest share of
+    losses.
+    """
     size = np.maximum(pairs, 1)
     low, high = (gained - lost) / size, np.ones(np.shape(gained))
     for _ in range(60):
@@ -103,14 +178,35 @@ def _score_end(gained: Floats, lost: Floats, pairs: Floats, quantile: float) -> 
         root = np.sqrt(np.maximum(linear**2 - 8 * size * constant, 0))
         losses = np.maximum((root - linear) / (4 * size), 0)
         variance = np.maximum(size * (2 * losses + middle * (1 - middle)), 0)
-        refused = size * middle - (gained - lost) > quantile * np.sqrt(variance)
-        low, high = np.where(refused, low, middle), np.where(refused, middle, high)
+        rejected = size * middle - (gained - lost) > quantile * np.sqrt(variance)
+        low = np.where(rejected, low, middle)
+        high = np.where(rejected, middle, high)
     end: Floats = (low + high) / 2
     return end
 
 
 def mcnemar_p_value(gained: int, lost: int) -> float:
-    """Compute the exact two-sided p-value that as many gain as lose; McNemar (1947)."""
+    """Compute the exact two-sided p-value of the hypothesis that as many gain as lose.
+
+    Parameters
+    ----------
+    gained, lost : int
+        Pairs that changed in each direction.
+
+    Returns
+    -------
+    float
+        1 if no pair changed.
+
+    References
+    ----------
+    McNemar (1947).
+
+    Examples
+    --------
+    >>> mcnemar_p_value(0, 5)
+    0.0625
+    """
     from scipy.special import bdtr
 
     changed = gained + lost
@@ -122,10 +218,29 @@ def combined_interval(
 ) -> tuple[float, float]:
     """Combine intervals of independent estimates into one for a sum of their multiples.
 
-    `parts`: each estimate with its interval; `factors`: what each is multiplied by.
+    The distances from the estimates to their ends, times the factors, are added as squares.
 
-    See Zou and Donner (2008), Construction of confidence limits about effect measures: a general
+    Parameters
+    ----------
+    parts : sequence of (float, (float, float))
+        Each estimate with its interval.
+    factors : sequence of float
+        What each estimate is multiplied by.
+
+    Returns
+    -------
+    low, high : float
+
+    References
+    ----------
+    Zou and Donner (2008), Construction of confidence limits about effect measures: a general
     approach. Statistics in Medicine 27.
+
+    Examples
+    --------
+    >>> low, high = combined_interval([(0.5, (0.2, 0.8)), (0.1, (-0.3, 0.5))], [1.0, -1.0])
+    >>> round(low, 3), round(high, 3)
+    (-0.1, 0.9)
     """
     total = math.fsum(factor * value for (value, _), factor in zip(parts, factors, strict=True))
     below = above = 0.0

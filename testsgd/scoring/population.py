@@ -51,7 +51,8 @@ def clopper_pearson(successes: Any, size: Any, error: Any) -> tuple[Floats, Floa
     >>> float(low), float(high.round(4))
     (0.0, 0.0711)
     """
-    successes, size = np.asarray(successes, dtype=float), np.asarray(size, dtype=float)
+    successes = np.asarray(successes, dtype=float)
+    size = np.asarray(size, dtype=float)
     # Rounding may put a number of successes a hair beyond none or all.
     successes = np.clip(successes, 0, size)
     failures = size - successes
@@ -71,8 +72,8 @@ def lower_end(successes: Any, failures: Any, error: Any) -> Floats:
     # Imported here: a tenth of a second, and `import testsgd` needs it not.
     from scipy.special import betaincinv
 
-    found = betaincinv(np.maximum(successes, 1e-12), failures + 1, np.asarray(error) / 2)
-    low: Floats = np.where(successes > 0, found, 0.0)
+    ends = betaincinv(np.maximum(successes, 1e-12), failures + 1, np.asarray(error) / 2)
+    low: Floats = np.where(successes > 0, ends, 0.0)
     return low
 
 
@@ -85,13 +86,38 @@ def exact_difference(
     equally unlikely together for every angle t; the largest sum of the two over all angles is
     Newcombe's interval. Here the errors at each angle are taken from the rates' own intervals, so
     it stays true where the tails are not normal: tests/scoring/test_exact_tails.py enumerates all
-    outcomes of two rates, and no interval covers less than it says, for rates from 0.001 to 0.995
+    outcomes of two rates, and no interval covers less than it claims, for rates from 0.001 to 0.995
     and levels up to 99.99%.
 
+    Parameters
+    ----------
+    rate_in, rate_out : array_like of float, shape (n,)
+        The observed rates.
+    ends_in, ends_out : callable
+        The interval of each rate: from a two-sided error rate to its low and high ends.
+    error : float or numpy.ndarray of float64, shape (n,)
+        Two-sided error rate of the difference.
+
+    Returns
+    -------
+    low, high : numpy.ndarray of float64, shape (n,)
+        The ends, within [-1, 1].
+
+    Notes
+    -----
     See Newcombe (1998), Statistics in Medicine 17, method 10; Zou and Donner (2008), Statistics in
     Medicine 27, for the same with other intervals. Taking the largest sum over the angles is ours.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> inside, outside = partial(clopper_pearson, 20, 100), partial(clopper_pearson, 50, 100)
+    >>> low, high = exact_difference(0.2, inside, 0.5, outside, 0.05)
+    >>> bool(low < -0.3 < high < 0)
+    True
     """
-    rate_in, rate_out = np.asarray(rate_in, dtype=float), np.asarray(rate_out, dtype=float)
+    rate_in = np.asarray(rate_in, dtype=float)
+    rate_out = np.asarray(rate_out, dtype=float)
     angles = [(np.cos(angle), np.sin(angle)) for angle in np.linspace(0, np.pi / 2, ANGLES)]
     below, above = largest_sums(rate_in, ends_in, rate_out, ends_out, error, angles)
     difference = rate_in - rate_out
@@ -106,7 +132,10 @@ def largest_sums(
     error: Any,
     angles: Sequence[tuple[Any, Any]],
 ) -> tuple[Floats, Floats]:
-    """Return how far the difference may be below and above, at most over all angles."""
+    """Return how far the difference may be below and above its value, at most over all angles.
+
+    `rate_in` and `rate_out` have the shape (n,), as both results have.
+    """
     below = above = np.zeros(())
     for error_in, error_out in errors_at(angles, error):
         low_in, high_in = ends_in(error_in)
@@ -136,7 +165,7 @@ TOGETHER = 1 << 16
 
 @dataclass(frozen=True)
 class Side:
-    """What is known of one side of some groups."""
+    """Rows and answers of one side, inside or outside, of many groups."""
 
     # Independent rows of the file on this side; see
     # :func:`testsgd.scoring.effective_sizes.independent_rows`; shape (groups,).
@@ -151,7 +180,7 @@ class Side:
         return self.favourable / self.samples
 
     def take(self, groups: NDArray[np.intp]) -> Side:
-        """Return the side of some groups."""
+        """Return this side of the chosen groups."""
         return Side(self.rows[groups], self.samples[groups], self.favourable[groups])
 
 
@@ -164,15 +193,33 @@ def population_interval(
 ) -> tuple[Floats, Floats]:
     """Compute intervals for the difference of two rates in the population the rows are drawn from.
 
-    `error` is two-sided, one for all or one a group; `margin_kind` says what the answers are: those
-    to all neighbours of each row (none), a planned number of draws (wald), or draws until a
-    confidence sequence was narrow enough. Returned are the ends, shape (groups,); NaN where nothing
-    was sampled on one side.
-
     Where all neighbours were asked about, a rate is a mean over rows, and varies no more than if
     rows answered yes or no. A confidence sequence holds whenever sampling stopped: half of the
     error is for it, and within its ends the other half for the rows. With a planned number of draws
     the variances of rows and of draws are added.
+
+    Parameters
+    ----------
+    inside, outside : Side
+        The rows and answers of each group and of its complement.
+    error : array_like of float
+        Two-sided error rate, one for all groups or one a group.
+    margin_kind : {"none", "wald", "anytime"}
+        What the answers are: those to all neighbours of each row (none), a planned number of draws
+        (wald), or draws until a confidence sequence was narrow enough (anytime).
+
+    Returns
+    -------
+    low, high : numpy.ndarray of float64, shape (groups,)
+        The ends; NaN where nothing was sampled on one side.
+
+    Examples
+    --------
+    >>> inside = Side(np.array([100]), np.array([100]), np.array([20]))
+    >>> outside = Side(np.array([100]), np.array([100]), np.array([50]))
+    >>> low, high = population_interval(inside, outside, 0.05, margin_kind="none")
+    >>> bool(low[0] < -0.3 < high[0] < 0)
+    True
     """
     errors = np.broadcast_to(np.asarray(error, dtype=np.float64), inside.rows.shape)
     ends = np.full((2, len(errors)), np.nan)
@@ -191,7 +238,7 @@ def population_interval(
 
 
 def side_ends(side: Side, kind: str, error: Floats) -> tuple[Floats, Floats]:
-    """Return the intervals of one side's rates at a two-sided error rate."""
+    """Return the intervals of one side's rates at a two-sided error rate, shape (groups,)."""
     size = side.rows.astype(np.float64)
     if kind == "anytime":
         drawn_low, drawn_high = _sequence_ends(side, error / 2)
@@ -217,15 +264,33 @@ def _sequence_ends(side: Side, error: Floats) -> tuple[Floats, Floats]:
 
 
 def equality_p_values(successes_in: Any, size_in: Any, successes_out: Any, size_out: Any) -> Floats:
-    """Compute the p-value of the hypothesis that two rates are equal; 1 where a side is empty.
+    """Compute the p-value of the hypothesis that two rates are equal.
 
     It is the likelihood ratio test, with the number of successes inside moved by one half towards
     what equal rates would give. With that correction it keeps its level also for small groups, rare
     labels and levels as small as one in 100,000; tests/scoring/test_equality.py enumerates all
     outcomes. Numbers need not be whole.
 
-    See Wilks (1938), The large-sample distribution of the likelihood ratio. Annals of Mathematical
+    Parameters
+    ----------
+    successes_in, size_in, successes_out, size_out : array_like of float
+        How many of how many, inside and outside; broadcast.
+
+    Returns
+    -------
+    numpy.ndarray of float64
+        1 where a side is empty.
+
+    References
+    ----------
+    Wilks (1938), The large-sample distribution of the likelihood ratio. Annals of Mathematical
     Statistics 9; Yates (1934) for the correction, there of Pearson's test.
+
+    Examples
+    --------
+    >>> p_values = equality_p_values([50, 20], [100, 100], [50, 50], [100, 100])
+    >>> float(p_values[0]), bool(p_values[1] < 0.001)
+    (1.0, True)
     """
     # Imported here: a tenth of a second.
     from scipy.special import ndtr
@@ -237,7 +302,8 @@ def equality_p_values(successes_in: Any, size_in: Any, successes_out: Any, size_
         )
     )
     known = (size_in > 0) & (size_out > 0)
-    first, second = np.where(known, size_in, 1), np.where(known, size_out, 1)
+    first = np.where(known, size_in, 1)
+    second = np.where(known, size_out, 1)
     rate = np.where(known, (successes_in + successes_out) / (first + second), 0.5)
     excess = successes_in - first * rate
     excess = np.sign(excess) * np.maximum(np.abs(excess) - 0.5, 0)
@@ -250,7 +316,10 @@ def equality_p_values(successes_in: Any, size_in: Any, successes_out: Any, size_
 
 
 def _divergence(seen: Floats, rate: Floats, size: Floats) -> Floats:
-    """Compute the log likelihood ratio of a rate as seen against another, over so many answers."""
+    """Return size times the log likelihood ratio of the seen rate against another one.
+
+    It is size (s log(s / r) + (1 - s) log((1 - s) / (1 - r))), elementwise; 0 where r is 0 or 1.
+    """
     from scipy.special import xlogy
 
     seen = np.clip(seen, 0.0, 1.0)

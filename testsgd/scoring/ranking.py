@@ -28,9 +28,37 @@ def rank_groups(
     first_by: NDArray[np.float64] | None = None,
     harmed: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.intp]:
-    """Order groups: decided ones first, by `first_by`, score, support, then by fewer rules.
+    """Return the groups in their order: decided ones first, then by `first_by`, score and support.
 
+    In the order of their weight the keys are: decided groups, a large `first_by`, a large score,
+    harmed groups, many rows, and few rules. `first_by` and the score are compared to 12 decimals.
     Of a group and its complement, which have the same score, the harmed one comes first.
+
+    Parameters
+    ----------
+    score : numpy.ndarray of float64, shape (groups,)
+        Size of each group's difference.
+    support : numpy.ndarray of int64, shape (groups,)
+        Rows of each group.
+    rules : numpy.ndarray of int64, shape (groups,)
+        Number of rules that describe it.
+    decided : numpy.ndarray of bool, shape (groups,)
+        False puts a group behind all that are decided.
+    first_by : numpy.ndarray of float64, shape (groups,), optional
+        What counts before the score, such as a lower confidence bound.
+    harmed : numpy.ndarray of bool, shape (groups,), optional
+        Whether the group has the lower rate, not its complement.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (groups,)
+        Indices of the groups, the first one first.
+
+    Examples
+    --------
+    >>> score, support = np.array([0.1, 0.3, 0.3]), np.array([500, 60, 90])
+    >>> rank_groups(score, support, np.array([1, 1, 2]), np.ones(3, dtype=bool)).tolist()
+    [2, 1, 0]
     """
     # Scores that are equal but for the rounding of their rates are ties.
     keys: list[NDArray[Any]] = [rules, -support]
@@ -50,10 +78,32 @@ def distinct_groups(
     limit: int,
     block: int = 64,
 ) -> list[int]:
-    """Walk down a ranking and keep the groups that are no near copy of one kept before.
+    """Return the groups of a ranking that are no near copy of one kept before.
 
-    A near copy overlaps by at least `overlap`. Ends with `limit` groups. The result does not depend
-    on `block`, the number of groups compared at once.
+    Parameters
+    ----------
+    order : numpy.ndarray of int
+        Indices of the groups, best first.
+    overlaps : callable
+        How much groups overlap, as from :func:`member_overlaps`.
+    overlap : float
+        Overlap from which on a group is a near copy.
+    limit : int
+        Most groups to return.
+    block : int
+        Groups compared at once; it does not change the result.
+
+    Returns
+    -------
+    list of int
+        Indices of the groups, best first.
+
+    Examples
+    --------
+    >>> cells = np.array([[True, True, False], [True, False, False], [False, False, True]])
+    >>> overlaps = member_overlaps(lambda groups: cells[groups], np.array([6, 4, 10]))
+    >>> distinct_groups(np.array([0, 1, 2]), overlaps, overlap=0.6, limit=5)
+    [0, 2]
     """
     kept: list[int] = []
     for start in range(0, len(order), block):
@@ -76,11 +126,34 @@ def member_overlaps(
     with_complements: bool = False,
     complements: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None = None,
 ) -> Overlaps:
-    """Measure overlaps by Jaccard's index; `members` gives groups' cells, `weights` cells' rows.
+    """Return a function that measures by Jaccard's index how much groups overlap.
 
-    With complements, a group and its complement are one finding, if they are so on both sides: the
-    larger of the index and of the smaller one of each with the other's complement. `complements`
-    gives the cells of these, if they are not all others.
+    The index of two groups is the rows in both over the rows in either. With complements, a group
+    and its complement are one finding if they match on both sides: the overlap is the larger of the
+    index and of the smaller one of each group with the other's complement.
+
+    Parameters
+    ----------
+    members : callable
+        Gives the cells of groups, from indices (groups,) to bool (groups, cells).
+    weights : numpy.ndarray of int64, shape (cells,)
+        The rows of each cell.
+    with_complements : bool
+        Whether complements count.
+    complements : callable, optional
+        Gives the cells of the groups' complements, if these are not all others.
+
+    Returns
+    -------
+    callable
+        From the indices of groups and of others to float (groups, others).
+
+    Examples
+    --------
+    >>> cells = np.array([[True, True, False], [True, False, False], [False, False, True]])
+    >>> overlaps = member_overlaps(lambda groups: cells[groups], np.array([6, 4, 10]))
+    >>> overlaps(np.array([0]), np.array([0, 1, 2])).tolist()
+    [[1.0, 0.6, 0.0]]
     """
     total = float(weights.sum())
 
@@ -90,16 +163,19 @@ def member_overlaps(
         shares: NDArray[np.float64] = both / (size + size_others - both)
         if not with_complements:
             return shares
-        only, only_others = size - both, size_others - both
-        rows_out, rows_out_others = total - size, total - size_others
+        only = size - both
+        only_others = size_others - both
+        rows_out = total - size
+        rows_out_others = total - size_others
         if complements is not None:
-            outside, outside_others = (
-                complements(some).astype(np.float64) for some in (groups, others)
-            )
-            inside, inside_others = (members(some).astype(np.float64) for some in (groups, others))
+            outside = complements(groups).astype(np.float64)
+            outside_others = complements(others).astype(np.float64)
+            inside = members(groups).astype(np.float64)
+            inside_others = members(others).astype(np.float64)
             only = (inside * weights) @ outside_others.T
             only_others = (outside * weights) @ inside_others.T
-            rows_out, rows_out_others = (outside @ weights)[:, None], outside_others @ weights
+            rows_out = (outside @ weights)[:, None]
+            rows_out_others = outside_others @ weights
         across = _overlaps_across(size, only, rows_out_others)
         across_others = _overlaps_across(size_others, only_others, rows_out)
         return np.maximum(shares, np.minimum(across, across_others))
@@ -115,7 +191,7 @@ def near_copies(
     with_complements: bool = False,
     complements: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None = None,
 ) -> NearCopies:
-    """Return what tells which groups overlap by at least `overlap`.
+    """Return a function that decides which groups overlap by at least `overlap`.
 
     Limits of the rows they share decide nearly all pairs, without any quotient. What is left is
     computed as `member_overlaps` does, so both agree to the last bit.
@@ -161,7 +237,9 @@ def near_copies(
             apart &= both <= (size_others + least * (size - total)) / (1 + least)
             likely |= apart
         first, second = np.nonzero(likely)
-        size, size_others, both = size[first, 0], size_others[second], both[first, second]
+        size = size[first, 0]
+        size_others = size_others[second]
+        both = both[first, second]
         shares = both / (size + size_others - both)
         if with_complements:
             across = _overlaps_across(size, size - both, total - size_others)
@@ -180,7 +258,8 @@ def _common_members(
     others: NDArray[np.intp],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the rows of groups (groups, 1), of others (others,), and of both."""
-    inside, inside_others = (members(some).astype(np.float64) for some in (groups, others))
+    inside = members(groups).astype(np.float64)
+    inside_others = members(others).astype(np.float64)
     both = (inside * weights) @ inside_others.T
     return (inside @ weights)[:, None], inside_others @ weights, both
 
@@ -188,20 +267,40 @@ def _common_members(
 def _overlaps_across(
     size: NDArray[np.float64], only: NDArray[np.float64], rows_out: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return how much groups overlap with complements of which they have `only` these rows."""
+    """Return Jaccard's index of groups and complements.
+
+    `size`: rows of the groups; `only`: rows that are in both; `rows_out`: rows of the complements.
+    """
     # A group of all rows has no complement to be compared with.
     overlaps: NDArray[np.float64] = only / np.maximum(size + rows_out - only, 1)
     return overlaps
 
 
 def block_of(cells: int) -> int:
-    """Return how many groups of so many cells to compare at once."""
+    """Return the number of groups to compare at once, so that a block needs bounded memory.
+
+    Parameters
+    ----------
+    cells : int
+        Cells of each group.
+
+    Returns
+    -------
+    int
+        From 8 to 128.
+
+    Examples
+    --------
+    >>> block_of(1_000), block_of(50_000)
+    (128, 20)
+    """
     return max(8, min(_MOST_GROUPS, _BLOCK_NUMBERS // max(1, cells)))
 
 
 def _no_copy(
     overlaps: Overlaps, groups: NDArray[np.intp], kept: list[int], overlap: float
 ) -> NDArray[np.bool_]:
+    """Return a mask of the groups that are no near copy of a kept one, shape (groups,)."""
     if not kept or not len(groups):
         return np.ones(len(groups), dtype=bool)
     shares = overlaps(groups, np.array(kept, dtype=np.intp))

@@ -102,13 +102,14 @@ def most_below(
     error: Any,
     angles: Sequence[tuple[float, float]],
 ) -> Floats:
-    """Return how far below its value a difference may be, at most over some angles.
+    """Return how far below its value a difference may be, at most over all angles, shape (n,).
 
     See :func:`testsgd.scoring.population.exact_difference`.
     """
     below = np.zeros(len(first))
     for error_first, error_second in errors_at(angles, error):
-        low, high = ends_first.low(error_first), ends_second.high(error_second)
+        low = ends_first.low(error_first)
+        high = ends_second.high(error_second)
         below = np.maximum(below, (first - low) + (high - second))
     return BETWEEN * below
 
@@ -172,7 +173,7 @@ def ratio_interval(
 
 
 def smaller_to_larger(ratio: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return ratios and their intervals turned so that the smaller value is above the line.
+    """Return ratios and their intervals turned so that the smaller value is divided by the larger.
 
     A ratio that is not known, of 0 to 0, is one of equal values: 1.
 
@@ -194,9 +195,30 @@ def population_ratio(
 ) -> tuple[Floats, Floats, Floats]:
     """Compute the ratio of the smaller of two rates to the larger one, with its interval.
 
-    As :func:`testsgd.scoring.population_interval` for differences: of the population that the rows
-    are drawn from. Returned are ratios and ends, shape (groups,); NaN where nothing was sampled on
-    one side.
+    As :func:`testsgd.scoring.population_interval` for differences, it is of the population that the
+    rows are drawn from. Intervals of the logarithms of both rates are combined.
+
+    Parameters
+    ----------
+    inside, outside : Side
+        The rows and answers of each group and of its complement.
+    error : array_like of float
+        Two-sided error rate, one for all groups or one a group.
+    margin_kind : {"none", "wald", "anytime"}
+        What the answers are, as for :func:`testsgd.scoring.population_interval`.
+
+    Returns
+    -------
+    ratio, low, high : numpy.ndarray of float64, shape (groups,)
+        The ratios, at most 1, and the ends; NaN where nothing was sampled on one side.
+
+    Examples
+    --------
+    >>> inside = Side(np.array([100]), np.array([100]), np.array([20]))
+    >>> outside = Side(np.array([100]), np.array([100]), np.array([50]))
+    >>> ratio, low, high = population_ratio(inside, outside, 0.05, margin_kind="none")
+    >>> ratio.round(2).item(), low.round(2).item(), high.round(2).item()
+    (0.4, 0.24, 0.63)
     """
     errors = np.broadcast_to(np.asarray(error, dtype=np.float64), inside.rows.shape)
     ratios = np.full((3, len(errors)), np.nan)
@@ -204,13 +226,12 @@ def population_ratio(
     for start in range(0, len(known), TOGETHER):
         chosen = known[start : start + TOGETHER]
         first, second = inside.take(chosen), outside.take(chosen)
-        ratios[:, chosen] = smaller_to_larger(
-            *ratio_interval(
-                first.rate,
-                EndsInterval(partial(side_ends, first, margin_kind)),
-                second.rate,
-                EndsInterval(partial(side_ends, second, margin_kind)),
-                errors[chosen],
-            )
+        ratio, low, high = ratio_interval(
+            first.rate,
+            EndsInterval(partial(side_ends, first, margin_kind)),
+            second.rate,
+            EndsInterval(partial(side_ends, second, margin_kind)),
+            errors[chosen],
         )
+        ratios[:, chosen] = smaller_to_larger(ratio, low, high)
     return ratios[0], ratios[1], ratios[2]

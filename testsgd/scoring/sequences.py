@@ -43,16 +43,42 @@ def confidence_sequence(
     """Compute the interval of a rate that holds after all numbers of samples at once.
 
     It is narrowest after `tuned_for` samples; its guarantee holds for any choice that does not
-    depend on the answers. The ends are 0 and 1 without samples.
+    depend on the answers.
+
+    Parameters
+    ----------
+    successes, samples : array_like of float
+        How many of how many so far; broadcast.
+    confidence : float
+        Probability that the interval covers the rate after all numbers of samples.
+    tuned_for : float
+        Number of samples after which the interval is narrowest.
+
+    Returns
+    -------
+    low, high : numpy.ndarray of float64
+        The ends; 0 and 1 without samples.
+
+    Notes
+    -----
+    The interval holds the rates p against which the capital of a bet is below 1 / (1 - confidence).
+    The module's description names the sources.
+
+    Examples
+    --------
+    >>> low, high = confidence_sequence([0, 283], [0, 1000], 0.95)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.0, 0.241], [1.0, 0.328])
     """
-    found, number = np.broadcast_arrays(
+    won, number = np.broadcast_arrays(
         np.asarray(successes, dtype=np.float64), np.asarray(samples, dtype=np.float64)
     )
     weight = weight_of_rate(confidence, tuned_for)
-    wins, total = found.ravel(), number.ravel()
+    wins = won.ravel()
+    total = number.ravel()
     low = _lower_end(wins, total - wins, confidence, weight)
     high = 1 - _lower_end(total - wins, wins, confidence, weight)
-    return low.reshape(found.shape), high.reshape(found.shape)
+    return low.reshape(won.shape), high.reshape(won.shape)
 
 
 def sequence_margin(
@@ -60,8 +86,15 @@ def sequence_margin(
 ) -> Floats:
     """Compute how far the ends of the confidence sequence lie from the observed rate, at most.
 
-    `successes` of `samples`, as arrays or numbers; `confidence` and `tuned_for` as for
-    :func:`confidence_sequence`. Infinite without samples.
+    Parameters
+    ----------
+    successes, samples, confidence, tuned_for
+        As for :func:`confidence_sequence`.
+
+    Returns
+    -------
+    numpy.ndarray of float64
+        Infinite without samples.
 
     Examples
     --------
@@ -77,7 +110,7 @@ def sequence_margin(
 
 
 def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -> Floats:
-    """Solve for the lower end by Newton's method, kept between the ends of a bracket.
+    """Return the lower ends, shape (n,), by Newton's method kept inside a bracket.
 
     The logarithm of the capital is convex and falls there, so that from the first step on Newton's
     method stays on the outer side of the end.
@@ -85,9 +118,11 @@ def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -
     ends = np.zeros(len(wins))
     # Nothing is too small a rate for a single success: the capital stays bounded near 0.
     active = np.flatnonzero(wins >= 2)
-    wins, losses = wins[active], losses[active]
+    wins = wins[active]
+    losses = losses[active]
     total = wins + losses
-    outer, inner = np.zeros(len(active)), wins / total
+    outer = np.zeros(len(active))
+    inner = wins / total
     spread = np.sqrt(8 * inner * (1 - inner) / total) + 4 / total
     rate = np.maximum(inner - spread, inner / 4)
     for _ in range(_ITERATIONS):
@@ -103,7 +138,11 @@ def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -
         known |= np.abs(following - rate) <= _PRECISION * rate
         following = np.where(known, following, (outer + inner) / 2)
         ends[active] = following
-        going = np.abs(following - rate) > _PRECISION * rate
-        active, wins, losses = active[going], wins[going], losses[going]
-        outer, inner, rate = outer[going], inner[going], following[going]
+        unfinished = np.abs(following - rate) > _PRECISION * rate
+        active = active[unfinished]
+        wins = wins[unfinished]
+        losses = losses[unfinished]
+        outer = outer[unfinished]
+        inner = inner[unfinished]
+        rate = following[unfinished]
     return ends

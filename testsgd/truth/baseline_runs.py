@@ -1,7 +1,7 @@
 """One run of the baselines: the same people and model as the audit's, beside the truth.
 
-On the null population a method's users must be told that there is nothing. What its users take for
-a finding differs, so each method says it itself; :data:`FINDINGS` has it in words.
+On the null population a method should report nothing. What its users take for a finding differs, so
+each method defines it; :data:`FINDINGS` has it in words.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ THETA = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineRun:
-    """What came of one method on one sample of people."""
+    """Outcome of one baseline method on one sample of a population."""
 
     population: str  # Whose people.
     # How many, and which run.
@@ -47,9 +47,29 @@ def baselines_once(
     methods: Sequence[str],
     time_limit: float | None = None,
 ) -> list[BaselineRun]:
-    """Draw people as :func:`testsgd.truth.audit_once` does, and run other methods on them.
+    """Return the outcome of each baseline on one sample of a population.
 
-    `methods` are names of :data:`testsgd.baselines.METHODS`.
+    The sample is that of :func:`testsgd.truth.audit_once` with the same number and seed.
+
+    Parameters
+    ----------
+    population : Population
+        Whose people.
+    rows : int
+        How many.
+    number : int
+        Which run.
+    seed : int
+        Same number and seed, same people.
+    methods : sequence of str
+        Names of :data:`testsgd.baselines.METHODS`.
+    time_limit : float, optional
+        Seconds for one method, if it can be stopped.
+
+    Returns
+    -------
+    list of BaselineRun
+        One a method, in their order.
     """
     table = population.table(rows, seed=seed, run=number)
     subject = subject_of(

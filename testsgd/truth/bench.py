@@ -48,7 +48,19 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, kw_only=True)
 class TruthSettings(RunParameters):
-    """The populations, sizes and methods of the benchmark, with the parameters of its runs."""
+    """Populations, sizes and methods of the benchmark, with the parameters of its runs.
+
+    Raises
+    ------
+    ParameterError
+        If a name is unknown, nothing is named, a size is below 500, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> settings = TruthSettings(populations=("null",), runs=200)
+    >>> settings.runs_of(1_000), settings.runs_of(100_000)
+    (200, 20)
+    """
 
     populations: Sequence[str] = POPULATIONS  # Names of :data:`testsgd.truth.POPULATIONS`.
     worlds: Sequence[str] = ()  # Names of :data:`testsgd.truth.EVERY_WORLD`.
@@ -90,11 +102,11 @@ class TruthSettings(RunParameters):
         check_time_limit(self.time_limit)
 
     def runs_of(self, rows: int) -> int:
-        """Return the runs of the audit at a size."""
+        """Return the number of runs of the audit at a size."""
         return _fewer(self.runs, rows)
 
     def baseline_runs_of(self, rows: int) -> int:
-        """Return the runs of the baselines at a size."""
+        """Return the number of runs of the baselines at a size."""
         if rows > _MOST_BASELINE_ROWS:
             return 0
         return _fewer(self.baseline_runs, rows)
@@ -102,7 +114,7 @@ class TruthSettings(RunParameters):
 
 @dataclass(frozen=True)
 class Part:
-    """The runs of one population or world at one size."""
+    """Runs of one population or world at one size, with their measures."""
 
     runs: list[Run] | list[WorldRun] | list[CaseRun]  # Of the audit.
     baselines: list[BaselineRun]
@@ -110,17 +122,28 @@ class Part:
 
 
 def run_truth(settings: TruthSettings, *, progress: Progress | None = None) -> Iterator[Part]:
-    """Run the benchmark, one population or world and size after another, small sizes first.
+    """Run the benchmark and yield its parts, one population or world and size after another.
 
-    Cases have a size of their own, and come last.
+    Small sizes come first. Cases have a size of their own, and come last.
+
+    Parameters
+    ----------
+    settings : TruthSettings
+        What is run, how often, and on how many processors.
+    progress : callable, optional
+        Called after each run with the part's name in words, the runs done and their number.
+
+    Yields
+    ------
+    Part
     """
     worlds = [name for name in settings.worlds if name not in CASES]
     for rows in settings.sizes:
         for name in settings.populations:
             kinds = {_audit: settings.runs_of(rows), _others: settings.baseline_runs_of(rows)}
-            made = _in_parallel(kinds, settings, name, rows, progress)
-            runs = [run for run in made if isinstance(run, Run)]
-            others = [run for part in made if isinstance(part, list) for run in part]
+            results = _in_parallel(kinds, settings, name, rows, progress)
+            runs = [run for run in results if isinstance(run, Run)]
+            others = [run for part in results if isinstance(part, list) for run in part]
             yield Part(runs, others, [*measure_runs(runs), *measure_baselines(others)])
         for name in worlds:
             judged = _in_parallel({_judge: settings.runs}, settings, name, rows, progress)
@@ -139,7 +162,11 @@ def _in_parallel(
     rows: int,
     progress: Progress | None,
 ) -> list[Any]:
-    """Return what came of so many runs of each kind, in as many processes as the settings have."""
+    """Return the results of all runs, computed in as many processes as the settings have.
+
+    `kinds` has the number of runs of each function, which is called with the settings, the name,
+    the number of rows and the number of the run. Results are in the order of `kinds`.
+    """
     tasks = [
         joblib.delayed(run)(settings, name, rows, number)
         for run, runs in kinds.items()
@@ -179,4 +206,5 @@ def _others(settings: TruthSettings, name: str, rows: int, number: int) -> list[
 
 
 def _fewer(runs: int, rows: int) -> int:
+    """Return the number of runs at a size: beyond 10,000 rows, as many as take as long."""
     return min(runs, max(_FEWEST_RUNS, runs * _ALL_RUNS_UP_TO // max(rows, _ALL_RUNS_UP_TO)))

@@ -1,4 +1,4 @@
-"""The six populations of the benchmark, and ten worlds of any size that try to fool a verdict.
+"""The six populations of the benchmark, and ten worlds of any size that try to mislead a verdict.
 
 A world is a population too. What is true of its groups is summed over every row there can be. In
 seven of them a group truly differs, as people are, by clearly more than :data:`LIMIT`; the right
@@ -58,26 +58,46 @@ _SECOND = _group(IntervalRule("age", 48, 68), gender=("female",), region=("south
 
 
 def _cells_inside(traits: tuple[Trait, ...], group: RuleSet) -> NDArray[np.bool_]:
-    """Return which cells are in a group, shape (cells of each trait)."""
+    """Return a mask of the cells in a group, shape (cells of each trait)."""
     inside = np.zeros(tuple(len(trait.shares) for trait in traits), dtype=bool)
     inside[cells_of(traits, group)] = True
     return inside
 
 
 def _by_limit(
-    title: str, raised: dict[RuleSet, int], traits: tuple[Trait, ...] = _PEOPLE, **more: Any
+    title: str,
+    raised: dict[RuleSet, int],
+    traits: tuple[Trait, ...] = _PEOPLE,
+    *,
+    planted: tuple[RuleSet, ...] | None = None,
+    limits: NDArray[np.int64] | None = None,
+    **more: Any,
 ) -> _Maker:
-    """Plant groups by raising the limits of their cells; where they overlap, the higher counts."""
-    limits = np.full(tuple(len(trait.shares) for trait in traits), _MIDDLE, dtype=np.int64)
-    for group, step in raised.items():
-        inside = _cells_inside(traits, group)
-        limits = np.maximum(limits, np.where(inside, _MIDDLE + step, _MIDDLE))
-    options = {"planted": tuple(raised), "limits": limits, **more}
-    return partial(Population, title=title, traits=traits, **options)
+    """Return a maker of populations that have groups with raised limits planted in them.
+
+    Where groups overlap, the higher limit counts. `raised`: by how much each group's limit is
+    raised. `planted` and `limits`, if given, take the place of what follows from it.
+    """
+    if limits is None:
+        limits = np.full(tuple(len(trait.shares) for trait in traits), _MIDDLE, dtype=np.int64)
+        for group, step in raised.items():
+            inside = _cells_inside(traits, group)
+            limits = np.maximum(limits, np.where(inside, _MIDDLE + step, _MIDDLE))
+    return partial(
+        Population,
+        title=title,
+        traits=traits,
+        planted=tuple(raised) if planted is None else planted,
+        limits=limits,
+        **more,
+    )
 
 
 def _by_merit(title: str, group: RuleSet, merits: Any, limit: int = _MIDDLE, **more: Any) -> _Maker:
-    """Plant a group through a proxy: of the merits the first are outside, the second inside."""
+    """Return a maker of populations in which a group is planted through a proxy.
+
+    Of the distributions of merit the first holds outside of the group, the second inside.
+    """
     inside = _cells_inside(_PEOPLE, group)
     return _by_limit(
         title,
@@ -92,7 +112,8 @@ def _by_merit(title: str, group: RuleSet, merits: Any, limit: int = _MIDDLE, **m
 
 def _falling_merits() -> list[Floats]:
     """Return equally frequent merits, and merits of which the high ones are rare."""
-    merits, level = np.arange(MERITS), np.full(MERITS, 1 / MERITS)
+    merits = np.arange(MERITS)
+    level = np.full(MERITS, 1 / MERITS)
     return [level, level * (1 - 0.8 * (2 * merits - MERITS + 1) / (MERITS - 1))]
 
 
@@ -130,7 +151,8 @@ def _blind_model() -> _Maker:
 
 
 def _fair_looking() -> _Maker:
-    merits, inside = np.arange(MERITS), _cells_inside(_PEOPLE, _WOMEN)
+    merits = np.arange(MERITS)
+    inside = _cells_inside(_PEOPLE, _WOMEN)
     ranges = [((merits >= low) & (merits < low + 80)) / 80 for low in (0, 20)]
     return _by_limit(
         "women have 20 merits more than men, and the model asks women for 20 more: nobody's "
@@ -143,7 +165,7 @@ def _fair_looking() -> _Maker:
 
 
 def _random_answers(name: str, number: int) -> Population:
-    # So many rows can be that hardly any two people of a sample are the same.
+    # Enough possible rows that hardly any two people of a sample are the same.
     tenures = 1_000
     shape = (*(len(trait.shares) for trait in _PEOPLE), MERITS, tenures)
     coins = np.random.default_rng(number).integers(0, 2, shape)
@@ -232,19 +254,47 @@ WORLDS = tuple(_WORLDS)
 
 @lru_cache
 def population(name: str) -> Population:
-    """Return a population of the benchmark, one of :data:`POPULATIONS`.
+    """Return a population of the benchmark by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`POPULATIONS`.
+
+    Returns
+    -------
+    Population
+
+    Raises
+    ------
+    ParameterError
+        If there is no population of that name.
 
     Examples
     --------
     >>> [group.text for group in population("band").planted]
     ['33 <= age < 53']
     """
-    return _made(name, _POPULATIONS, "population")
+    return _population_named(name, _POPULATIONS, "population")
 
 
 @lru_cache
 def world(name: str) -> Population:
-    """Return a world, one of :data:`WORLDS`.
+    """Return a world, a population that tries to mislead a verdict, by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`WORLDS`.
+
+    Returns
+    -------
+    Population
+
+    Raises
+    ------
+    ParameterError
+        If there is no world of that name.
 
     Examples
     --------
@@ -256,11 +306,13 @@ def world(name: str) -> Population:
     0.0
     """
     # Behind the populations, so that their random numbers differ.
-    return _made(name, _WORLDS, "world", first=100)
+    return _population_named(name, _WORLDS, "world", first=100)
 
 
-def _made(name: str, makers: dict[str, _Maker], kind: str, *, first: int = 0) -> Population:
-    """Make the population of a name; their numbers begin with `first`."""
+def _population_named(
+    name: str, makers: dict[str, _Maker], kind: str, *, first: int = 0
+) -> Population:
+    """Return the population of a name; their numbers begin with `first`."""
     names = list(makers)
     if name not in makers:
         raise ParameterError(

@@ -34,7 +34,7 @@ _CLAIMS = {
 
 @dataclass(frozen=True)
 class Measure:
-    """One number out of many runs."""
+    """One number out of many runs, with its confidence interval."""
 
     population: str  # Whose people.
     rows: int  # How many in a run.
@@ -62,7 +62,7 @@ def share_interval(successes: int, runs: int) -> tuple[float, float]:
 
 
 def measure_runs(runs: Iterable[Run]) -> list[Measure]:
-    """Sum up runs of the audit, by population and rows."""
+    """Return the measures of runs of the audit, by population and rows."""
     by_size: dict[tuple[str, int], list[Run]] = defaultdict(list)
     for run in runs:
         by_size[run.population, run.rows].append(run)
@@ -74,7 +74,7 @@ def measure_runs(runs: Iterable[Run]) -> list[Measure]:
 
 
 def measure_baselines(runs: Iterable[BaselineRun]) -> list[Measure]:
-    """Sum up runs of those baselines that could be run, by population, rows and method."""
+    """Return the measures of baselines that could be run, by population, rows and method."""
     measures = []
     by_method: dict[tuple[str, int, str], list[BaselineRun]] = defaultdict(list)
     for run in runs:
@@ -89,7 +89,10 @@ def measure_baselines(runs: Iterable[BaselineRun]) -> list[Measure]:
 
 
 def measure_worlds(runs: Sequence[WorldRun]) -> list[Measure]:
-    """Sum up runs of one world and size: misleading verdicts, and ranks where a group is judged."""
+    """Return the measures of runs of one world and size: misleading verdicts, and ranks.
+
+    Ranks are of the runs in which the planted group is judged.
+    """
     make = partial(Measure, runs[0].world, runs[0].rows, AUDIT)
     measures = [
         _share(make, "evaluable", [run.evaluable for run in runs]),
@@ -125,7 +128,10 @@ def measure_worlds(runs: Sequence[WorldRun]) -> list[Measure]:
 
 
 def measure_cases(runs: Sequence[CaseRun]) -> list[Measure]:
-    """Sum up runs of one case: misleading verdicts; all-clears only where something is planted."""
+    """Return the measures of runs of one case: misleading verdicts.
+
+    False all-clears are counted only in runs in which something is planted.
+    """
     make = partial(Measure, runs[0].world, runs[0].rows, AUDIT)
     planted = [run for run in runs if run.planted]
     return [
@@ -137,7 +143,7 @@ def measure_cases(runs: Sequence[CaseRun]) -> list[Measure]:
 
 
 def add_up(measures: Sequence[Measure], population: str) -> list[Measure]:
-    """Add up the shares of runs of several worlds, by name, under a name for all of them."""
+    """Return shares of runs over several worlds together, by name, under one population name."""
     by_name: dict[str, list[Measure]] = defaultdict(list)
     for measure in measures:
         by_name[measure.name].append(measure)
@@ -155,11 +161,13 @@ _Make = Callable[..., Measure]
 
 
 def _share(make: _Make, name: str, values: Sequence[bool], claimed: float | None = None) -> Measure:
+    """Return the share of runs in which something holds, with its exact interval."""
     low, high = share_interval(sum(values), len(values))
     return make(name, len(values), sum(values) / len(values), low, high, claimed)
 
 
 def _mean(make: _Make, name: str, values: Sequence[float], claimed: float | None = None) -> Measure:
+    """Return the mean over runs with its normal interval; infinite for one run."""
     array = np.array(values, dtype=np.float64)
     error = float(array.std(ddof=1) / np.sqrt(len(array))) if len(array) > 1 else float("inf")
     half = normal_quantile(CONFIDENCE) * error
@@ -168,12 +176,14 @@ def _mean(make: _Make, name: str, values: Sequence[float], claimed: float | None
 
 
 def _median(make: _Make, name: str, values: Sequence[int]) -> Measure:
+    """Return the median over runs with the interval of its order statistics."""
     from scipy.stats import binom
 
     ordered = np.sort(values)
     runs = len(ordered)
     below = int(binom.ppf((1 - CONFIDENCE) / 2, runs, 0.5))
-    low, high = ordered[max(0, below - 1)], ordered[min(runs - below, runs - 1)]
+    low = ordered[max(0, below - 1)]
+    high = ordered[min(runs - below, runs - 1)]
     return make(name, runs, float(np.median(ordered)), float(low), float(high))
 
 

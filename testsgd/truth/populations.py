@@ -1,6 +1,6 @@
 """Populations whose discrimination is known: people, a model, and who is treated differently.
 
-Everybody is in one cell, a combination of the sensitive features' bins and values. Two features
+Each person is in one cell, a combination of the sensitive features' bins and values. Two features
 are not sensitive: ``merit``, a whole number, mostly from 0 to 99, and ``tenure``, which means
 nothing. The model says yes if merit is above a limit. Discrimination is direct where the limit
 depends on the cell, and through a proxy where the limit is one for all and the distribution of
@@ -26,7 +26,7 @@ from testsgd.models import LoadedModel, Model, load_model
 
 @dataclass(frozen=True)
 class CategoryTrait:
-    """A categorical feature; every value is a cell."""
+    """Categorical feature of a population; every value is a cell."""
 
     name: str  # The feature's name.
     values: tuple[str, ...]  # Its values.
@@ -63,7 +63,7 @@ class CategoryTrait:
 
 @dataclass(frozen=True)
 class NumberTrait:
-    """A whole number in bins; inside a bin every number is as frequent as the next."""
+    """Whole number in bins; inside a bin every number is as frequent as the next."""
 
     name: str  # The feature's name.
     low: int  # The smallest number.
@@ -136,7 +136,19 @@ _LABEL = {"column": "granted", "favourable": "yes", "values": ["no", "yes"]}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Population:
-    """A population with a model and the groups planted in it."""
+    """Population with a model and the groups planted in it.
+
+    People are in cells, combinations of the sensitive features' bins and values. Two more features,
+    merit and tenure, are not sensitive. The model says yes to a merit above the limit of the cell,
+    unless `answers` are given.
+
+    Examples
+    --------
+    >>> from testsgd.truth import population
+    >>> people = population("null").people(3, seed=0)
+    >>> people.columns.tolist(), len(people)
+    (['gender', 'region', 'age', 'merit', 'tenure'], 3)
+    """
 
     name: str  # What it is called in a command.
     title: str  # What it is, in words.
@@ -242,7 +254,7 @@ class Population:
 
         Of the people as they are; or of their neighbours, which an audit asks about too: a row has
         two for each feature that is not sensitive, one step down and one up, and a step out of the
-        range stays.
+        range stays. The shape is (cells of each trait).
         """
         yes = self.answers
         if yes is None:
@@ -265,14 +277,21 @@ def _steps(values: Floats, axis: int) -> Floats:
     return averages
 
 
-_NOBODY = 1e-12
+_LEAST_SHARE = 1e-12
 
 
 class Truth:
-    """What is true of a population's groups, of the people as they are or over their neighbours.
+    """True differences of a population's groups, as people are or over their neighbours.
 
     Rates are counted from that of the first cell, so that where no cell differs, no group does to
     the last digit.
+
+    Parameters
+    ----------
+    population : Population
+        Whose truth.
+    estimand : {"observed", "neighbourhood"}
+        Rates of the people as they are, or of their neighbours.
 
     Examples
     --------
@@ -311,7 +330,7 @@ class Truth:
         return gain / share - (float(self._gains.sum()) - gain) / (1 - share)
 
     def differences(self, groups: rules.FrequentRuleSets) -> Floats:
-        """Return the true differences of an audit's groups, in their order.
+        """Return the true differences of an audit's groups, in their order, shape (groups,).
 
         They are read off arrays that hold all of them; only where a value of a feature does not
         occur in the audit's rows are its rule sets others, and added up one by one.
@@ -325,22 +344,35 @@ class Truth:
         return differences
 
     def _of_subset(self, axes: tuple[rules.Axis, ...], subset: tuple[int, ...]) -> Floats:
-        """Return the differences of all rule sets over some features, in the lattice's order."""
+        """Return the differences of all rule sets over some features, in the lattice's order.
+
+        For each rule set: gain / share - (total gain - gain) / (1 - share); NaN if a side is empty.
+        """
         others = tuple(axis for axis in range(len(axes)) if axis not in subset)
         share, gain = self._masses.sum(axis=others), self._gains.sum(axis=others)
         for index, axis in enumerate(subset):
             matrix = axes[axis].matrix.astype(np.float64)
-            share, gain = (
-                np.moveaxis(np.tensordot(matrix, sums, axes=(1, index)), 0, index)
-                for sums in (share, gain)
-            )
+            share = np.moveaxis(np.tensordot(matrix, share, axes=(1, index)), 0, index)
+            gain = np.moveaxis(np.tensordot(matrix, gain, axes=(1, index)), 0, index)
         total = float(self._gains.sum())
-        # Nobody is on one side: there is no difference.
-        share = np.where((share > _NOBODY) & (share < 1 - _NOBODY), share, np.nan)
+        # If a side is empty, there is no difference.
+        share = np.where((share > _LEAST_SHARE) & (share < 1 - _LEAST_SHARE), share, np.nan)
         return np.ravel(gain / share - (total - gain) / (1 - share))
 
 
 @lru_cache
 def truth_of(population: Population, estimand: Estimand) -> Truth:
-    """Return the truth of a population, worked out once a process."""
+    """Return the truth of a population, computed once a process.
+
+    Parameters
+    ----------
+    population : Population
+        Whose truth.
+    estimand : {"observed", "neighbourhood"}
+        Rates of the people as they are, or of their neighbours.
+
+    Returns
+    -------
+    Truth
+    """
     return Truth(population, estimand)

@@ -23,7 +23,7 @@ FIRST = 5
 
 @dataclass(frozen=True)
 class Hits:
-    """Whether a list of findings has the planted groups in it."""
+    """Whether the planted groups are among the first findings of a list."""
 
     first: bool  # The first finding hits a planted group.
     among_first: bool  # Every planted group is hit by one of the first five findings.
@@ -45,10 +45,12 @@ def find_hits(
     planted: Sequence[NDArray[np.bool_]],
     weights: Weights = 1,
 ) -> Hits:
-    """Look for the planted groups, at least one, among findings, best first.
+    """Return whether the planted groups, at least one, are among findings, best first.
 
-    A finding is the groups that it names: one, or two where a method reports pairs; everybody else
-    may be the planted one, too.
+    A finding is the groups that it names: one, or two where a method reports pairs. All other
+    people may be the planted group, too. All groups are masks of the same shape, with `weights`
+    people in each place. A planted group is hit if its Jaccard index with a side of a finding is at
+    least 0.8.
     """
     sides = [[side for named in finding for side in (named, ~named)] for finding in findings]
     hits = np.array(
@@ -70,7 +72,10 @@ def find_hits(
 
 
 def same_groups(groups: Sequence[NDArray[np.bool_]], others: Sequence[NDArray[np.bool_]]) -> bool:
-    """Return if two lists hold the same groups in any order, each or the rest of the people."""
+    """Return if two lists hold the same groups in any order.
+
+    A group and its complement are the same.
+    """
 
     def sides(group: NDArray[np.bool_]) -> frozenset[bytes]:
         return frozenset((group.tobytes(), (~group).tobytes()))
@@ -87,7 +92,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many intervals of one audit hold what they should."""
+    """Number of intervals of one audit that cover the truth."""
 
     groups: int  # Intervals looked at.
     covered: int  # Those that hold the truth.
@@ -102,7 +107,7 @@ class Coverage:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What came of auditing one sample of people."""
+    """Outcome of auditing one sample of a population."""
 
     population: str  # Whose people.
     # How many, and which run.
@@ -124,9 +129,24 @@ class Run:
 def audit_once(
     population: Population, rows: int, number: int, *, seed: int, sampled: bool = True
 ) -> Run:
-    """Draw people, audit them in every way, and compare with the truth.
+    """Draw a sample of a population, audit it in every way, and compare with the truth.
 
-    Same number and seed, same run. `sampled`: audit by sampling too.
+    Parameters
+    ----------
+    population : Population
+        Whose people.
+    rows : int
+        How many.
+    number : int
+        Which run.
+    seed : int
+        Same number and seed, same run.
+    sampled : bool
+        Whether to audit by sampling too.
+
+    Returns
+    -------
+    Run
     """
     table = population.table(rows, seed=seed, run=number)
     model = population.model()
@@ -159,7 +179,8 @@ def audit_once(
     if sampled:
         intervals |= _sampled(model, table, exact, parameters)
     planted = planted_cells(exact, population)
-    estimates, bounds = exact.estimates, exact.guarantee.lower_bounds
+    estimates = exact.estimates
+    bounds = exact.guarantee.lower_bounds
     rankings = {
         "score": rank_groups(
             estimates.score, estimates.rows_in, exact.rule_sets.rule_counts(), estimates.decided
@@ -202,7 +223,10 @@ def places_of(findings: TableFindings, planted: Sequence[NDArray[np.bool_]]) -> 
 
 
 def explained(findings: TableFindings, planted: Sequence[NDArray[np.bool_]]) -> bool | None:
-    """Return if the rules that explain the differences are the planted groups, None if none are."""
+    """Return if the rules that explain the differences are the planted groups.
+
+    None if nothing is planted.
+    """
     if not planted:
         return None
     chosen = np.array(findings.distinct, dtype=np.intp)
@@ -212,7 +236,7 @@ def explained(findings: TableFindings, planted: Sequence[NDArray[np.bool_]]) -> 
 def _coverage(
     findings: TableFindings, population: Population, groups: NDArray[np.intp]
 ) -> Coverage:
-    """Compare the intervals of some groups with their true differences."""
+    """Return how many intervals of the groups (n,) cover their true differences."""
     low, high = findings.confidence_intervals(groups)
     true = truth_of(population, "observed").differences(findings.rule_sets)[groups]
     known = ~np.isnan(low)
@@ -228,6 +252,7 @@ def _coverage(
 def _hits(
     findings: TableFindings, groups: Sequence[int], planted: Sequence[NDArray[np.bool_]]
 ) -> Hits | None:
+    """Return whether the planted groups are among an audit's groups, best first."""
     if not planted:
         return None
     members = findings.rule_sets.members(np.array(groups, dtype=np.intp), findings.contingency)
@@ -235,6 +260,7 @@ def _hits(
 
 
 def _overstated(findings: TableFindings, population: Population, groups: Sequence[int]) -> float:
+    """Return the score of the first group minus its true size; 0 without groups."""
     if not groups:
         return 0.0
     true = truth_of(population, "observed").differences(findings.rule_sets)[groups[0]]
@@ -244,7 +270,7 @@ def _overstated(findings: TableFindings, population: Population, groups: Sequenc
 def _sampled(
     model: LoadedModel[Model], table: Table, exact: TableFindings, parameters: AuditParameters
 ) -> dict[str, Coverage]:
-    """Audit by sampling; see how often the margin holds the difference that the rows really have.
+    """Return the coverage of the sampling margins: how often they cover the rows' real difference.
 
     What is sampled are the neighbours. Independent sampling is tried on groups of one feature, for
     it asks thousands of times for each.
@@ -276,14 +302,17 @@ def _sampled(
 
 def _margin_coverage(findings: TableFindings, exact: TableFindings) -> Coverage:
     # Both audits find the same rule sets in the same rows, independent ones the first of them.
-    own, counted_groups = (
-        pd.MultiIndex.from_arrays([of.rule_sets.subset, of.rule_sets.position])
-        for of in (findings, exact)
-    )
-    same = counted_groups.get_indexer(own)
+    """Return how many margins of a sampled audit cover the exact differences."""
+    same = _group_index(exact).get_indexer(_group_index(findings))
     estimates = findings.estimates
     (counted,) = (other for other in exact.others if other.estimand == "neighbourhood")
     deviation = np.abs(estimates.difference - counted.estimates.difference[same])
     covered = deviation <= estimates.margin + _ROUNDING
     decided = estimates.decided
     return Coverage(int(decided.sum()), int((covered & decided).sum()), false=False)
+
+
+def _group_index(findings: TableFindings) -> pd.MultiIndex:
+    """Return an index of an audit's groups by their subset of features and place in it."""
+    rule_sets = findings.rule_sets
+    return pd.MultiIndex.from_arrays([rule_sets.subset, rule_sets.position])

@@ -20,7 +20,7 @@ SCHEMA = "testsgd.truth/2"
 
 @dataclass(frozen=True)
 class TruthTable:
-    """A table of the benchmark."""
+    """Table of the benchmark, its numbers written as text."""
 
     title: str
     note: str  # What its numbers are.
@@ -30,7 +30,19 @@ class TruthTable:
 
 
 def truth_tables(measures: Sequence[Measure], *, intervals: bool) -> list[TruthTable]:
-    """Return the tables of the measures that are not empty, with or without intervals."""
+    """Return the tables of the benchmark that have at least one row.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+        Those of all parts.
+    intervals : bool
+        Whether to write confidence intervals beside the numbers, in tables with room for them.
+
+    Returns
+    -------
+    list of TruthTable
+    """
     every = [
         measure
         for measure in measures
@@ -42,7 +54,19 @@ def truth_tables(measures: Sequence[Measure], *, intervals: bool) -> list[TruthT
 
 
 def truth_document(measures: Sequence[Measure], settings: TruthSettings) -> dict[str, Any]:
-    """Return all measures and settings as JSON-able data."""
+    """Return all measures and settings of the benchmark as JSON-able data.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+        Those of all parts.
+    settings : TruthSettings
+        What was run.
+
+    Returns
+    -------
+    dict
+    """
     return {
         "schema": SCHEMA,
         "settings": asdict(settings),
@@ -56,11 +80,27 @@ def truth_document(measures: Sequence[Measure], settings: TruthSettings) -> dict
 def truth_markdown(
     measures: Sequence[Measure], settings: TruthSettings, command: str, seconds: float
 ) -> str:
-    """Return the tables as Markdown, with the command that made them."""
-    made = f"Made by `{command}`, seed {settings.seed}, in {seconds / 60:.0f} minutes."
+    """Return the tables of the benchmark as Markdown, with the command that made them.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+        Those of all parts.
+    settings : TruthSettings
+        What was run.
+    command : str
+        The command line that ran it.
+    seconds : float
+        How long it took.
+
+    Returns
+    -------
+    str
+    """
+    source = f"Made by `{command}`, seed {settings.seed}, in {seconds / 60:.0f} minutes."
     if settings.populations:
-        made += " In brackets: 95% confidence intervals for infinitely many runs."
-    lines = [made]
+        source += " In brackets: 95% confidence intervals for infinitely many runs."
+    lines = [source]
     for table in truth_tables(measures, intervals=True):
         rules = ["---" if index < table.labels else "---:" for index in range(len(table.headings))]
         rows = [table.headings, rules, *table.cells]
@@ -77,7 +117,7 @@ def truth_markdown(
 
 @dataclass(frozen=True, kw_only=True)
 class _Layout:
-    """A table: a row a population, size and perhaps method, a column a measure."""
+    """Layout of a table: a row a population, size and perhaps method, a column a measure."""
 
     title: str
     note: str
@@ -236,6 +276,7 @@ _LAYOUTS = (
 
 
 def _pivot(measures: Sequence[Measure], layout: _Layout, intervals: bool) -> TruthTable:
+    """Return the table of a layout, its rows sorted by method, population and size."""
     rows: dict[tuple[str, str, int], dict[str, Measure]] = {}
     for measure in measures:
         if layout.of(measure) and measure.name in layout.heads:

@@ -21,7 +21,7 @@ from testsgd.data import load_specification
 from testsgd.errors import ParameterError
 from testsgd.models import load_model, load_text_model
 from testsgd.truth.tables import TruthTable
-from testsgd.truth.verdicts import OneSided, search_inside_only
+from testsgd.truth.verdicts import OneSidedSearch, search_inside_only
 
 SCHEMA = "testsgd.theta/1"
 THETAS = (0.01, 0.05, 0.1, 0.2, 0.5)
@@ -30,8 +30,8 @@ DATA_SETS = ("census", "bank", "credit", "compas", "law", "crime", "wiki", "imdb
 
 
 @dataclass(frozen=True)
-class First:
-    """The group that comes first in a ranking."""
+class FirstGroup:
+    """Group that comes first in a ranking."""
 
     group: str  # Its description.
     # The size of its difference; by lower bound and for texts, that of its terms' effect.
@@ -40,40 +40,64 @@ class First:
 
 @dataclass(frozen=True)
 class ThetaSearch:
-    """What a search with one threshold comes to."""
+    """Result of a search with one threshold."""
 
     rule_sets: int  # Frequent ones, equal ones included.
     # By the paper's ranking and by ours; None if there is no group.
-    first_by_score: First | None
-    first_by_lower_bound: First | None
+    first_by_score: FirstGroup | None
+    first_by_lower_bound: FirstGroup | None
     seconds: float  # Wall-clock time.
 
 
 @dataclass(frozen=True)
 class ThetaRow:
-    """One data set and threshold."""
+    """Results of both searches for one data set and threshold."""
 
     data_set: str  # Its name.
     theta: float  # The threshold.
     both_sides: ThetaSearch  # An audit: both sides of a group have at least that share of the rows.
-    # Somebody outside is enough. None for texts: a text is outside of nearly every group.
+    # One row outside is enough. None for texts: a text is outside of nearly every group.
     inside_only: ThetaSearch | None
 
 
 def study_data_set(
     name: str, thetas: Sequence[float] = THETAS, *, progress: Progress | None = None
 ) -> list[ThetaRow]:
-    """Audit a data set of the catalogue, by its own network, with several thresholds."""
+    """Audit a data set of the catalogue, by its own network, with several thresholds.
+
+    Tables are also searched with the bound on the inside of a group only; texts are not.
+
+    Parameters
+    ----------
+    name : str
+        One of the data sets of the catalogue, such as those of :data:`DATA_SETS`.
+    thetas : sequence of float
+        Thresholds, as shares of the rows.
+    progress : callable, optional
+        Called by each audit as it goes on.
+
+    Returns
+    -------
+    list of ThetaRow
+        One a threshold.
+
+    Raises
+    ------
+    ParameterError
+        If no threshold is given.
+    """
     if not thetas:
         raise ParameterError(
             "nothing is named", where="thetas", remedy="give shares such as 0.05, with commas"
         )
     specification = load_specification(name)
     if not isinstance(specification, data.TextSpecification):
-        model, table = load_model(None, specification), data.load_table(specification)
+        model = load_model(None, specification)
+        table = data.load_table(specification)
         audit = partial(run_audit, model, table, progress=progress)
         return study(name, thetas, audit, partial(search_inside_only, model.model, table))
-    texts, terms = data.load_texts(specification), data.load_terms(specification.terms)
+    texts = data.load_texts(specification)
+    terms = data.load_terms(specification.terms)
     network = load_text_model(None, specification)
     return study(name, thetas, partial(run_text_audit, network, texts, terms, progress=progress))
 
@@ -82,9 +106,13 @@ def study(
     name: str,
     thetas: Sequence[float],
     audit: Callable[[AuditParameters], Findings],
-    inside_only: Callable[[AuditParameters], OneSided] | None = None,
+    inside_only: Callable[[AuditParameters], OneSidedSearch] | None = None,
 ) -> list[ThetaRow]:
-    """Audit with several thresholds, and search without a bound on the outside if that is given."""
+    """Return the results of searches with several thresholds, one row a threshold.
+
+    `audit` searches with the bound on both sides of a group; `inside_only`, if given, without a
+    bound on the outside.
+    """
     rows = []
     for theta in thetas:
         # Looking for the first groups in bootstrap samples is no part of the search.
@@ -92,18 +120,39 @@ def study(
         started = time.perf_counter()
         both_sides = _first_of_audit(audit(parameters), started)
         started = time.perf_counter()
-        one_sided = None if inside_only is None else _first_of(inside_only(parameters), started)
+        one_sided = (
+            None if inside_only is None else _first_of_one_sided(inside_only(parameters), started)
+        )
         rows.append(ThetaRow(name, theta, both_sides, one_sided))
     return rows
 
 
 def theta_document(rows: Sequence[ThetaRow]) -> dict[str, Any]:
-    """Return everything as JSON-able data."""
+    """Return the rows of a study of theta as JSON-able data.
+
+    Parameters
+    ----------
+    rows : sequence of ThetaRow
+
+    Returns
+    -------
+    dict
+    """
     return {"schema": SCHEMA, "rows": [asdict(row) for row in rows]}
 
 
 def theta_tables(rows: Sequence[ThetaRow]) -> list[TruthTable]:
-    """Lay out a study of theta, a row a data set and threshold."""
+    """Return the table of a study of theta, a row a data set and threshold.
+
+    Parameters
+    ----------
+    rows : sequence of ThetaRow
+
+    Returns
+    -------
+    list of TruthTable
+        A single one.
+    """
     searches = ("rule sets", "best score", "first by lower bound", "seconds")
     cells = [
         [row.data_set, f"{row.theta:.0%}", *_cells(row.both_sides), *_cells(row.inside_only)]
@@ -127,7 +176,7 @@ def _cells(search: ThetaSearch | None) -> list[str]:
     if search is None:
         return [""] * 4
 
-    def size(first: First | None) -> str:
+    def size(first: FirstGroup | None) -> str:
         return "none" if first is None else f"{first.size:.1%}"
 
     return [
@@ -139,27 +188,37 @@ def _cells(search: ThetaSearch | None) -> list[str]:
 
 
 def _first_of_audit(findings: Findings, started: float) -> ThetaSearch:
-    """Take down what comes first."""
-    seconds, frequent = time.perf_counter() - started, findings.rule_sets.frequent
-    score, first = findings.estimates.score, findings.first
+    """Return the number of rule sets, first groups and seconds of an audit."""
+    seconds = time.perf_counter() - started
+    frequent = findings.rule_sets.frequent
+    score = findings.estimates.score
+    first = findings.first
     if first is None:
         return ThetaSearch(frequent, None, None, seconds)
     largest = int(np.nanargmax(score))
+    by_score = FirstGroup(findings.rule_set(largest).text, float(score[largest]))
+    by_bound = FirstGroup(findings.rule_set(first).text, float(findings.sizes[first]))
     return ThetaSearch(
-        frequent,
-        First(findings.rule_set(largest).text, float(score[largest])),
-        First(findings.rule_set(first).text, float(findings.sizes[first])),
-        seconds,
+        rule_sets=frequent,
+        first_by_score=by_score,
+        first_by_lower_bound=by_bound,
+        seconds=seconds,
     )
 
 
-def _first_of(findings: OneSided, started: float) -> ThetaSearch:
-    """Take down what comes first in a search without a bound on the outside."""
-    seconds, score = time.perf_counter() - started, findings.estimates.score
-    by_score, by_bound = (
-        None
-        if group is None
-        else First(findings.rule_sets.rule_set(group).text, float(score[group]))
-        for group in (findings.first(), findings.first(findings.guarantee.lower_bounds))
+def _first_of_one_sided(findings: OneSidedSearch, started: float) -> ThetaSearch:
+    """Return the number of rule sets, first groups and seconds of a one-sided search."""
+    seconds = time.perf_counter() - started
+    score = findings.estimates.score
+
+    def described(group: int | None) -> FirstGroup | None:
+        if group is None:
+            return None
+        return FirstGroup(findings.rule_sets.rule_set(group).text, float(score[group]))
+
+    return ThetaSearch(
+        rule_sets=findings.rule_sets.frequent,
+        first_by_score=described(findings.first()),
+        first_by_lower_bound=described(findings.first(findings.guarantee.lower_bounds)),
+        seconds=seconds,
     )
-    return ThetaSearch(findings.rule_sets.frequent, by_score, by_bound, seconds)

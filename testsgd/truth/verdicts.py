@@ -36,15 +36,18 @@ from testsgd.truth.runs import explained, places_of, planted_cells
 
 
 @dataclass(frozen=True)
-class OneSided:
-    """What such a search finds."""
+class OneSidedSearch:
+    """Result of a search with theta on the inside only: one row outside of a group is enough."""
 
     rule_sets: FrequentRuleSets  # The groups.
     estimates: Estimates  # Their rates over the neighbourhood.
     guarantee: Guarantee  # Their simultaneous intervals.
 
     def first(self, by: NDArray[np.float64] | None = None) -> int | None:
-        """Return the first group by score, or by something else and then by score."""
+        """Return the first group by score, or by other sizes and then by score; None without.
+
+        `by` has the shape (groups,).
+        """
         order = rank_groups(
             self.estimates.score,
             self.estimates.rows_in,
@@ -55,14 +58,18 @@ class OneSided:
         return int(order[0]) if len(order) else None
 
 
-def search_inside_only(model: Model, table: Table, parameters: AuditParameters) -> OneSided:
-    """Search the paper's way: the neighbourhood's rates, and one row outside is enough."""
+def search_inside_only(model: Model, table: Table, parameters: AuditParameters) -> OneSidedSearch:
+    """Return the groups of a search with theta on the inside only, as in the paper.
+
+    Rates are those over the neighbourhood, and one row outside of a group is enough.
+    """
     axes = sensitive_axes(table)
     if parameters.max_features is None:
         parameters = replace(parameters, max_features=default_depth(axes))
     contingency = lay_out(table, axes)
     asked = explore_neighbourhood(model, table)
-    rows, favourable = contingency.tally(), contingency.tally(asked.favourable.astype(np.int64))
+    rows = contingency.tally()
+    favourable = contingency.tally(asked.favourable.astype(np.int64))
     fewest = parameters.fewest_rows(len(table))
     rule_sets = mine(
         contingency,
@@ -83,7 +90,7 @@ def search_inside_only(model: Model, table: Table, parameters: AuditParameters) 
         min_count=fewest,
         jobs=1,
     )
-    return OneSided(rule_sets, estimates, guarantee)
+    return OneSidedSearch(rule_sets, estimates, guarantee)
 
 
 PASSED, FAILED, UNDECIDED = "gate_passed", "gate_failed", "not_enough_evidence"
@@ -91,7 +98,7 @@ PASSED, FAILED, UNDECIDED = "gate_passed", "gate_failed", "not_enough_evidence"
 
 @dataclass(frozen=True)
 class Wrong:
-    """Whether a verdict misleads."""
+    """Errors of one verdict."""
 
     # What is wrong with it.
     headline_all_clear: bool
@@ -113,15 +120,15 @@ class Wrong:
 
 @dataclass(frozen=True, kw_only=True)
 class WorldRun:
-    """What came of auditing one sample of a world's people."""
+    """Outcome of auditing one sample of a world's people, by current and earlier defaults."""
 
     world: str  # Whose people.
     # How many, and which run.
     rows: int
     number: int
     evaluable: bool  # A planted group has at least 50 people on both sides.
-    # Of the verdict of the defaults; and of those before: rates over the neighbourhood, groups of
-    # 5% of the people with anybody outside, the first by score.
+    # Of the verdict of the defaults; and of the earlier ones: rates over the neighbourhood, groups
+    # of 5% of the people with at least one outside, the first by score.
     default: Wrong
     old: Wrong
     # The rules that explain the differences are the planted groups, no more and no less; None if
@@ -133,9 +140,22 @@ class WorldRun:
 
 
 def judge_once(world: Population, rows: int, number: int, *, seed: int) -> WorldRun:
-    """Draw people of a world, audit them by the defaults of today and before, and judge the judge.
+    """Draw a sample of a world, audit it by current and earlier defaults, and judge the verdicts.
 
-    Same number and seed, same run.
+    Parameters
+    ----------
+    world : Population
+        Whose people.
+    rows : int
+        How many.
+    number : int
+        Which run.
+    seed : int
+        Same number and seed, same run.
+
+    Returns
+    -------
+    WorldRun
     """
     table = world.table(rows, seed=seed, run=number)
     model = world.model()
@@ -150,16 +170,16 @@ def judge_once(world: Population, rows: int, number: int, *, seed: int) -> World
     sizes = [int(group.matches(table).sum()) for group in world.planted]
     evaluable = any(min(size, rows - size) >= MIN_ROWS for size in sizes)
     planted = planted_cells(findings, world)
-    before = search_inside_only(model.model, table, replace(parameters, theta=0.05))
+    earlier = search_inside_only(model.model, table, replace(parameters, theta=0.05))
     claimed = claimed_difference(findings, findings.first, world)
-    claimed_before = claimed_difference(before, before.first(), world)
+    claimed_earlier = claimed_difference(earlier, earlier.first(), world)
     return WorldRun(
         world=world.name,
         rows=rows,
         number=number,
         evaluable=evaluable,
-        default=_wrong(claimed, partial(gate_today, findings), world, evaluable),
-        old=_wrong(claimed_before, partial(gate_before, before), world, evaluable),
+        default=_wrong(claimed, partial(audit_gate, findings), world, evaluable),
+        old=_wrong(claimed_earlier, partial(single_estimand_gate, earlier), world, evaluable),
         explained=explained(findings, planted),
         ranks=_ranks(findings, places_of(findings, planted)) if planted else {},
     )
@@ -172,9 +192,12 @@ def highest_limit(world: Population) -> float:
 
 
 def claimed_difference(
-    findings: TableFindings | OneSided, first: int | None, world: Population
+    findings: TableFindings | OneSidedSearch, first: int | None, world: Population
 ) -> float | None:
-    """Return the true size of what a headline claims, negative if wrong way; None without claim."""
+    """Return the true size of what a headline claims, negative if it claims the wrong direction.
+
+    None if it claims no difference, as the confidence interval of the first group has 0 in it.
+    """
     if first is None:
         return None
     group = np.array([first])
@@ -185,14 +208,18 @@ def claimed_difference(
     return float(true if low > 0 else -true)
 
 
-def gate_today(findings: TableFindings, limit: float) -> str:
-    """Return what the verdict of an audit says of a gate."""
+def audit_gate(findings: TableFindings, limit: float) -> str:
+    """Return the status of an audit's verdict if the gate were at a limit."""
     gated = replace(findings, parameters=replace(findings.parameters, fail_above=limit))
     return summarise(gated).verdict.status
 
 
-def gate_before(findings: OneSided, limit: float) -> str:
-    """Return what the gate said when it looked at one estimand."""
+def single_estimand_gate(findings: OneSidedSearch, limit: float) -> str:
+    """Return the status of a gate that looks at one estimand only: rates over the neighbourhood.
+
+    Earlier defaults had it. It passes if no score is above the limit, and fails if a simultaneous
+    lower bound is.
+    """
     if not len(findings.rule_sets):
         return UNDECIDED
     if findings.guarantee.largest_bound > limit:
@@ -203,7 +230,9 @@ def gate_before(findings: OneSided, limit: float) -> str:
 def _wrong(
     claimed: float | None, gate: Callable[[float], str], world: Population, evaluable: bool
 ) -> Wrong:
-    at_limit, highest = gate(LIMIT), highest_limit(world)
+    """Return the errors of a verdict; `gate` gives the status of the gate at a limit."""
+    at_limit = gate(LIMIT)
+    highest = highest_limit(world)
     at_highest = at_limit if highest == LIMIT else gate(highest)
     return Wrong(
         headline_all_clear=evaluable and claimed is None,
@@ -215,6 +244,7 @@ def _wrong(
 
 
 def _ranks(findings: TableFindings, planted: NDArray[np.intp]) -> dict[str, int]:
+    """Return the rank of the best planted group by score and by lower bound, from 1."""
     if not len(planted):
         return {}
     by = {"score": findings.estimates.score, "lower bound": findings.guarantee.lower_bounds}

@@ -57,7 +57,7 @@ _PIECE = re.compile(r"(?s).{1,65536}\w*+")
 
 
 class Form(NamedTuple):
-    """One way to write a term: the category's place, the term's in it, singular or plural."""
+    """One way to write a term: place of the category, place of the term in it, and number."""
 
     category: int
     term: int
@@ -71,7 +71,21 @@ class _Tokens(NamedTuple):
 
 
 class Lexicon:
-    """All ways to write the terms of a list, ready to be found in texts."""
+    """All ways to write the terms of a list, compiled for finding them in texts.
+
+    The module's description says how texts are compared with terms. One lexicon serves for all
+    texts.
+
+    Parameters
+    ----------
+    terms : SensitiveTerms
+        The terms, with their spellings, plurals and exceptions.
+
+    Raises
+    ------
+    SpecificationError
+        If a part of a term has neither letter nor digit, or if two terms are written alike.
+    """
 
     def __init__(self, terms: SensitiveTerms) -> None:
         # A second to import, which nobody who audits a table should wait for.
@@ -117,7 +131,10 @@ class Lexicon:
         self._reach = re.compile(rf"(\S*+)(?:\s++\S++){{0,{blanks}}}")
 
     def find(self, text: str) -> Iterator[tuple[int, int, Form]]:
-        """Return every occurrence of a term in a text: where it starts and stops, and its form."""
+        """Yield every occurrence of a term in a text, from left to right.
+
+        Each is given as its first character, the one after its last, and its form.
+        """
         for first, last in self._windows(text):
             tokens = self._tokenise(text[first:last])
             index = 0
@@ -165,7 +182,9 @@ class Lexicon:
     def _tokenise(self, text: str) -> _Tokens:
         """Cut a text into folded tokens, white space among them."""
         tokens = _Tokens([], [], [])
-        shape, before, edge = text, "_", "_"
+        shape = text
+        before = "_"
+        edge = "_"
         if not text.isascii():
             kinds = {ord(character): _kind(character) for character in set(text)}
             shape = text.translate(kinds)
@@ -190,6 +209,7 @@ class Lexicon:
         return tokens
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the first character of each token, and the one after its last."""
         for piece in _PIECE.finditer(text):
             first = piece.start()
             for start, stop in self._tokenizer.span_tokenize(piece[0]):
@@ -205,7 +225,7 @@ def fold(word: str) -> str:
 
 
 def _negated(text: str, start: int) -> bool:
-    """Return whether "non" stands directly before a place."""
+    """Return whether the word "non" is directly before a place."""
     before = text[max(0, start - _REACH_BACK) : start]
     return _NEGATED.search(fold(before)) is not None
 
@@ -262,7 +282,7 @@ def _beginning(form: Form | None, written: str) -> tuple[str, ...]:
 
 
 def _places(text: str, words: Iterable[str]) -> Iterator[int]:
-    """Return the places where one of some words stands in a text, as a word."""
+    """Yield the places of given words in a text, where they are whole words."""
     for word in words:
         start = text.find(word)
         while start >= 0:

@@ -20,7 +20,11 @@ NONE = -2
 
 @dataclass(frozen=True)
 class Mentions:
-    """Every occurrence of a sensitive term, in the order of texts and of places in them."""
+    """All occurrences of sensitive terms in a list of texts, one entry a mention.
+
+    Mentions are ordered by text, then by their place in it. There are m of them.
+    :func:`find_mentions` makes this.
+    """
 
     terms: SensitiveTerms  # The terms that were looked for.
     texts: int  # How many texts were searched.
@@ -43,17 +47,17 @@ class Mentions:
         return len(self.text)
 
     def presence(self) -> NDArray[np.bool_]:
-        """Return which texts have any term of which category, shape (texts, categories)."""
+        """Return a mask of the categories that each text mentions, shape (texts, categories)."""
         present = np.zeros((self.texts, len(self.terms.sizes)), dtype=bool)
         present[self.text, self.category] = True
         return present
 
     def replaceable(self) -> NDArray[np.bool_]:
-        """Return in which texts one term can stand for all of a category, (texts, categories)."""
+        """Return a mask of texts where one term can replace a category's, (texts, categories)."""
         return self.presence() & ~self.lists
 
     def contains(self) -> tuple[NDArray[np.bool_], ...]:
-        """Return which texts have which term, one array a category, shape (texts, its terms)."""
+        """Return for each category a mask of the terms that texts mention, shape (texts, terms)."""
         matrices = tuple(np.zeros((self.texts, size), dtype=bool) for size in self.terms.sizes)
         for category, matrix in enumerate(matrices):
             chosen = self.category == category
@@ -75,14 +79,29 @@ class Mentions:
 
 
 def find_mentions(texts: Sequence[str], terms: SensitiveTerms) -> Mentions:
-    """Find every occurrence of sensitive terms in texts.
+    """Return every occurrence of sensitive terms in texts.
 
     A term is found as a word or as several words in a row, whatever their case and whatever white
     space is between the words, and never inside a word. Where terms overlap, the one that begins
     first counts, of those the longest. Hyphens end words: "gay-friendly" mentions "gay", unless the
     list has "gay-friendly" as a spelling of its own. So do underscores at a word's end, but not
-    inside: "_old_" mentions "old", "old_man.jpg" does not. A SpecificationError is raised if two
-    terms of the list cannot be told apart in a text.
+    inside: "_old_" mentions "old", "old_man.jpg" does not.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The texts.
+    terms : SensitiveTerms
+        The terms, by category.
+
+    Returns
+    -------
+    Mentions
+
+    Raises
+    ------
+    SpecificationError
+        If two terms of the list are written alike, or a part of one has neither letter nor digit.
 
     Examples
     --------

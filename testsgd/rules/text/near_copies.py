@@ -10,7 +10,7 @@ are units of their own, as :mod:`testsgd.rules.text.templates` says.
 The different texts are taken one after another, those with most copies first, then the longer ones,
 then by the alphabet. Each joins the first one before it that leads a cluster and that it is nearly
 equal to, or leads a cluster of its own. So neither chance nor the order of the texts plays a part.
-Two texts with so many runs in common share one of the rarest few of each, so not all are compared.
+Two texts that are nearly equal share one of the rarest few runs of each, so not all are compared.
 
 See Broder (1997), On the resemblance and containment of documents (runs of words); Chaudhuri, Ganti
 and Kaushik (2006), A primitive operator for similarity joins in data cleaning, and Bayardo, Ma and
@@ -52,14 +52,44 @@ _ARTICLES = frozenset({"a", "an"})
 def nearly_equal(texts: Sequence[str], mentions: Mentions) -> Counts:
     """Return a number for each text, the same for equal and nearly equal ones.
 
-    They are 0, 1, ... in the order of their first texts, shape (texts,). Texts that differ by the
-    terms of a category alone are equal. Texts of one template with different fillings are not.
+    They are 0, 1, ... in the order of their first texts. Texts that differ by the terms of a
+    category alone are equal. Texts of one template with different fillings are not.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The texts.
+    mentions : Mentions
+        The sensitive terms in them.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (texts,)
+
+    References
+    ----------
+    Broder (1997), On the resemblance and containment of documents.
     """
     return units_of_texts(texts, mentions)[0]
 
 
 def units_of_texts(texts: Sequence[str], mentions: Mentions) -> tuple[Counts, Generated]:
-    """Return the numbers of :func:`nearly_equal`, and what was generated from templates."""
+    """Return the numbers of :func:`nearly_equal`, and counts of texts generated from templates.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The texts.
+    mentions : Mentions
+        The sensitive terms in them.
+
+    Returns
+    -------
+    units : numpy.ndarray of int64, shape (texts,)
+        The number of each text's unit.
+    generated : Generated
+        The templates that were recognised.
+    """
     vocabulary: dict[str, int] = {}
     number_of: dict[Words, int] = {}
     different = np.array(
@@ -82,8 +112,9 @@ def units_of_texts(texts: Sequence[str], mentions: Mentions) -> tuple[Counts, Ge
             [spelled[word] for word in distinct[text]],
         ),
     )
+    sizes, shared = _runs(distinct)
     leaders, generated = take_templates_apart(
-        _leaders(*_runs(distinct), order), different, distinct, _terms(mentions)
+        _leaders(sizes, shared, order), different, distinct, _terms(mentions)
     )
     leaders = leaders[different]
     _, first, inverse = np.unique(leaders, return_index=True, return_inverse=True)
@@ -98,7 +129,8 @@ def _terms(mentions: Mentions) -> list[Words]:
 
 def _words(texts: Sequence[str], mentions: Mentions) -> Iterator[list[str]]:
     """Yield each text's words as they are compared."""
-    starts, stops = mentions.start.tolist(), mentions.stop.tolist()
+    starts = mentions.start.tolist()
+    stops = mentions.stop.tolist()
     categories = mentions.category.tolist()
     for row, text in enumerate(texts):
         plain = text.replace("\x00", " ")
@@ -136,7 +168,8 @@ def _runs(distinct: Sequence[Words]) -> tuple[Counts, list[Counts]]:
     sizes = np.bincount(owner, minlength=len(distinct))
     texts = np.bincount(code, minlength=1)
     several = texts[code] > 1
-    owner, code = owner[several], code[several]
+    owner = owner[several]
+    code = code[several]
     rank = np.empty(len(texts), dtype=np.int64)
     rank[np.argsort(texts)] = np.arange(len(texts))
     ordered = np.sort(owner * len(texts) + rank[code])
@@ -145,20 +178,25 @@ def _runs(distinct: Sequence[Words]) -> tuple[Counts, list[Counts]]:
 
 
 def _leaders(sizes: Counts, shared: Sequence[Counts], order: Sequence[int]) -> Counts:
-    """Find for each different text the one that leads its cluster."""
+    """Return for each different text the one that leads its cluster, shape (different texts,).
+
+    `sizes`: number of runs of each text; `shared`: for each text the runs that other texts have,
+    rarest first; `order`: the order in which texts are taken.
+    """
     leaders = np.arange(len(shared), dtype=np.int64)
     rank = np.empty(len(shared), dtype=np.int64)
     rank[list(order)] = np.arange(len(shared))
-    lengths = np.array([len(some) for some in shared], dtype=np.int64)
+    lengths = np.array([len(runs) for runs in shared], dtype=np.int64)
     # Texts that lead a cluster, under each of their rarest runs.
     under: defaultdict[int, list[int]] = defaultdict(list)
     inside = np.zeros(
         1 + max((int(item[-1]) for item in shared if len(item)), default=0), dtype=bool
     )
     for text in order:
-        own, size = shared[text], int(sizes[text])
-        # Two texts that are nearly equal share one of so many rarest runs of each. Runs that no
-        # other text has are rarer than all others.
+        own = shared[text]
+        size = int(sizes[text])
+        # Two texts that are nearly equal share at least one of this number of rarest runs of each.
+        # Runs that no other text has are rarer than all others.
         alone = size - len(own)
         few = own[: max(0, size - math.ceil(ALIKE * size - 1e-9) + 1 - alone)].tolist()
         leaders_of_runs = {leader for run in few if run in under for leader in under[run]}

@@ -37,7 +37,7 @@ _FIXED = 0.6
 
 @dataclass(frozen=True)
 class Generated:
-    """What was recognised as generated from templates."""
+    """Counts of the texts that were recognised as generated from templates."""
 
     templates: int  # How many templates
     texts: int  # How many texts were made of them
@@ -50,7 +50,7 @@ class Generated:
 def take_templates_apart(
     leaders: Counts, different: Counts, distinct: Sequence[Words], terms: Sequence[Words]
 ) -> tuple[Counts, Generated]:
-    """Return the clusters with texts of one template apart, and what was found.
+    """Return the clusters with texts of one template apart, and the templates that were recognised.
 
     Parameters
     ----------
@@ -62,6 +62,12 @@ def take_templates_apart(
         The words of the different texts, with terms as their categories.
     terms : sequence of tuples
         The terms of each text, in their order.
+
+    Returns
+    -------
+    leaders : array of int
+        Each text of a template leads a cluster of its own.
+    generated : Generated
     """
     members: defaultdict[int, list[int]] = defaultdict(list)
     for text, leader in enumerate(leaders.tolist()):
@@ -69,7 +75,7 @@ def take_templates_apart(
     several = {leader: texts for leader, texts in members.items() if len(texts) > 1}
     if not several:
         return leaders, Generated(0, 0, 0)
-    mentioned = _mentioned(different, terms, {text for some in several.values() for text in some})
+    mentioned = _mentioned(different, terms, {text for texts in several.values() for text in texts})
     skeletons: dict[Skeleton, None] = {}
     apart: list[int] = []
     left: list[list[int]] = []
@@ -84,12 +90,12 @@ def take_templates_apart(
             apart += texts
     # A few texts that were nearer to one another than to the rest of their template.
     for texts in left:
-        if any(all(_fits(distinct[text], one) for text in texts) for one in skeletons):
+        if any(all(_fits(distinct[text], runs) for text in texts) for runs in skeletons):
             apart += texts
     result = leaders.copy()
     result[apart] = apart
-    made = int(np.isin(different, apart).sum()) if apart else 0
-    return result, Generated(len(skeletons), made, len(apart))
+    generated = int(np.isin(different, apart).sum()) if apart else 0
+    return result, Generated(len(skeletons), generated, len(apart))
 
 
 def _mentioned(
@@ -106,8 +112,8 @@ def _mentioned(
 def _terms_vary(counts: Sequence[Counter[Words]]) -> bool:
     """Return whether a cluster's texts have different terms, as no copies of one text have."""
     together: Counter[Words] = Counter()
-    for some in counts:
-        together.update(some)
+    for counter in counts:
+        together.update(counter)
     return max(together.values()) < _SAME_TERMS * together.total()
 
 
@@ -122,7 +128,7 @@ def _skeleton(leader: Words, texts: Sequence[Words]) -> Skeleton | None:
 
 
 def _in_common(runs: Skeleton, text: Words) -> Skeleton:
-    """Return what of some runs of words a text has in the same order, as runs of words."""
+    """Return the parts of runs of words that a text has in the same order, as runs."""
     if _fits(text, runs):
         return runs
     # A word that no text has keeps the runs apart.
@@ -132,7 +138,7 @@ def _in_common(runs: Skeleton, text: Words) -> Skeleton:
 
 
 def _fits(text: Words, runs: Skeleton) -> bool:
-    """Return whether a text has some runs of words one after another."""
+    """Return whether a text has all runs of words, one after another."""
     start = 0
     for run in runs:
         last = len(text) - len(run)

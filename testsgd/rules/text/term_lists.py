@@ -1,7 +1,7 @@
 """Texts that set terms of one category beside one another: "black or white", "gays and lesbians".
 
-With one term for all of a category such a text says "asian or asian", which makes no sense. It is
-about the terms together, so it is no text in which one may stand for the others.
+With one term for all of a category such a text becomes "asian or asian", which makes no sense. It
+is about the terms together, so one of them cannot replace the others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LONGEST = 60
 def lists_of_terms(
     texts: Sequence[str], mentions: Iterable[tuple[int, int, int, int, int]], categories: int
 ) -> NDArray[np.bool_]:
-    """Return which texts list different terms of which category, shape (texts, categories).
+    """Return a mask of the categories of which texts list several terms, (texts, categories).
 
     `mentions` are text, start, stop, category and term of each, in the order of texts and places.
     """
@@ -46,13 +46,13 @@ def lists_of_terms(
 
 
 def _is_list(text: str, end: int, start: int, stop: int) -> bool:
-    """Return whether two terms, up to `end` and from `start` to `stop`, stand in one list."""
+    """Return whether two terms, up to `end` and from `start` to `stop`, are in one list."""
     if start - end > _LONGEST:
         return False
-    found = _BETWEEN.fullmatch(fold(text[end:start]))
-    if found is None:
+    between = _BETWEEN.fullmatch(fold(text[end:start]))
+    if between is None:
         return False
-    shared = found["shared"]
+    shared = between["shared"]
     if shared is None:
         return True
     words = fold(text[stop : stop + _LONGEST]).split()[: len(shared.split())]

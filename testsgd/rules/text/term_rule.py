@@ -20,7 +20,12 @@ class _OfCategory:
 
 @dataclass(frozen=True)
 class TermRule(_OfCategory):
-    """A text has a certain term where it has one of the term's category (TestSGD, section 4.1)."""
+    """Rule that a text has a certain term, among the texts that mention the term's category.
+
+    References
+    ----------
+    Zhang et al., TestSGD, section 4.1.
+    """
 
     term: str  # The term's name.
 
@@ -36,7 +41,10 @@ class TermRule(_OfCategory):
 
 @dataclass(frozen=True)
 class CategoryRule(_OfCategory):
-    """A text has any term of a category; only for groups that are too small to be judged."""
+    """Rule that a text has any term of a category.
+
+    It only describes groups that are too small to be judged.
+    """
 
     @property
     def text(self) -> str:

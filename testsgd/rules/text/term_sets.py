@@ -31,7 +31,7 @@ MOST_RULE_SETS = 10_000_000
 
 @dataclass(frozen=True)
 class CategorySet:
-    """Categories that enough texts mention together."""
+    """Set of categories that enough texts mention together."""
 
     categories: tuple[int, ...]  # Places of the categories, ascending.
     # The seed texts: those with a term of each of these categories, ascending.
@@ -49,7 +49,7 @@ class TermRuleSets:
     """Frequent rule sets over texts: one term of each category of a frequent set of categories.
 
     The groups of a set of categories are numbered one after the other, the last category's term
-    changing fastest.
+    changing fastest. Only the sets of categories are kept; a group is computed from its number.
     """
 
     terms: SensitiveTerms  # The terms.
@@ -70,7 +70,7 @@ class TermRuleSets:
         return self.kept is None
 
     def take(self, groups: NDArray[np.intp]) -> TermRuleSets:
-        """Return some of the groups, in the order given."""
+        """Return the chosen groups, in the order given."""
         return replace(self, kept=self.places(groups))
 
     def places(self, groups: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -126,12 +126,44 @@ class TermRuleSets:
 
 
 def frequent_term_sets(mentions: Mentions, *, min_count: int, max_features: int) -> TermRuleSets:
-    """Find the rule sets over texts whose categories enough texts mention together.
+    """Return the rule sets over texts whose categories enough texts mention together.
 
-    At least `min_count` texts, and one whatever is given. A ParameterError is raised if there are
-    more than ten million frequent rule sets.
+    A set of categories is frequent if in at least `min_count` texts, and in one at least, each of
+    its categories is mentioned and can be replaced by one term.
 
-    See Zhang et al., TestSGD, section 4.1, equation 3.
+    Parameters
+    ----------
+    mentions : Mentions
+        The sensitive terms in the texts.
+    min_count : int
+        Fewest texts.
+    max_features : int
+        Most categories in a rule set.
+
+    Returns
+    -------
+    TermRuleSets
+
+    Raises
+    ------
+    ParameterError
+        If there are more than ten million frequent rule sets.
+
+    References
+    ----------
+    Zhang et al., TestSGD, section 4.1, equation 3.
+
+    Examples
+    --------
+    >>> from testsgd.data.text import SensitiveTerms, Term, TermCategory
+    >>> from testsgd.rules.text import find_mentions
+    >>> age = TermCategory("age", (Term("old"), Term("young")))
+    >>> faith = TermCategory("faith", (Term("hindu"), Term("sikh")))
+    >>> texts = ["an old sikh man", "a young hindu woman", "an old man"]
+    >>> mentions = find_mentions(texts, SensitiveTerms("some", "made up", (age, faith)))
+    >>> groups = frequent_term_sets(mentions, min_count=2, max_features=2)
+    >>> len(groups), groups.rule_set(0).text, groups.rows().tolist()
+    (8, '“old”', [3, 3, 2, 2, 2, 2, 2, 2])
     """
     categories = _frequent_categories(mentions.replaceable(), max(min_count, 1), max_features)
     sets = _category_sets(mentions, categories)
@@ -148,14 +180,30 @@ def frequent_term_sets(mentions: Mentions, *, min_count: int, max_features: int)
 
 
 def term_sets_over(mentions: Mentions, rule_sets: TermRuleSets) -> TermRuleSets:
-    """Return the same groups over other texts, however few of these mention their categories."""
+    """Return the same rule sets over other texts.
+
+    They are kept even if fewer of these texts mention their categories. What changes are the seed
+    texts of each set of categories.
+
+    Parameters
+    ----------
+    mentions : Mentions
+        The sensitive terms in the other texts.
+    rule_sets : TermRuleSets
+        The rule sets.
+
+    Returns
+    -------
+    TermRuleSets
+    """
     categories = [item.categories for item in rule_sets.category_sets]
     return replace(rule_sets, category_sets=_category_sets(mentions, categories))
 
 
 def _category_sets(mentions: Mentions, sets: Sequence[tuple[int, ...]]) -> tuple[CategorySet, ...]:
     """Find the seed texts of sets of categories, and number their groups."""
-    seeds, sizes = mentions.replaceable(), mentions.terms.sizes
+    seeds = mentions.replaceable()
+    sizes = mentions.terms.sizes
     category_sets: list[CategorySet] = []
     first = 0
     for categories in sets:
@@ -168,7 +216,7 @@ def _category_sets(mentions: Mentions, sets: Sequence[tuple[int, ...]]) -> tuple
 
 
 def _candidates(sizes: tuple[int, ...], max_features: int) -> int:
-    """Count the ways to choose one term each from at most so many categories."""
+    """Count the ways to choose one term each from at most `max_features` categories."""
     ways = [1] + [0] * max_features
     for size in sizes:
         for count in range(max_features, 0, -1):
@@ -197,12 +245,25 @@ def _frequent_categories(
 def small_category_sets(
     mentions: Mentions, *, min_count: int, max_features: int
 ) -> list[SmallGroup]:
-    """List the widest sets of categories that fewer than `min_count` texts mention together.
+    """Return the widest sets of categories that fewer than `min_count` texts mention together.
 
-    Of a small set every set with one category more is small too, so only those are listed all of
-    whose parts, taken with one category less, are frequent. Those of one category come first, then
-    of two and so on; of equally many the largest first. A category that no text mentions is listed,
-    too.
+    Of a small set every set with one category more is small too. So only those are listed all of
+    whose parts, taken with one category less, are frequent. A category that no text mentions is
+    listed, too.
+
+    Parameters
+    ----------
+    mentions : Mentions
+        The sensitive terms in the texts.
+    min_count : int
+        Fewest texts of a set that is not small.
+    max_features : int
+        Most categories in a set.
+
+    Returns
+    -------
+    list of SmallGroup
+        Those of one category first, then of two and so on; of equally many the largest first.
     """
     presence = mentions.replaceable()
     names = mentions.terms.names
@@ -216,7 +277,10 @@ def small_category_sets(
 def _just_small(
     presence: NDArray[np.bool_], min_count: int, max_features: int
 ) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Go up from frequent sets by one category at a time, to the first that are small."""
+    """Yield the small sets of categories whose parts are all frequent, with their number of texts.
+
+    They are found by adding one category at a time to frequent sets.
+    """
     frequent: set[tuple[int, ...]] = {()}
     for _ in range(max_features):
         candidates = {

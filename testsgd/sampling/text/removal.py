@@ -16,10 +16,19 @@ _BLANK_BEFORE_STOP = re.compile(r"[ \t]+(?=[.,;:!?])")
 
 
 def without_removed(text: str) -> str:
-    """Return a text without the places at which :data:`REMOVED` stands.
+    """Return a text without the places at which :data:`REMOVED` is.
 
     An article before such a place belongs to the next word then, and goes if there is none. The
     next word takes over a capital.
+
+    Parameters
+    ----------
+    text : str
+        A text in which :data:`REMOVED`, in any case, was written in place of terms.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -32,18 +41,19 @@ def without_removed(text: str) -> str:
     """
     if REMOVED not in text.lower():
         return text
-    return _BLANK_BEFORE_STOP.sub("", _PLACE.sub(_rest, text)).strip()
+    return _BLANK_BEFORE_STOP.sub("", _PLACE.sub(_remainder, text)).strip()
 
 
-def _rest(found: re.Match[str]) -> str:
+def _remainder(place: re.Match[str]) -> str:
     """Return what stays of a place: the article of the next word, and that word's first letter."""
-    article, following = found["article"], found["next"]
+    article = place["article"]
+    following = place["next"]
     if following is None:
-        # Whatever comes now, a stop or the end, has no article.
+        # What follows, a stop or the end, has no article.
         return ""
     if article is None:
-        return following.upper() if found["word"][0].isupper() else following
+        return following.upper() if place["word"][0].isupper() else following
     fitting = "an" if following.lower() in "aeiou" else "a"
     if article[0].isupper():
         fitting = fitting.capitalize()
-    return f"{fitting}{found['blanks']}{following}"
+    return f"{fitting}{place['blanks']}{following}"

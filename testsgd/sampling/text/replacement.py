@@ -48,7 +48,7 @@ def case_of(mention: str, *, acronym: bool = False) -> Case:
 
 
 def in_case(term: str, case: Case, *, acronym: bool = False) -> str:
-    """Write a term in a case pattern; an acronym, its first word, has all its capitals or none.
+    """Return a term in a case pattern; an acronym, its first word, has all its capitals or none.
 
     A term that is another word in that case stays as it is listed: the capital of the
     Turkish dotless i is "I", which is an "i" to the matcher.
@@ -93,7 +93,7 @@ class _Mention(NamedTuple):
 
 
 class Replacer:
-    """Writes texts anew with other terms of the same categories.
+    """Writer of texts with other terms of the same categories.
 
     Every mention of a category gets the chosen term, in the mention's case: "Gay", "GAY" and "gay"
     become "Old", "OLD" and "old". A plural gets the term's plural, if the list has one, and a
@@ -145,7 +145,7 @@ class Replacer:
         self._written: dict[tuple[str, int, int, bool, Case, str], tuple[str, str]] = {}
 
     def variant(self, row: int, categories: Sequence[int], chosen: Sequence[int]) -> str:
-        """Write a text with one term for all mentions of a category.
+        """Return a text with one term for all mentions of a category.
 
         Parameters
         ----------
@@ -163,9 +163,9 @@ class Replacer:
         wanted = dict(zip(categories, chosen, strict=True))
         if row not in self._rows:
             self._rows[row] = self._take_apart(row)
-        found, rest = self._rows[row]
+        mentions, ending = self._rows[row]
         pieces: list[str] = []
-        for before, article, blanks, word, category, term, plural, case, owner in found:
+        for before, article, blanks, word, category, term, plural, case, owner in mentions:
             new_term = wanted.get(category, term)
             if new_term == term:
                 pieces += before, article, blanks, word, owner
@@ -175,14 +175,15 @@ class Replacer:
                 self._written[key] = self._write(*key)
             new_article, new_word = self._written[key]
             pieces += before, new_article, blanks, new_word
-        pieces.append(rest)
+        pieces.append(ending)
         return "".join(pieces)
 
     def _take_apart(self, row: int) -> tuple[list[_Mention], str]:
-        """Cut a text at its mentions."""
-        text, mentions = self._texts[row], self._mentions
+        """Return the mentions of a text with what is before each, and what is after the last."""
+        text = self._texts[row]
+        mentions = self._mentions
         chosen = slice(mentions.offsets[row], mentions.offsets[row + 1])
-        found = []
+        pieces = []
         end = 0
         columns = (mentions.start, mentions.stop, mentions.category, mentions.term, mentions.plural)
         for start, stop, category, term, plural in zip(
@@ -196,11 +197,11 @@ class Replacer:
             if owner and not owner[2] and not (plural and word[-1] in "sS"):
                 owner = None
             ending = owner[0] if owner else ""
-            found.append(
+            pieces.append(
                 _Mention(before, article, blanks, word, category, term, plural, case, ending)
             )
             end = owner.end() if owner else stop
-        return found, text[end:]
+        return pieces, text[end:]
 
     def _write(
         self, article: str, category: int, term: int, plural: bool, case: Case, owner: str
@@ -220,7 +221,7 @@ def _s(written: str) -> str:
 
 
 def _split_article(before: str) -> tuple[str, str, str]:
-    """Cut an article and the white space after it off the end of what is before a mention."""
+    """Return what is before a mention, cut into the rest, an article and its white space."""
     stripped = before.rstrip()
     # Three characters are enough for "an" and what must not be before it.
     article = _ARTICLE.search(stripped[-3:]) if len(stripped) < len(before) else None
@@ -231,10 +232,10 @@ def _split_article(before: str) -> tuple[str, str, str]:
 
 
 def _article_like(old: str, new: str, case: Case) -> str:
-    """Write the article before a mention: in small letters, with a capital, or in capitals."""
+    """Return the article before a mention: in small letters, with a capital, or in capitals."""
     if not old or old.lower() == new:
         return old
     if old[0].islower():
         return new
-    # A lone "A" may begin a sentence or stand in capitals: the mention tells.
+    # A lone "A" may begin a sentence or be in capitals: the mention decides.
     return new.upper() if old == "AN" or case is Case.CAPITALS else new.capitalize()

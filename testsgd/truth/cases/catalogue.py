@@ -15,7 +15,21 @@ CASES = tuple(_CASES)
 
 
 def case(name: str) -> Case:
-    """Return a case, a world of one size, one of :data:`CASES`.
+    """Return a case, a world of one size, by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`CASES`.
+
+    Returns
+    -------
+    Case
+
+    Raises
+    ------
+    ParameterError
+        If there is no case of that name.
 
     Examples
     --------

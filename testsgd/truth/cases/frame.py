@@ -32,7 +32,7 @@ _FAILED, _PASSED = 1, 0
 
 @dataclass(frozen=True)
 class Audited:
-    """An audit of one sample of the people of a case, or what a monitor saw of them."""
+    """Result of one audit, or of a monitor, with the true size of what it claims."""
 
     result: AuditResult | MonitorResult
     # The true size of each difference that the headline claims, negative in the other direction.
@@ -41,7 +41,7 @@ class Audited:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A world of one size, and an audit of it."""
+    """World of one size, with an audit of it."""
 
     name: str  # What it is called in a command.
     title: str  # What it is, in words.
@@ -56,22 +56,33 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class CaseRun:
-    """What came of auditing one sample of the people of a case."""
+    """Outcome of auditing one sample of a case."""
 
     world: str  # Which case.
     rows: int  # How many people or texts.
     number: int  # Which run.
     planted: bool  # Whether an all-clear can be false.
-    all_clear: bool
-    alarm: bool
+    all_clear: bool  # The verdict is a false all-clear.
+    alarm: bool  # The verdict is a false alarm.
     reserved: bool  # It would be one of them if the verdict did not name the gap.
-    undecided: bool
+    undecided: bool  # The gate finds not enough evidence.
 
 
 def judge_case(case: Case, number: int, *, seed: int) -> CaseRun:
-    """Draw the people of a case, audit them, and judge the verdict.
+    """Draw a sample of a case, audit it, and return which errors the verdict makes.
 
-    Same number and seed, same run.
+    Parameters
+    ----------
+    case : Case
+        What is drawn and audited.
+    number : int
+        Which run.
+    seed : int
+        Same number and seed, same run; a case and its twin get the same random numbers.
+
+    Returns
+    -------
+    CaseRun
     """
     own = zlib.crc32(case.name.removesuffix(TWIN).encode())
     audited = case.audit(np.random.default_rng([seed, number, own]))

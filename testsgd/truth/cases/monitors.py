@@ -22,13 +22,13 @@ _SPECIFICATION = {
 
 @dataclass(frozen=True, kw_only=True)
 class _Replay:
-    """Decisions of January, one every quarter of an hour, and what they should have been."""
+    """Decisions of January, one every quarter of an hour, and their true labels."""
 
     women: float  # Their chance of a yes.
     men: float
 
     def audit(self, generator: np.random.Generator) -> Audited:
-        """Draw decisions, give three events today's date, and watch over all of them."""
+        """Draw decisions, give three events today's date, and monitor all of them."""
         groups = generator.choice(["female", "male"], _EVENTS)
         chance = np.where(groups == "female", self.women, self.men)
         decided = generator.random(_EVENTS) < chance
@@ -36,25 +36,25 @@ class _Replay:
         # In a row, as from a batch that was written later.
         place = int(generator.integers(0, _EVENTS - _WRONG))
         times[place : place + _WRONG] = _TODAY
-        said = [
+        decisions = [
             {"id": number, "group": str(group), "decision": int(yes), "time": int(time)}
             for number, (group, yes, time) in enumerate(zip(groups, decided, times, strict=True))
         ]
-        known = [
+        labels = [
             {"id": number, "label": 1, "time": _JANUARY + _QUARTER * number + _UNTIL_LABEL}
             for number in range(_EVENTS)
             if not place <= number < place + _WRONG
         ]
-        # In the order in which they come, whatever time they say.
+        # In the order in which they come, whatever time they have.
         arrivals = [
             *(_QUARTER * number for number in range(_EVENTS)),
-            *(event["time"] - _JANUARY for event in known),
+            *(event["time"] - _JANUARY for event in labels),
         ]
-        events = [*said, *known]
+        events = [*decisions, *labels]
         order = np.argsort(arrivals, kind="stable")
         result = monitor(_SPECIFICATION, [events[place] for place in order])
         alerted = result.verdict.exit_code == 1
-        return Audited(result, [self.men - self.women] * alerted)
+        return Audited(result, [self.men - self.women] if alerted else [])
 
 
 def _case(suffix: str, title: str, *, women: float, men: float) -> Case:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -57,8 +56,8 @@ def _ten_bins_up_to(high: int) -> dict[str, list[int]]:
 
 # What a verdict says of bins in which nothing was looked for.
 _COARSE = "in one bin of a number|described by wealth"
-_WEALTHY: dict[str, Any] = {"rows": 5_000, "sensitive": ("gender", "wealth"), "chance": _poor_half}
-_AGED: dict[str, Any] = {"sensitive": ("gender", "age")}
+_WEALTH_FEATURES = ("gender", "wealth")
+_AGE_FEATURES = ("gender", "age")
 _STRICT = {"strict": True}
 
 CASES: tuple[Case, ...] = (
@@ -70,14 +69,18 @@ CASES: tuple[Case, ...] = (
         features={"wealth": _ten_bins_up_to(1_000_000)},
         options=_STRICT,
         reserve=_COARSE,
-        **_WEALTHY,
+        chance=_poor_half,
+        rows=5_000,
+        sensitive=_WEALTH_FEATURES,
     ),
     *with_twin(
         "bins-from-the-data",
         "the same people, with bins that are made from the data",
         people=_evenly_wealthy,
         options=_STRICT,
-        **_WEALTHY,
+        chance=_poor_half,
+        rows=5_000,
+        sensitive=_WEALTH_FEATURES,
     ),
     *with_twin(
         "lognormal-wealth",
@@ -87,7 +90,9 @@ CASES: tuple[Case, ...] = (
         features={"wealth": _ten_bins_up_to(10_000_000)},
         options=_STRICT,
         reserve=_COARSE,
-        **_WEALTHY,
+        chance=_poor_half,
+        rows=5_000,
+        sensitive=_WEALTH_FEATURES,
     ),
     *(
         case
@@ -99,7 +104,7 @@ CASES: tuple[Case, ...] = (
             chance=_missing_age,
             rows=10_000,
             first="missing",
-            **_AGED,
+            sensitive=_AGE_FEATURES,
         )
     ),
     *with_twin(
@@ -109,7 +114,7 @@ CASES: tuple[Case, ...] = (
         people=_of_ages,
         chance=_eighteen,
         rows=30_000,
-        **_AGED,
+        sensitive=_AGE_FEATURES,
     ),
     *with_twin(
         "odd-ages",
@@ -117,6 +122,6 @@ CASES: tuple[Case, ...] = (
         people=_of_ages,
         chance=_odd_age,
         rows=30_000,
-        **_AGED,
+        sensitive=_AGE_FEATURES,
     ),
 )

@@ -22,13 +22,14 @@ def people(rows: int, generator: np.random.Generator) -> pd.DataFrame:
 
 
 def women(frame: pd.DataFrame) -> np.ndarray:
-    """Return who is a woman."""
+    """Return a mask of the women, shape (rows,)."""
     return (frame["gender"] == "female").to_numpy()
 
 
 def _with_income(rows: int, generator: np.random.Generator) -> pd.DataFrame:
     # Three in ten have more than 50.
-    low, high = generator.integers(10, 50, rows), generator.integers(51, 100, rows)
+    low = generator.integers(10, 50, rows)
+    high = generator.integers(51, 100, rows)
     return people(rows, generator).assign(income=np.where(generator.random(rows) < 0.3, high, low))
 
 

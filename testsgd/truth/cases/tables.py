@@ -22,9 +22,6 @@ People = Callable[[int, np.random.Generator], pd.DataFrame]
 # Returns the chance that each of them gets a yes.
 Chance = Callable[[pd.DataFrame], Any]
 
-# What is given for the case, and not for its table.
-_OF_CASE = ("beyond", "reserve", "doubt", "first")
-
 # The column of the true labels, of people who have some.
 LABEL = "label"
 
@@ -43,13 +40,14 @@ class TableCase:
     inverted: bool = False  # The file has predictions of the other class.
 
     def audit(self, generator: np.random.Generator) -> Audited:
-        """Draw people and decisions, audit them, and look up what is true of what is claimed."""
+        """Draw people and decisions, audit them, and return the true size of what is claimed."""
         frame = self.people(self.rows // self.copies, generator)
         chance = np.broadcast_to(np.asarray(self.chance(frame), dtype=np.float64), len(frame))
         decided = generator.random(len(frame)) < chance
         order = np.repeat(np.arange(len(frame)), self.copies)
         frame = frame.iloc[order].reset_index(drop=True)
-        chance, decided = chance[order], decided[order]
+        chance = chance[order]
+        decided = decided[order]
         labels = frame.pop(LABEL).to_numpy() if LABEL in frame else None
         if self.inverted:
             # Of a hundred people the file is right about 98, and says the opposite of it.
@@ -69,7 +67,22 @@ class TableCase:
 
 
 def with_twin(
-    name: str, title: str, *, fair: Chance | float | None = 0.5, **given: Any
+    name: str,
+    title: str,
+    *,
+    people: People,
+    chance: Chance,
+    rows: int,
+    sensitive: tuple[str, ...],
+    features: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    copies: int = 1,
+    inverted: bool = False,
+    fair: Chance | float | None = 0.5,
+    beyond: bool = True,
+    reserve: str = "",
+    doubt: str = "",
+    first: str = "",
 ) -> tuple[Case, ...]:
     """Return a case, and its twin in which the chance is another; no twin if that is None.
 
@@ -77,24 +90,47 @@ def with_twin(
     ----------
     name, title : str
         What the case is called, and what it is.
+    people, chance, rows, sensitive, features, options, copies, inverted
+        As for :class:`TableCase`.
     fair : callable or float, optional
         The chances of the twin.
-    **given
-        Those of :class:`TableCase`, and of :class:`testsgd.truth.cases.frame.Case`.
+    beyond, reserve, doubt, first
+        As for :class:`testsgd.truth.cases.frame.Case`; the twin has none of them.
+
+    Returns
+    -------
+    tuple of Case
+        The case, and its twin if it has one.
     """
-    judged = {key: given.pop(key) for key in _OF_CASE if key in given}
-    table = TableCase(**given)
-    case = partial(Case, rows=table.rows)
-    planted = case(
-        name=name, title=title, audit=table.audit, planted=True, **{"beyond": True, **judged}
+    table = TableCase(
+        people=people,
+        chance=chance,
+        rows=rows,
+        sensitive=sensitive,
+        features=features or {},
+        options=options or {},
+        copies=copies,
+        inverted=inverted,
+    )
+    planted = Case(
+        name=name,
+        title=title,
+        rows=rows,
+        audit=table.audit,
+        planted=True,
+        beyond=beyond,
+        reserve=reserve,
+        doubt=doubt,
+        first=first,
     )
     if fair is None:
         return (planted,)
     chances = fair if callable(fair) else partial(_all_alike, fair)
     twin = replace(table, chance=chances)
-    return planted, case(
+    return planted, Case(
         name=name + TWIN,
         title=f"the people and options of `{name}`, and nothing is planted",
+        rows=rows,
         audit=twin.audit,
         planted=False,
         beyond=False,
@@ -107,7 +143,8 @@ def _all_alike(share: float, frame: pd.DataFrame) -> Floats:
 
 def _claims(result: AuditResult, chance: Floats, labels: NDArray[Any] | None) -> list[float]:
     """Return the true size of each difference that a headline claims, in the claimed direction."""
-    findings, summary = result.findings, result.summary
+    findings = result.findings
+    summary = result.summary
     assert isinstance(findings, TableFindings)
     every = np.ones(len(chance), dtype=bool)
     claims = []
@@ -158,7 +195,7 @@ def _true_size(
     *,
     sign: float,
 ) -> float:
-    """Return the difference of chances among some of the people, negative if wrong way."""
+    """Return the true difference of chances among a mask of people, negative if wrong way."""
     inside = _members(findings, group)
     outside = group.complement(findings.table)
     true = chance[inside & among].mean() - chance[outside & among].mean()

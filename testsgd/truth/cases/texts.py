@@ -31,13 +31,13 @@ _Categories = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class _TextCase:
-    """Texts of random words, and a model that flags those with some of the terms."""
+    """Texts of random words, and a model that flags those with certain terms."""
 
     categories: _Categories  # The terms, by category; two in five texts mention one of each.
     flagged: frozenset[str]  # Those that the model flags; the truth is an effect of about -80.
 
     def audit(self, generator: np.random.Generator) -> Audited:
-        """Draw texts, audit the model, and look up what is true of what is claimed."""
+        """Draw texts, audit the model, and return the true size of what is claimed."""
         texts = [self._text(generator) for _ in range(_TEXTS)]
         terms = terms_from_mapping(
             {
@@ -73,9 +73,9 @@ class _TextCase:
 
     def _flags(self, text: str) -> bool:
         words = text.split()
-        # About one in five for what else it says, whatever terms it mentions.
-        said = "".join(word for word in words if word in _WORDS)
-        by_chance = sum(ord(letter) * place for place, letter in enumerate(said)) % 5 == 0
+        # About one in five by its other words, whatever terms it mentions.
+        other_words = "".join(word for word in words if word in _WORDS)
+        by_chance = sum(ord(letter) * place for place, letter in enumerate(other_words)) % 5 == 0
         return by_chance or not self.flagged.isdisjoint(words)
 
     def _claims(self, result: AuditResult) -> list[float]:
@@ -89,7 +89,8 @@ class _TextCase:
         for group in summary.groups[:1]:
             if group.counterfactual is not None:
                 low, high = group.counterfactual.confidence_interval
-                claims += [0.0] * (low > 0 or high < 0)
+                if low > 0 or high < 0:
+                    claims.append(0.0)
         return claims
 
 
@@ -99,13 +100,13 @@ def _with_twin(
     """Return a case, and its twin, whose model minds no term."""
 
     def case(suffix: str, words: str, minded: tuple[str, ...]) -> Case:
-        made = _TextCase(categories=categories, flagged=frozenset(minded))
+        text_case = _TextCase(categories=categories, flagged=frozenset(minded))
         planted = bool(minded)
         return Case(
             name=name + suffix,
             title=words,
             rows=_TEXTS,
-            audit=made.audit,
+            audit=text_case.audit,
             planted=planted,
             beyond=planted,
         )
