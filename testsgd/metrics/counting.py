@@ -44,14 +44,23 @@ _MOST_REPEATED = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Bins:
-    """The bins of a number: the lower edge of each, and the upper edge of the last."""
+    """The bins of a column of numbers: the lower edge of each, and the upper edge of the last.
+
+    Examples
+    --------
+    >>> ages = Bins(column="age", edges=(18.0, 40.0, 65.0))
+    >>> ages.lower
+    (18.0, 40.0)
+    >>> ages.described["type"], ages.described["range"]
+    ('integer', (18.0, 65.0))
+    """
 
     column: str
     edges: tuple[float, ...]
 
     @property
     def described(self) -> dict[str, Any]:
-        """The part of a description that says which bins there are."""
+        """The keys of a description's ``[features.NAME]`` that give these bins."""
         whole = all(edge % 1 == 0 for edge in self.edges)
         return {
             "type": "integer" if whole else "decimal",
@@ -61,7 +70,7 @@ class Bins:
 
     @property
     def lower(self) -> tuple[float, ...]:
-        """The lower edges."""
+        """The lower edge of each bin."""
         return self.edges[:-1]
 
 

@@ -367,13 +367,13 @@ def _favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, .
     return tuple(name for name in classes if name in chosen)
 
 
-def _check_written_alike(said: set[str], true: set[str]) -> None:
+def _check_written_alike(predicted: set[str], true: set[str]) -> None:
     """Refuse classes that never occur on both sides, such as 0 and 1 beside no and yes."""
     # Two classes in all, one on each side, are a model that is always wrong.
-    if true and not said & true and len(said | true) > 2:
+    if true and not predicted & true and len(predicted | true) > 2:
         raise DataError(
             f"no true label is the same as a prediction: the labels are {_first(true)}, the "
-            f"predictions {_first(said)}",
+            f"predictions {_first(predicted)}",
             where="y_true",
             remedy="write the true labels as the predictions are written",
         )
@@ -405,7 +405,7 @@ def favourable_labels(true: pd.Series[Any] | None, favourable: Any) -> tuple[str
 
 
 def _are_class(values: pd.Series[Any], names: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which of some different values are one of some classes."""
+    """Return a mask of the values that are one of the named classes, shape (values,)."""
     return np.array([category_text(value) in names for value in values], dtype=bool)
 
 

@@ -67,7 +67,8 @@ class MetricsResult(DocumentResult[MetricsSummary]):
 def _of_findings(findings: MetricsFindings) -> list[pd.DataFrame]:
     tables = []
     for found in findings.metrics:
-        compared, ranking = found.compared, found.ranking
+        compared = found.compared
+        ranking = found.ranking
         low, high = compared.intervals(ranking)
         tables.append(
             pd.DataFrame(

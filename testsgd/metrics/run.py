@@ -227,7 +227,8 @@ def _compared_alike(
     found: MetricsFindings, index: int, groups: NDArray[np.intp], rows: MetricRows
 ) -> Sequence[AlikeComparison | None]:
     """Compare groups with the rows of their reference, or complement, that are like them."""
-    metric, contingency = found.metrics[index], found.cells.contingency
+    metric = found.metrics[index]
+    contingency = found.cells.contingency
     members = found.rule_sets.members(groups, contingency)
     others = found.rule_sets.complement_members(groups, contingency)
     if found.parameters.reference == OVERALL:

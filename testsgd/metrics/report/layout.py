@@ -104,8 +104,8 @@ def metrics_layout(summary: MetricsSummary) -> Document:
 
 
 def _definition(summary: MetricsSummary) -> str:
-    measure, reference = summary.parameters.measure, summary.parameters.reference
-    compared = wording.reference_words(reference)
+    measure = summary.parameters.measure
+    compared = wording.reference_words(summary.parameters.reference)
     how = "minus" if measure == "difference" else "over"
     label = summary.data.label.favourable
     decided = f" A decision is favourable if it is “{label}”." if label else ""
@@ -175,7 +175,8 @@ def _all_metrics(summary: MetricsSummary) -> Table:
 
 def _metric(metric: MetricSummary, summary: MetricsSummary) -> Article:
     """Show one metric: a drawing of its distinct groups, and the ranking."""
-    key, title = f"metric-{metric.name}", metric.title
+    key = f"metric-{metric.name}"
+    title = metric.title
     if not metric.groups:
         fewest = plural(summary.parameters.min_rows, "row")
         about = f"No group and its reference have at least {fewest} that the metric counts."

@@ -40,8 +40,9 @@ def summarise_metrics(
     """
     metrics = [_metric(findings, found) for found in findings.metrics]
     parameters = findings.parameters
-    rows, holdout = int(findings.cells.rows.sum()), findings.holdout
-    # Whom no group isolates is counted where groups were searched.
+    rows = int(findings.cells.rows.sum())
+    holdout = findings.holdout
+    # Rows that no group isolates are counted among those that were searched.
     searched = rows if holdout is None else holdout.searched
     parts: dict[str, Any] = {
         "parameters": parameters,
@@ -112,7 +113,8 @@ def _unjudged(found: MetricFindings) -> document.MetricUnjudged | None:
 
 def _largest_allowed(findings: MetricsFindings, found: MetricFindings) -> float | None:
     """Return the largest size that the interval of a judged group allows, if there is a gate."""
-    parameters, compared = findings.parameters, found.compared
+    parameters = findings.parameters
+    compared = found.compared
     has_gate = parameters.fail_above is not None or parameters.fail_below is not None
     if not has_gate or len(found.ranking) == 0:
         return None
@@ -127,7 +129,8 @@ def _group(
     rank: int,
     interval: NDArray[np.float64],
 ) -> document.ComparedGroup:
-    compared, rule_set = found.compared, findings.rule_sets.rule_set(group)
+    compared = found.compared
+    rule_set = findings.rule_sets.rule_set(group)
     reference = int(found.reference_group[group])
     words = reference_words(findings.parameters.reference)
     low, high = map(float, interval)
@@ -156,7 +159,8 @@ def _group(
 def _explanation(explained: GroupExplanation | None) -> document.MetricExplanation | None:
     if explained is None:
         return None
-    rules, alike = explained.rule_set.rules, explained.alike
+    rules = explained.rule_set.rules
+    alike = explained.alike
     return document.MetricExplanation(
         shapley_values=[
             document.AddedByRule(text=rule.text, value=value)
