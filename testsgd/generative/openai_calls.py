@@ -189,7 +189,7 @@ class OpenTickets:
         return len(self._tickets)
 
     def put(self, call: Hashable, ticket: Ticket) -> Ticket | None:
-        """Keep the ticket of a call; return that of an earlier call of the same name."""
+        """Keep the ticket of a call; return the earlier ticket of the same call, or None."""
         with self._lock:
             earlier = self._tickets.pop(call, None)
             self._tickets[call] = ticket

@@ -266,7 +266,7 @@ def _check_texts(texts: Sequence[Any], name: str, *, where: str) -> None:
 
 
 def _different(cells: pd.Series[Any]) -> tuple[NDArray[np.intp], Sequence[Any]]:
-    """Return the different cells, and the position of each among them."""
+    """Return the index of each cell among the different ones, shape (n,), and these."""
     if isinstance(cells.dtype, pd.CategoricalDtype):
         return _different_categories(cells)
     if not isinstance(cells.dtype, pd.StringDtype):
@@ -279,7 +279,7 @@ def _different(cells: pd.Series[Any]) -> tuple[NDArray[np.intp], Sequence[Any]]:
 
 
 def _different_categories(cells: pd.Series[Any]) -> tuple[NDArray[np.intp], Sequence[Any]]:
-    """Return the same of a column of categories, without those that no cell has."""
+    """Return the same for a column of categories, without categories that no cell has."""
     codes = cells.cat.codes.to_numpy()
     # The code of a missing cell is -1: None stands before the categories.
     counts = np.bincount(codes.astype(np.intp) + 1, minlength=len(cells.cat.categories) + 1)

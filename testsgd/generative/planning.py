@@ -148,7 +148,7 @@ def _costs_after(costs: Floats, value: int, beta: int) -> Floats:
 
 
 def _one_earlier(after: NDArray[_Number], *, outside: float) -> NDArray[_Number]:
-    """Return at each counters what `after` has where all of them are one lower."""
+    """Return `after` shifted by one along all axes, so that index i has its entry i - 1."""
     before = np.full_like(after, outside)
     before[(slice(1, None),) * after.ndim] = after[(slice(None, -1),) * after.ndim]
     return before

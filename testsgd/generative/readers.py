@@ -242,7 +242,8 @@ class QuestionReader:
 
     def _label(self, text: str) -> int | None:
         """Return the number of the value in an answer, None if it is not usable."""
-        start, stop = text.find("{"), text.rfind("}")
+        start = text.find("{")
+        stop = text.rfind("}")
         try:
             value = _Answer.model_validate_json(text[start : stop + 1]).value
         except ValidationError:

@@ -145,7 +145,7 @@ class GroupingPart(Part):
     )
 
     @model_validator(mode="after")
-    def _values_are_told_apart(self) -> GroupingPart:
+    def _values_are_distinct(self) -> GroupingPart:
         if not 2 <= len(self.values) <= _MOST_VALUES:
             what = f"a grouping has 2 to {_MOST_VALUES} values (seen: {len(self.values)})"
             raise mistake("values", what)

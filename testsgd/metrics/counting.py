@@ -83,7 +83,7 @@ def count_rows(
     weights: str | None = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
-    """Count rows by sensitive values, prediction and true label, in the engine that has them.
+    """Return counts of rows by sensitive values, prediction and true label, made by their engine.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def flag(condition: Any) -> Any:
 def bins_of_counts(
     counts: pd.DataFrame, sensitive_features: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    """Return the parts of a description that say which bins a table of counts has.
+    """Return the keys of a description that give the bins of a table of counts.
 
     Its numbers are the lower edges of bins; whole numbers of a few values are categories.
 
@@ -439,7 +439,7 @@ def counts_query(
     weights: str | None = None,
     dialect: str = "duckdb",
 ) -> str:
-    """Write the query that counts rows, for those who may only send SQL.
+    """Return the SQL query that counts rows, to be sent by hand.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from testsgd.metrics.rules_of_kinds import (
 
 @dataclass(frozen=True, kw_only=True)
 class Predictions:
-    """Predictions of n rows, read in every way that metrics take them."""
+    """Predictions of n rows as decisions, scores and numbers, as far as they are these."""
 
     kind: PredictionKind  # What the predictions are themselves.
     given: Any  # As the user gave them, for functions of the user's; shape (n,).
@@ -222,7 +222,7 @@ def read_predictions(
     favourable: Any = None,
     threshold: float | None = None,
 ) -> Predictions:
-    """Return predictions in every way that metrics take them.
+    """Return predictions of rows, read as classes, scores or numbers, with labels and weights.
 
     Numbers between 0 and 1 that are not all whole are scores; other numbers that are not whole, or
     whole ones of more than 20 values, are numbers; all else are classes.

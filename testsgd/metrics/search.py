@@ -316,7 +316,7 @@ def _found(
     error: float,
     parameters: MetricParameters,
 ) -> MetricFindings:
-    """Compare one metric of all groups, and rank them."""
+    """Return one metric of all groups with effects, lower confidence bounds and the ranking."""
     compared = compare_sides(
         sides.inside,
         sides.outside,
@@ -459,7 +459,7 @@ def _distinct(
 
 
 def overlaps_of(cells: MetricCells, rule_sets: FrequentRuleSets, reference: str) -> Overlaps:
-    """Return how much groups overlap; compared with it, a complement is the same finding."""
+    """Return a function to the overlaps of groups; with the reference rest, also of complements."""
     return member_overlaps(
         lambda groups: rule_sets.members(groups, cells.contingency),
         cells.rows,

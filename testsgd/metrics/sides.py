@@ -57,7 +57,7 @@ class ShareInterval(ratios.ShareInterval):
 
     @property
     def logarithms_slowing(self) -> NDArray[np.bool_]:
-        """Where the same is so of the logarithms of the ends.
+        """Whether the logarithms of both ends provably move ever slower likewise.
 
         The logarithm of a beta variable has a log-concave density if the second parameter is 1 or
         more. For the lower end it is the failures and 1; for the upper end it is the failures.
@@ -111,7 +111,7 @@ class LogarithmicInterval(ratios.LogarithmicInterval):
 
     @property
     def slowing(self) -> NDArray[np.bool_]:
-        """Where it is so of the logarithms."""
+        """Whether the logarithms of both ends provably move ever slower."""
         if isinstance(self.values, ShareInterval):
             return self.values.logarithms_slowing
         return np.zeros_like(self.values.slowing)

@@ -172,7 +172,7 @@ def _seen(searches: Sequence[_SampledOrders], groups: int) -> NDArray[np.bool_]:
 def _shares_found_together(
     copies: NearCopies, searches: Sequence[_SampledOrders], groups: int
 ) -> list[Floats]:
-    """Return the shares of all metrics, whose samples have much the same groups in front.
+    """Return the shares of several metrics that have much the same groups in front.
 
     The next distinct group of every order is found at once, so each pair is compared only once.
     """

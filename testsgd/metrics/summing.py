@@ -150,7 +150,7 @@ def sum_rows(
     threshold: float | None = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> SummedRows:
-    """Sum what scores or numbers add to metrics, in the engine that has them.
+    """Return the sums of metrics of scores or numbers, made by the engine that has the rows.
 
     Parameters
     ----------
