@@ -325,6 +325,7 @@ def _indented(text: str) -> list[str]:
 
 
 def _declared(cls: type, items: Mapping[str, Any]) -> dict[str, Declared]:
+    """Return the declared parameters among the fields of a class, by name and in order."""
     hints = get_type_hints(cls)
     declared = {}
     for name, item in items.items():

@@ -145,6 +145,7 @@ def text_of(axes: Sequence[Axis], cells: dict[int, list[int]]) -> str:
 
 
 def _axis_text(axis: Axis, cells: Sequence[int]) -> str:
+    """Write the cells of one axis as a rule; neighbouring bins are joined."""
     rules = [axis.cell_rule(cell) for cell in cells]
     values = [value for rule in rules if isinstance(rule, ValueRule) for value in rule.values]
     intervals = [rule for rule in rules if isinstance(rule, IntervalRule)]

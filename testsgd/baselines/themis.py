@@ -224,7 +224,11 @@ def _scores(
 def _findings(
     subject: Subject, combinations: Combinations, rates: NDArray[np.float64]
 ) -> tuple[BaselineFinding, ...]:
-    """Return the widest pair over every subset of the features, the widest of all first."""
+    """Return the widest pair over every subset of the features, the widest of all first.
+
+    `rates` are those of the combinations, shape (combinations,). The rate of a cell over fewer
+    features is the mean over all combinations that have it.
+    """
     if not combinations.complete:
         # Over fewer features, combinations that occur are no fair average of the others.
         high, low = (

@@ -70,6 +70,11 @@ def _compared(
     audit: TableFindings,
     search: tuple[int, float],
 ) -> MethodSummary:
+    """Return a method's summary: its first distinct findings, each measured as all are.
+
+    `placed` are the findings of every method; `search` are the groups and seconds of the audit's
+    search.
+    """
     distinct = _distinct(placed[result.method], audit.parameters.overlap)
     first = distinct[:FIRST_FINDINGS]
     others = {name: items for name, items in placed.items() if name != result.method and items}
@@ -121,6 +126,7 @@ def _finding(
     others: dict[str, list[_Placed]],
     subject: Subject,
 ) -> ComparedFindingSummary:
+    """Return one finding with its selection rates and the nearest finding of each other method."""
     rank, finding, groups = placed
     nearest = [_nearest(name, groups, findings) for name, findings in others.items()]
     comparable = any(near.rank is not None for near in nearest)

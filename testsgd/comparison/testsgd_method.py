@@ -47,7 +47,7 @@ def resolve_methods(methods: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def audit_as_method(findings: TableFindings, *, seconds: float) -> BaselineResult:
-    """Put an audit's first distinct groups by their score into the form of the others' findings."""
+    """Return an audit's first distinct groups by their score as the result of a method."""
     groups = first_groups(findings)
     cells = findings.rule_sets.members(groups, findings.contingency)
     members = cells[:, findings.contingency.cell_of_row]

@@ -90,6 +90,7 @@ def output_of(answer: Any, endpoint: Endpoint) -> Output | None:
 
 
 def _picture(answer: Any) -> bytes | None:
+    """Return the picture of an answer that holds one in base64, else None."""
     pictures = getattr(answer, "data", None)
     if not pictures:
         return None

@@ -231,6 +231,7 @@ def _read(reader: Reader, texts: Sequence[Any]) -> tuple[Labels, int, int]:
 
 
 def _texts(frame: pd.DataFrame, reads: str, name: str, *, where: str) -> Sequence[Any]:
+    """Return what a grouping is read from, for each row: prompt, output, or both in one text."""
     needed = (PROMPT, OUTPUT) if reads == "both" else (reads,)
     for column in needed:
         if column not in frame.columns:
@@ -375,6 +376,7 @@ def _frame(source: Any) -> tuple[pd.DataFrame, str]:
 
 
 def _read_file(path: Path) -> pd.DataFrame:
+    """Return the outputs of a file of CSV, JSON or JSON Lines as a table."""
     ending = path.suffix.lower()
     if ending not in _ENDINGS:
         what = f"a file of the kind {ending!r} is not known" if ending else "the file has no ending"
@@ -437,6 +439,7 @@ def _json_lines(text: str, path: Path) -> list[Any]:
 
 
 def _of_rows(rows: list[Any], *, where: str) -> pd.DataFrame:
+    """Return outputs, all texts or all objects, as a table with a column a key."""
     if all(isinstance(row, str | bytes) for row in rows):
         return pd.DataFrame({OUTPUT: pd.Series(rows, dtype=object)})
     flat = []
@@ -454,6 +457,7 @@ def _of_rows(rows: list[Any], *, where: str) -> pd.DataFrame:
 
 
 def _of_columns(columns: Mapping[str, Any], *, where: str) -> pd.DataFrame:
+    """Return columns of one length as a table."""
     lengths = {
         name: len(column)
         for name, column in columns.items()

@@ -141,7 +141,10 @@ def make_plan(
 
 
 def _costs_after(costs: Floats, value: int, beta: int) -> Floats:
-    """Return the costs after an output of a value, at the counters before it."""
+    """Return the costs after an output of a value, at the counters before it; shape `betas`.
+
+    The value's counter becomes its beta, and all others fall by 1; infinite where one was 1.
+    """
     after: Floats = costs.take([beta - 1], axis=value).squeeze(axis=value)
     before = _one_earlier(after, outside=np.inf)
     return np.broadcast_to(np.expand_dims(before, value), costs.shape)

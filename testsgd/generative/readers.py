@@ -160,6 +160,7 @@ class FunctionReader:
         return Reading(self._number(answer))
 
     def _number(self, answer: object) -> int:
+        """Return the number of the value that a classifier answered; 0 for None."""
         if answer is None:
             return 0
         if isinstance(answer, str) and answer in self._numbers:

@@ -401,6 +401,10 @@ class _Deviation:
         *,
         scale: Scale,
     ) -> _Deviation:
+        """Return the effects on a metric, which is the noise's metric at a place.
+
+        `judged` is a mask over the groups, shape (groups,); others have no effects.
+        """
         of_cells = noise.of_metric(place)
         inside_sums = rule_sets.sums_of(contingency, of_cells)
         inside = sides_of(inside_sums, scale=scale)

@@ -202,6 +202,11 @@ class _Kinds:
     def of(
         cls, predictions: Predictions, lines: _Lines, cell: NDArray[np.integer], cells: int
     ) -> _Kinds:
+        """Return the sums over all pairs of a cell and a kind, by one count of the pair numbers.
+
+        `cell` is the cell of each line, shape (lines,). The pair of cell c and kind k has the
+        number ``c * kinds + k``.
+        """
         prototypes, kind = predictions.by_kind()
         joint = cell * np.intp(len(prototypes)) + kind
         size = cells * len(prototypes)

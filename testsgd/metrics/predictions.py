@@ -326,6 +326,7 @@ def _of_classes(
     weights: Floats | None,
     favourable: Any,
 ) -> Predictions:
+    """Return predictions that are classes as decisions: whether each is a favourable class."""
     # Texts are made of the different values only: there may be a hundred million rows.
     codes, values = pd.factorize(predicted)
     different = pd.Series(values)
@@ -418,6 +419,10 @@ def _of_numbers(
     favourable: Any,
     threshold: float | None,
 ) -> Predictions:
+    """Return predictions that are scores or numbers, with decisions if there is a threshold.
+
+    Labels of scores are classes; those of numbers are numbers, above the threshold or not.
+    """
     numbers = predicted.to_numpy(dtype=np.float64)
     limit = limit_of(kind, threshold)
     decisions = None if limit is None else numbers > limit

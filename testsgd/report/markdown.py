@@ -127,6 +127,7 @@ def _blocks(blocks: Iterable[Block]) -> list[str]:
 
 
 def _block(block: Block) -> list[str]:
+    """Return a block as paragraphs of Markdown."""
     match block:
         case Heading():
             return [f"**{escape(block.text)}**"]

@@ -207,6 +207,7 @@ def comparison_layout(summary: ComparisonSummary) -> Document:
 
 
 def _all_methods(summary: ComparisonSummary) -> tuple[Block, ...]:
+    """Return the table of all methods, each with its best finding."""
     about = (
         "Below each method is its best finding by its own measure. Difference and share of rows "
         "are those of this group, by the model's decisions on the rows as they are."
@@ -227,6 +228,7 @@ def _all_methods(summary: ComparisonSummary) -> tuple[Block, ...]:
 
 
 def _method_row(method: MethodSummary) -> Row:
+    """Return a method's row in the table of all methods."""
     if not method.available:
         return Row((method.title, "not run", *[NOTHING] * 7), about=method.note)
     best = method.findings[0] if method.findings else None
@@ -377,6 +379,7 @@ def _method(method: MethodSummary) -> Article:
 
 
 def _findings(method: MethodSummary) -> Table:
+    """Return the table of a method's first findings."""
     own = method.method == verdict.AUDIT
     columns = (
         Column("", "number"),

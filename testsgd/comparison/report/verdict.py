@@ -118,6 +118,7 @@ def comparison_verdict(
 
 
 def _headline(methods: Sequence[MethodSummary]) -> str:
+    """Write how many findings only the audit or only another method has."""
     audit = next(method for method in methods if method.method == AUDIT)
     others = [method for method in methods if method.method != AUDIT and method.compared]
     if not others and not audit.findings:
@@ -154,6 +155,7 @@ def _alone(alone: int, listed: int, things: str) -> str:
 def _first_group(
     methods: Sequence[MethodSummary], settings: ComparisonSettings, label: str
 ) -> list[str]:
+    """Write the rate of the audit's first group, and the interval of its difference."""
     audit = methods[0]
     if not audit.findings:
         return ["The audit found no group that it could judge."]

@@ -317,7 +317,7 @@ def _particulars(summary: GenerativeSummary) -> tuple[blocks.Facts, ...]:
         (name.replace("_", " "), series(values)) for name, values in settings.groupings.items()
     )
     by = "by the words of prompts" if settings.neutrality == "terms" else "not looked at"
-    made = (
+    facts = (
         ("Name", summary.name),
         ("Confidence of intervals", share(settings.confidence)),
         ("Neutral prompts", by if summary.prompts_known else "prompts are not known"),
@@ -325,4 +325,4 @@ def _particulars(summary: GenerativeSummary) -> tuple[blocks.Facts, ...]:
         ("Specification (sha256)", summary.digest),
         *version_facts(summary),
     )
-    return blocks.Facts("Values of each grouping", groupings), blocks.Facts("Assessment", made)
+    return blocks.Facts("Values of each grouping", groupings), blocks.Facts("Assessment", facts)

@@ -125,6 +125,7 @@ def _pictures(
 def _sequence(
     sequence: SequenceOutcome, *, most: int, pictures: list[documents.PictureSummary]
 ) -> documents.SequenceSummary:
+    """Describe one requirement; its last `most` values are negative where they were asked for."""
     requirement = sequence.requirement
     signs = np.where(sequence.asked, -1, 1)
     signed = sequence.labels * signs

@@ -77,6 +77,7 @@ def _headline(
     broken: list[SequenceSummary],
     undecided: list[SequenceSummary],
 ) -> str:
+    """Write the outcome in one sentence."""
     if status == "broken":
         verb = "is" if len(broken) == 1 else "are"
         most = f"{count(len(broken))} of {plural(len(judged), 'requirement')} {verb} broken: "

@@ -104,6 +104,7 @@ def metrics_layout(summary: MetricsSummary) -> Document:
 
 
 def _definition(summary: MetricsSummary) -> str:
+    """Write what is compared, which decision is favourable, and whether rows have weights."""
     measure = summary.parameters.measure
     compared = wording.reference_words(summary.parameters.reference)
     how = "minus" if measure == "difference" else "over"
@@ -132,6 +133,7 @@ def _figures(summary: MetricsSummary) -> KeyFigures:
 
 
 def _all_metrics(summary: MetricsSummary) -> Table:
+    """Return the table of the first group of each metric."""
     measure = summary.parameters.measure
 
     def first(metric: MetricSummary) -> Cell:
@@ -244,6 +246,7 @@ def _drawing(metric: MetricSummary, summary: MetricsSummary) -> tuple[Block, ...
 
 
 def _ranking(metric: MetricSummary, summary: MetricsSummary) -> Table:
+    """Return the table of a metric's groups in the order of the ranking."""
     measure = summary.parameters.measure
     columns: list[Listed[ComparedGroup]] = [
         Listed("Rank", lambda group: str(group.rank)),
@@ -276,6 +279,7 @@ def _reference_cell(group: ComparedGroup, metric: MetricSummary) -> Cell:
 
 
 def _groups(summary: MetricsSummary) -> tuple[Block, ...]:
+    """Return the table of the first groups with all metrics beside each other."""
     measure = summary.parameters.measure
 
     def column(index: int, metric: MetricSummary) -> Listed[GroupByMetrics]:
@@ -313,6 +317,7 @@ def _unknown(summary: MetricsSummary) -> tuple[Block, ...]:
 
 
 def _particulars(summary: MetricsSummary) -> tuple[Block, ...]:
+    """List the particulars of the data, the predictions, the settings and the run."""
     parameters = summary.parameters
     guarantee = (
         "all groups and metrics at once"
@@ -367,6 +372,7 @@ def _particulars(summary: MetricsSummary) -> tuple[Block, ...]:
 
 
 def _model_facts(summary: MetricsSummary) -> tuple[Block, ...]:
+    """List the particulars of the model, if one was asked."""
     model = summary.model
     if model is None:
         return ()

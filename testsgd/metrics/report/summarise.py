@@ -34,7 +34,7 @@ def summarise_metrics(
     joint: Sequence[str],
     seconds: Mapping[str, float],
 ) -> document.MetricsSummary:
-    """Write what an audit of metrics found as one document.
+    """Return an audit of metrics as one document, with its verdict in words.
 
     `predictions`: the predictions; `joint`: the joint metrics asked for.
     """
@@ -129,6 +129,7 @@ def _group(
     rank: int,
     interval: NDArray[np.float64],
 ) -> document.ComparedGroup:
+    """Describe one group in a metric; `interval` are both ends of its effect, shape (2,)."""
     compared = found.compared
     rule_set = findings.rule_sets.rule_set(group)
     reference = int(found.reference_group[group])
@@ -157,6 +158,7 @@ def _group(
 
 
 def _explanation(explained: GroupExplanation | None) -> document.MetricExplanation | None:
+    """Describe what makes up the difference of a group."""
     if explained is None:
         return None
     rules = explained.rule_set.rules

@@ -30,7 +30,7 @@ _STABLE = 0.5
 
 
 def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
-    """Write in words what was found; `summary` needs no verdict yet."""
+    """Return the verdict on an audit in words, with the exit code; `summary` needs none yet."""
     judged = [metric for metric in summary.metrics if metric.judged]
     finer = wording.largest_finer(summary)
     outcome: Outcome = "reported" if judged or finer else "not_enough_evidence"
@@ -141,6 +141,7 @@ def _joint_sentences(summary: MetricsSummary) -> list[str]:
 
 
 def _guarantee_sentence(summary: MetricsSummary) -> str:
+    """Write for how many groups and metrics the intervals hold at once."""
     parameters = summary.parameters
     metrics = len(summary.metrics)
     groups = count(summary.groups_compared)
