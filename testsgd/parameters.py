@@ -96,7 +96,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Declared:
-    """A parameter with what its field says of it."""
+    """A parameter of a class: its name, type and default, and its declaration."""
 
     name: str
     kind: Any  # int, float, bool, str, a Literal or a tuple of str
@@ -165,10 +165,34 @@ class Parameters:
             declared.check(getattr(self, name))
 
 
-def parameter(default: Any, help: str, **limits: Any) -> Any:  # noqa: A002 - as typer calls it
-    """Return a dataclass's field with its default, what it is, and its range."""
-    said = {"parameter": Parameter(help=help, **limits), "description": help}
-    return field(default=default, metadata=said)
+def parameter(
+    default: Any,
+    help: str,  # noqa: A002 - as typer calls it
+    *,
+    at_least: float | None = None,
+    above: float | None = None,
+    at_most: float | None = None,
+    below: float | None = None,
+    example: str = "",
+    described: bool = False,
+    flags: tuple[str, ...] = (),
+    call_type: Any = None,
+    call_help: str = "",
+) -> Any:
+    """Return a dataclass's field with its default; the other keywords are as for `Parameter`."""
+    declaration = Parameter(
+        help=help,
+        at_least=at_least,
+        above=above,
+        at_most=at_most,
+        below=below,
+        example=example,
+        described=described,
+        flags=flags,
+        call_type=call_type,
+        call_help=call_help,
+    )
+    return field(default=default, metadata={"parameter": declaration, "description": help})
 
 
 @cache
@@ -301,6 +325,7 @@ def _indented(text: str) -> list[str]:
 
 
 def _declared(cls: type, items: Mapping[str, Any]) -> dict[str, Declared]:
+    """Return the declared parameters among the fields of a class, by name and in order."""
     hints = get_type_hints(cls)
     declared = {}
     for name, item in items.items():

@@ -22,7 +22,7 @@ from testsgd.baselines import BaselineResult, IndividualSearch
 from testsgd.baselines.baseline import Deadline
 from testsgd.baselines.coding import RowCoding
 from testsgd.baselines.input_search import (
-    Found,
+    DiscriminatoryInputs,
     InputCheck,
     SearchOutcome,
     guided_search,
@@ -225,7 +225,7 @@ def test_found_inputs_count_once_whatever_their_sensitive_features():
     points = coding.points()[:2]
     points[1] = points[0]
     points[1, coding.sensitive] = [0, 99]
-    found = Found(coding)
+    found = DiscriminatoryInputs(coding)
     found.add(points)
     found.add(points)
     assert len(found) == 1

@@ -1,4 +1,4 @@
-"""What every baseline is, what it is given and what it gives back."""
+"""The interface of baselines: the method, its input and its result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ from testsgd.sampling import BATCH_ROWS
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """A model and the rows on which the methods are compared."""
+    """A model and the rows on which methods are compared: the input of every baseline.
+
+    :func:`subject_of` makes one. All methods get the same rows, the same decisions on them and the
+    same cells of the sensitive features.
+    """
 
     table: Table  # The rows.
     model: Model  # The black box.
@@ -57,7 +61,7 @@ def subject_of(
     bins: int | None = None,
     seed: int = 0,
 ) -> Subject:
-    """Lay out the sensitive features and ask the model about every row once.
+    """Return the subject of a table and a model, which is asked about every row once.
 
     Parameters
     ----------
@@ -104,7 +108,7 @@ def subject_of(
 
 
 def decide_frame(model: Model, frame: pd.DataFrame) -> NDArray[np.bool_]:
-    """Ask a model in batches which rows of a data frame get the favourable label."""
+    """Return a mask of the rows that a model gives the favourable label, asked in batches."""
     decisions = np.zeros(len(frame), dtype=bool)
     for start in range(0, len(frame), BATCH_ROWS):
         rows = slice(start, start + BATCH_ROWS)
@@ -118,7 +122,18 @@ MOST_FINDINGS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineFinding:
-    """One thing that a method found."""
+    """A finding of a method: a group of rows, a pair of groups, or something without rows.
+
+    Methods of groups give ``rows``, so that all of them can be measured and compared alike; the
+    value is on the method's own scale and compares only with values of the same method.
+
+    Examples
+    --------
+    >>> rows = np.array([True, True, False, False])
+    >>> finding = BaselineFinding(text="sex = female", value=-0.2, rows=rows)
+    >>> int(finding.rows.sum())
+    2
+    """
 
     text: str  # The group in words.
     value: float  # The method's own measure of it.
@@ -132,7 +147,13 @@ class BaselineFinding:
 
 @dataclass(frozen=True)
 class Figure:
-    """One number of a method that is not about one group."""
+    """A number of a method that is not about one group, with what it means.
+
+    Examples
+    --------
+    >>> Figure("people whose decision changes", 0.12, "Share of 500 people.").value
+    0.12
+    """
 
     name: str  # What it is called, in a few words.
     value: float | int | str  # The number; a text where there is none, which says why.
@@ -141,7 +162,20 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineResult:
-    """What a method found."""
+    """The result of a method: its findings, further figures, and what it took.
+
+    Examples
+    --------
+    >>> missing = BaselineResult(
+    ...     method="sliceline",
+    ...     title="SliceLine",
+    ...     measure="slice score",
+    ...     note="sliceline is not installed",
+    ...     available=False,
+    ... )
+    >>> missing.findings
+    ()
+    """
 
     method: str  # Its short name.
     title: str  # Its name.
@@ -156,7 +190,11 @@ class BaselineResult:
 
 
 class Baseline(Protocol):
-    """A published method that looks for discrimination."""
+    """A published method that looks for discrimination.
+
+    A class with these attributes and :meth:`run` is one; :func:`run_baseline` runs those that are
+    shipped by name.
+    """
 
     method: str  # Its short name, as in a command.
     title: str  # Its name, as in a table.
@@ -184,7 +222,11 @@ class Baseline(Protocol):
         ...
 
     def is_finding(self, subject: Subject, result: BaselineResult) -> bool:
-        """Return whether its users would take any of its results for a finding."""
+        """Return whether users of the method would count any of its results as a finding.
+
+        The rule is that of the method's paper, manual or code, which ``finding`` names; by default
+        a finding with a value above 0.
+        """
         return any(finding.value > 0 for finding in result.findings)
 
 
@@ -213,12 +255,21 @@ class Deadline:
 
 
 def check_time_limit(time_limit: Any) -> float | None:
-    """Check the seconds that a method may take; None for as long as it takes.
+    """Return the seconds that a method may take as a float; None stays None, for no limit.
+
+    Parameters
+    ----------
+    time_limit : object
+        What a user gave.
+
+    Returns
+    -------
+    float or None
 
     Raises
     ------
     ParameterError
-        If it is no positive number.
+        If it is neither None nor a finite number above 0.
 
     Examples
     --------
@@ -247,7 +298,7 @@ class PackageError(TestSGDError):
 
 @contextmanager
 def package_calls(package: str, *, purpose: str) -> Iterator[None]:
-    """Tell the errors of an optional package from those of our own code.
+    """Raise the errors of an optional package as such, apart from those of our own code.
 
     Raised are a MissingExtraError if it cannot be imported, a PackageError for anything else.
     Nothing but imports from the package and calls of it belong into the block.
@@ -266,9 +317,9 @@ def package_calls(package: str, *, purpose: str) -> Iterator[None]:
         raise MissingExtraError(package, extra=package, purpose=purpose) from error
     except Exception as error:
         lines = str(error).strip().splitlines()
-        told = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+        first_line = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
         raise PackageError(
-            f"{package} {_version(package)} failed with {told}",
+            f"{package} {_version(package)} failed with {first_line}",
             where=purpose,
             remedy=f"try another version of {package}, or leave this method out",
             package=package,
@@ -298,9 +349,30 @@ class ShippedBaseline(Baseline):
     @abstractmethod
     def _run(self, subject: Subject, deadline: Deadline) -> BaselineResult: ...
 
-    def _result(self, **found: Any) -> BaselineResult:
-        """Return what was found as a result of this method."""
-        return BaselineResult(method=self.method, title=self.title, measure=self.measure, **found)
+    def _result(
+        self,
+        *,
+        findings: tuple[BaselineFinding, ...] = (),
+        figures: tuple[Figure, ...] = (),
+        groups: int | None = None,
+        queries: int = 0,
+        seconds: float = 0.0,
+        note: str = "",
+        available: bool = True,
+    ) -> BaselineResult:
+        """Return a result of this method; the keywords are fields of :class:`BaselineResult`."""
+        return BaselineResult(
+            method=self.method,
+            title=self.title,
+            measure=self.measure,
+            findings=findings,
+            figures=figures,
+            groups=groups,
+            queries=queries,
+            seconds=seconds,
+            note=note,
+            available=available,
+        )
 
     def _calls(self) -> AbstractContextManager[None]:
         return package_calls(self.package, purpose=self.title)

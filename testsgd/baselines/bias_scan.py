@@ -101,7 +101,7 @@ class BiasScan(ShippedBaseline):
         )
 
     def _scan(self, scanner: Any, subject: Subject) -> tuple[dict[int, list[int]], float]:
-        """Scan in one direction; give the cells of each axis that is restricted, and the score."""
+        """Scan in one direction; return the cells of each restricted axis, and the score."""
         coordinates = subject.contingency.coordinates[subject.contingency.cell_of_row]
         frame = pd.DataFrame(
             {str(index): coordinates[:, index] for index in range(len(subject.axes))}
@@ -129,7 +129,7 @@ class BiasScan(ShippedBaseline):
 
 
 def text_of(axes: Sequence[Axis], cells: dict[int, list[int]]) -> str:
-    """Write sets of cells as people write them.
+    """Return sets of cells in words, as a conjunction over the axes.
 
     Examples
     --------
@@ -145,6 +145,7 @@ def text_of(axes: Sequence[Axis], cells: dict[int, list[int]]) -> str:
 
 
 def _axis_text(axis: Axis, cells: Sequence[int]) -> str:
+    """Write the cells of one axis as a rule; neighbouring bins are joined."""
     rules = [axis.cell_rule(cell) for cell in cells]
     values = [value for rule in rules if isinstance(rule, ValueRule) for value in rule.values]
     intervals = [rule for rule in rules if isinstance(rule, IntervalRule)]

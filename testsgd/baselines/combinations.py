@@ -18,7 +18,9 @@ from testsgd.rules import Axis, Contingency, IntervalAxis, RuleSet
 # More combinations than these are not all tried, only those that occur.
 MOST_COMBINATIONS = 5_000
 
-NOBODY = "no row has a value for every sensitive feature, so there is nothing to combine"
+NOTHING_TO_COMBINE = (
+    "no row has a value for every sensitive feature, so there is nothing to combine"
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Combinations:
         return tuple(len(cells) for cells in self.usable)
 
     def note(self) -> str:
-        """Return which combinations are tried, if not all."""
+        """Return a sentence about the combinations that are tried; empty if all are."""
         if self.complete:
             return ""
         return (
@@ -137,7 +139,7 @@ def finding_of(subject: Subject, cells: Mapping[int, int], value: float) -> Base
 
 
 def rows_of(contingency: Contingency, cells: Mapping[int, Any]) -> NDArray[np.bool_]:
-    """Return which rows lie in the given cells, one or several, of each of some axes."""
+    """Return a mask of the rows in the given cells, one or several of an axis, shape (rows,)."""
     coordinates = contingency.coordinates
     inside = np.ones(len(coordinates), dtype=bool)
     for axis, chosen in cells.items():
@@ -152,12 +154,14 @@ def _bins(axis: IntervalAxis, feature: Feature) -> Iterator[tuple[int, float, fl
     """
     lowest, highest = feature.range or (-np.inf, np.inf)
     for cell in range(axis.bins):
-        low, high = max(axis.edges[cell], lowest), min(axis.edges[cell + 1], highest)
+        low = max(axis.edges[cell], lowest)
+        high = min(axis.edges[cell + 1], highest)
         # The upper limit belongs to the last bin only.
         open_end = cell < axis.bins - 1 and high == axis.edges[cell + 1]
         if feature.type == "integer":
             upper = np.floor(high)
-            low, high = float(np.ceil(low)), float(upper - (open_end and upper == high))
+            low = float(np.ceil(low))
+            high = float(upper - (open_end and upper == high))
         elif low == high and open_end:
             # The range leaves but one point of the bin, which belongs to the next one.
             continue

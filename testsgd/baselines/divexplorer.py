@@ -75,7 +75,7 @@ class DivExplorer(ShippedBaseline):
         )
 
     def is_finding(self, subject: Subject, result: BaselineResult) -> bool:
-        """Test each group against everybody."""
+        """Return whether the rate of any listed group differs from that of all rows by t > 1.96."""
         return any(
             divergence_t(subject.decisions, finding.rows) > 1.96
             for finding in result.findings
@@ -84,7 +84,7 @@ class DivExplorer(ShippedBaseline):
 
 
 def items_frame(subject: Subject) -> pd.DataFrame:
-    """Write the rows as DivExplorer takes them: a column a sensitive feature, and the decisions.
+    """Return the rows in the form that DivExplorer takes: sensitive features and decisions.
 
     Columns and values are the indices of the axes and of their cells. A cell over which there is no
     rule, such as the only bin of a number, is no item.
@@ -110,7 +110,7 @@ def _some_item_frequent(frame: pd.DataFrame, min_count: int) -> bool:
 def _patterns(
     explorer: Any, frame: pd.DataFrame, min_count: int
 ) -> list[tuple[frozenset[str], float]]:
-    """Call DivExplorer; give the itemsets with their divergences."""
+    """Return the frequent itemsets with their divergences, from a call of DivExplorer."""
     with warnings.catch_warnings():
         # It calls pandas in ways that pandas will drop one day.
         warnings.filterwarnings("ignore", category=pd.errors.Pandas4Warning, module="divexplorer")
@@ -138,7 +138,7 @@ def _read(
 
 
 def divergence_t(decisions: NDArray[np.bool_], group: NDArray[np.bool_]) -> float:
-    """Compute Welch's t of a group's rate against the rate of everybody, in size.
+    """Return the absolute value of Welch's t of a group's rate against the rate of all rows.
 
     It is infinite where neither side varies and they differ.
 
@@ -148,7 +148,8 @@ def divergence_t(decisions: NDArray[np.bool_], group: NDArray[np.bool_]) -> floa
     >>> round(divergence_t(decisions, np.arange(100) < 60), 2)
     4.8
     """
-    rate, overall = float(decisions[group].mean()), float(decisions.mean())
+    rate = float(decisions[group].mean())
+    overall = float(decisions.mean())
     variance = rate * (1 - rate) / int(group.sum()) + overall * (1 - overall) / len(decisions)
     if variance == 0:
         return 0.0 if rate == overall else math.inf

@@ -102,7 +102,7 @@ class GerryFair(ShippedBaseline):
         )
 
     def is_finding(self, subject: Subject, result: BaselineResult) -> bool:
-        """Compare the violation with the default of its code."""
+        """Return whether the first violation is above 0.01, the default of the method's code."""
         return bool(result.findings) and result.findings[0].value > 0.01
 
 
@@ -164,7 +164,7 @@ def regression_weights(
 
 
 def _own_cut(sums: NDArray[np.float64], decisions: NDArray[np.bool_]) -> _Cut | None:
-    """Cut where the regression does, in both directions: who lies on the line is in no group."""
+    """Return the better cut at the regression's own threshold; rows on the line are in no group."""
     above = _cut_at(sums, decisions, 0.0)
     below = _cut_at(sums, decisions, -0.5 * 10.0**-_DIGITS)
     cuts = [cut for cut in (above, below) if cut is not None]
@@ -174,7 +174,11 @@ def _own_cut(sums: NDArray[np.float64], decisions: NDArray[np.bool_]) -> _Cut | 
 def _best_cuts(
     sums: NDArray[np.float64], decisions: NDArray[np.bool_], *, least: int
 ) -> list[_Cut | None]:
-    """Try every threshold with enough rows on both sides; the best by violation, by difference."""
+    """Return the best cuts by violation and by difference, of all with `least` rows on both sides.
+
+    `sums` and `decisions` have shape (rows,). With the share s of the rows in a group and the
+    difference d of the rates inside and outside, its violation is s (1 - s) |d|.
+    """
     order = np.argsort(sums, kind="stable")
     ordered = sums[order]
     # A threshold lies between two different sums; `below` counts the rows before it.
@@ -182,7 +186,8 @@ def _best_cuts(
     below = below[(below >= least) & (below <= len(sums) - least)]
     if len(below) == 0:
         return []
-    total, rows = int(decisions.sum()), len(decisions)
+    total = int(decisions.sum())
+    rows = len(decisions)
     favourable = np.cumsum(decisions[order])[below - 1]
     differences = np.abs((total - favourable) / (rows - below) - favourable / below)
     # |rate in - rate of all| is the difference times the share of the other side.
@@ -204,7 +209,9 @@ def _cut_at(
     above = 2 * count <= len(sums)
     if not above:
         inside = ~inside
-    rate, rest, overall = decisions[inside].mean(), decisions[~inside].mean(), decisions.mean()
+    rate = decisions[inside].mean()
+    rest = decisions[~inside].mean()
+    overall = decisions.mean()
     return _Cut(
         above=above,
         threshold=threshold,
@@ -236,15 +243,15 @@ def _in_words(
 
 def _figures(own: _Cut | None, chosen: Sequence[_Cut]) -> tuple[Figure, ...]:
     """Return the figures of the regression's own threshold and of the best thresholds."""
-    figures: list[tuple[str, float, str]] = []
+    figures: list[Figure] = []
     if own is not None:
         figures += [
-            (
+            Figure(
                 "violation of the regression's group",
                 own.violation,
                 "The violation at the regression's own threshold, as the published auditor has it.",
             ),
-            (
+            Figure(
                 "difference of the regression's group",
                 own.difference,
                 "Its rate inside less the rate outside, whatever the sign.",
@@ -252,15 +259,15 @@ def _figures(own: _Cut | None, chosen: Sequence[_Cut]) -> tuple[Figure, ...]:
         ]
     if chosen:
         figures += [
-            (
+            Figure(
                 "largest violation",
                 max(cut.violation for cut in chosen),
                 "The largest at any threshold: weighted by the group's share of the rows.",
             ),
-            (
+            Figure(
                 "largest difference",
                 max(cut.difference for cut in chosen),
                 "The largest difference between inside and outside at any threshold, unweighted.",
             ),
         ]
-    return tuple(Figure(*figure) for figure in figures)
+    return tuple(figures)

@@ -30,7 +30,7 @@ from testsgd.baselines.baseline import (
 )
 from testsgd.baselines.coding import Points, RowCoding
 from testsgd.baselines.combinations import (
-    NOBODY,
+    NOTHING_TO_COMBINE,
     cell_values,
     combination_points,
     sensitive_combinations,
@@ -137,7 +137,7 @@ class IndividualSearch(ShippedBaseline):
         coding = RowCoding(subject.table)
         combinations = sensitive_combinations(subject.contingency, coding)
         if not len(combinations):
-            return self._result(note=NOBODY, available=False)
+            return self._result(note=NOTHING_TO_COMBINE, available=False)
         variants = combination_points(combinations, coding)
         notes = [combinations.note()]
         if len(variants) > self._variants:
@@ -207,8 +207,9 @@ def _flips_by_feature(
     variants: Points,
     deadline: Deadline,
 ) -> dict[str, Flips]:
-    """See whose decision changes with all sensitive features, and with each of them alone."""
-    points, decisions = coding.points(rows), subject.decisions[rows]
+    """Return the people whose decision changes, by all sensitive features and by each alone."""
+    points = coding.points(rows)
+    decisions = subject.decisions[rows]
 
     def flips(indices: list[int], values: Points) -> Flips:
         return find_flips(
@@ -221,23 +222,23 @@ def _flips_by_feature(
             deadline,
         )
 
-    found = {_TOGETHER: flips([coding.index(axis.feature) for axis in subject.axes], variants)}
+    by_feature = {_TOGETHER: flips([coding.index(axis.feature) for axis in subject.axes], variants)}
     if len(subject.axes) == 1:
-        return found
+        return by_feature
     for axis in subject.axes:
         index = coding.index(axis.feature)
         values = cell_values(axis, coding.feature(index))
-        found[f"{axis.feature} alone"] = flips([index], values[~np.isnan(values), None])
-    return found
+        by_feature[f"{axis.feature} alone"] = flips([index], values[~np.isnan(values), None])
+    return by_feature
 
 
 def _findings(
     subject: Subject, rows: NDArray[np.intp], flips: dict[str, Flips]
 ) -> tuple[BaselineFinding, ...]:
     """List the features by the share of people whose decision they change."""
-    everybody = len(rows) == len(subject.table)
+    all_rows = len(rows) == len(subject.table)
     findings = [
-        BaselineFinding(text=name, value=flip.share, rows=flip.changed if everybody else None)
+        BaselineFinding(text=name, value=flip.share, rows=flip.changed if all_rows else None)
         for name, flip in flips.items()
         if flip.changed.any()
     ]

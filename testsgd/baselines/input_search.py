@@ -65,8 +65,13 @@ class InputCheck:
         return max(1, BATCH_ROWS // self.cost)
 
     def check(self, points: Points) -> Checked:
-        """Check inputs, shape (n, features)."""
-        size, count = len(self._variants), len(points)
+        """Check inputs, shape (n, features).
+
+        An input is discriminatory if the decision on it differs from that on one of its variants,
+        which have other sensitive values and else the same.
+        """
+        size = len(self._variants)
+        count = len(points)
         discriminatory = np.zeros(count, dtype=bool)
         own = np.zeros(count)
         farthest = points.copy()
@@ -77,7 +82,8 @@ class InputCheck:
             varied[:, self._coding.sensitive] = np.tile(self._variants, (len(part), 1))
             # In one go, so that a network's sums of the same input are rounded alike.
             outputs = self._outputs(np.concatenate([part, varied]))
-            base, others = outputs[: len(part)], outputs[len(part) :].reshape(len(part), size)
+            base = outputs[: len(part)]
+            others = outputs[len(part) :].reshape(len(part), size)
             own[rows] = base
             discriminatory[rows] = ((others > 0) != (base > 0)[:, None]).any(axis=1)
             choice = np.abs(others - base[:, None]).argmax(axis=1)
@@ -93,7 +99,7 @@ class InputCheck:
         return self._model.decisions(frame).astype(np.float64)
 
 
-class Found:
+class DiscriminatoryInputs:
     """Distinct discriminatory inputs: those that differ in a feature that is not sensitive."""
 
     def __init__(self, coding: RowCoding) -> None:
@@ -104,14 +110,14 @@ class Found:
         return len(self._seen)
 
     def add(self, points: Points) -> None:
-        """Take in discriminatory inputs."""
+        """Add discriminatory inputs, shape (n, features), and skip those that are known."""
         # Equal numbers have equal bytes once -0.0 is 0.0; there are no payloads in our NaN.
         rows = np.ascontiguousarray(points[:, self._places] + 0.0)
         self._seen.update(row.tobytes() for row in rows)
 
 
 def input_gradients(model: NetworkModel, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Differentiate a network's last sum by its encoded inputs, shape (n, width)."""
+    """Return the gradients of a network's last sum by its encoded inputs, shape (n, width)."""
     slopes: list[NDArray[np.bool_] | None] = []
     sums = model.first_sums(inputs)
     for before, layer in zip(model.layers, model.layers[1:], strict=False):
@@ -127,10 +133,11 @@ def input_gradients(model: NetworkModel, inputs: NDArray[np.float32]) -> NDArray
 
 
 def step_effects(model: NetworkModel, coding: RowCoding, points: Points) -> tuple[Floats, Floats]:
-    """Return what a step up or down of each feature adds to a network's last sum, to first order.
+    """Return the changes of a network's last sum by a step up and down of each feature.
 
-    It is 0 for sensitive features and for those that the network does not take. For a category the
-    step is to its neighbour in the declared order, so both of its inputs change.
+    Both have shape (n, features) and are first-order: the gradient times the change of the inputs.
+    They are 0 for sensitive features and for those that the network does not take. For a category
+    the step is to its neighbour in the declared order, so both of its inputs change.
     """
     inputs = model.encoding.encode(coding.frame(points))
     gradients = input_gradients(model, inputs)
@@ -194,7 +201,7 @@ def random_search(
     deadline: Deadline,
 ) -> SearchOutcome:
     """Check inputs that are drawn uniformly from the domain."""
-    found = Found(coding)
+    found = DiscriminatoryInputs(coding)
     wanted = max(1, queries // check.cost)
     done = asked = 0
     while done < wanted and not (done and deadline.passed):
@@ -232,7 +239,7 @@ class _GuidedSearch:
     asked: int = 0
 
     def __post_init__(self) -> None:
-        self.found = Found(self.coding)
+        self.found = DiscriminatoryInputs(self.coding)
         self.starts = int(np.clip(self._affordable // _CHECKS_A_START, *_STARTS))
 
     def run(self) -> SearchOutcome:
@@ -251,10 +258,11 @@ class _GuidedSearch:
         return self.left // (self.check.cost + 2)
 
     def _approach(self) -> tuple[Points, Points]:
-        """Move rows towards the boundary; give the hits, and of each its farthest variant."""
+        """Move rows towards the boundary; return the hits, and the farthest variant of each."""
         rows = self.generator.integers(0, len(self.coding.table), self.starts)
         points = self.coding.points(rows.astype(np.intp))
-        hits, variants = [points[:0]], [points[:0]]
+        hits = [points[:0]]
+        variants = [points[:0]]
         for _ in range(_GLOBAL_STEPS):
             points = points[: self._affordable]
             if not len(points) or (self.checked and self.deadline.passed):
@@ -277,8 +285,12 @@ class _GuidedSearch:
         up, down = self._effects(points)
         up_variant, down_variant = self._effects(variants)
         gains = [
-            np.where((wanted * item > 0) & (wanted * two > 0), wanted * (item + two), 0.0)
-            for item, two in ((up, up_variant), (down, down_variant))
+            np.where(
+                (wanted * of_row > 0) & (wanted * of_variant > 0),
+                wanted * (of_row + of_variant),
+                0.0,
+            )
+            for of_row, of_variant in ((up, up_variant), (down, down_variant))
         ]
         directions = np.where(gains[0] > gains[1], 1, np.where(gains[1] > 0, -1, 0))
         # Where no feature serves, ADF too takes a step at random.
@@ -294,7 +306,8 @@ class _GuidedSearch:
             return
         for _ in range(_LOCAL_STEPS):
             size = self._affordable
-            points, variants = points[:size], variants[:size]
+            points = points[:size]
+            variants = variants[:size]
             if not len(points) or self.deadline.passed:
                 return
             saliency = np.zeros((len(points), len(indices)))

@@ -69,7 +69,13 @@ def baselines() -> tuple[Baseline, ...]:
 
 
 def find_baseline(name: str) -> Baseline:
-    """Return a method by its short name, which must be one of the registry."""
+    """Return a method by its short name.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such method.
+    """
     if name not in BASELINES:
         raise ParameterError(
             f"the method {name!r} is unknown",
@@ -83,7 +89,7 @@ def find_baseline(name: str) -> Baseline:
 
 
 def run_baseline(name: str, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
-    """Run one method.
+    """Return the result of one shipped method.
 
     Parameters
     ----------
@@ -102,5 +108,18 @@ def run_baseline(name: str, subject: Subject, *, time_limit: float | None = None
     ------
     ParameterError
         If there is no such method.
+
+    Examples
+    --------
+    >>> from testsgd.baselines import subject_of
+    >>> from testsgd.data import load_specification, load_table
+    >>> from testsgd.models import load_model
+    >>> specification = load_specification("demo")
+    >>> subject = subject_of(
+    ...     load_table(specification), load_model(None, specification).model, theta=0.05
+    ... )
+    >>> result = run_baseline("gerryfair", subject)
+    >>> result.title, len(result.findings)
+    ("GerryFair's auditor", 2)
     """
     return find_baseline(name).run(subject, time_limit=time_limit)

@@ -63,7 +63,9 @@ class SliceLine(ShippedBaseline):
                 found += self._slices(Slicefinder, subject, axes, columns, decision)
         best = sorted(found, key=lambda item: (-item[1], len(item[0]), sorted(item[0].items())))
         return self._result(
-            findings=tuple(finding_of(subject, *item) for item in best[:MOST_FINDINGS]),
+            findings=tuple(
+                finding_of(subject, cells, score) for cells, score in best[:MOST_FINDINGS]
+            ),
             seconds=deadline.seconds,
             note=note,
         )
@@ -95,7 +97,7 @@ class SliceLine(ShippedBaseline):
 
 
 def coded_columns(subject: Subject) -> tuple[list[int], NDArray[np.int64]]:
-    """Write the rows as SliceLine takes them: the cell of each axis as a whole number.
+    """Return the rows in the form that SliceLine takes: each axis's cell as a whole number.
 
     A cell over which there is no rule is 0, and the others count from 1. An axis without two
     different numbers is left out: with it SliceLine finds each slice several times.

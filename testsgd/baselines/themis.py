@@ -34,7 +34,7 @@ from testsgd.baselines.baseline import (
 )
 from testsgd.baselines.coding import Points, RowCoding
 from testsgd.baselines.combinations import (
-    NOBODY,
+    NOTHING_TO_COMBINE,
     Combinations,
     drawn_values,
     rows_of,
@@ -47,7 +47,7 @@ from testsgd.sampling import BATCH_ROWS
 
 @dataclass(frozen=True)
 class CombinationRates:
-    """How the same rows fare under every combination."""
+    """The rates of the favourable label of the same rows under every combination."""
 
     # Share of the rows that get the favourable label; shape (combinations,).
     rates: NDArray[np.float64]
@@ -70,11 +70,11 @@ def combination_rates(
     generator: np.random.Generator,
     deadline: Deadline,
 ) -> CombinationRates:
-    """Try rows with every combination of sensitive values and ask a model about all of them.
+    """Return the rates of a model on rows that are given every combination of sensitive values.
 
     A number is drawn uniformly within its bin, once for each row and bin: combinations that share a
-    bin share the number, so that a row under them differs in nothing else. `base` draws so many
-    more rows as points; a first block of them is tried whatever the time.
+    bin share the number, so that a row under them differs in nothing else. `base` draws a number of
+    further rows as points; a first block of them is tried even if the time is up.
     """
     favourable = np.zeros(len(combinations), dtype=np.int64)
     done = differing = 0
@@ -150,7 +150,7 @@ class Themis(ShippedBaseline):
         coding = RowCoding(subject.table)
         combinations = sensitive_combinations(subject.contingency, coding)
         if not len(combinations):
-            return self._result(note=NOBODY, available=False)
+            return self._result(note=NOTHING_TO_COMBINE, available=False)
         generator = np.random.default_rng(subject.seed)
         wanted = int(np.clip(self._queries // len(combinations), self._fewest, self._most))
         generated = combination_rates(
@@ -192,7 +192,7 @@ class Themis(ShippedBaseline):
         )
 
     def is_finding(self, subject: Subject, result: BaselineResult) -> bool:
-        """Compare the score with the threshold in its manual."""
+        """Return whether the first score is at least 0.1, the threshold in its manual."""
         return bool(result.findings) and result.findings[0].value >= 0.1
 
 
@@ -224,7 +224,11 @@ def _scores(
 def _findings(
     subject: Subject, combinations: Combinations, rates: NDArray[np.float64]
 ) -> tuple[BaselineFinding, ...]:
-    """Return the widest pair over every subset of the features, the widest of all first."""
+    """Return the widest pair over every subset of the features, the widest of all first.
+
+    `rates` are those of the combinations, shape (combinations,). The rate of a cell over fewer
+    features is the mean over all combinations that have it.
+    """
     if not combinations.complete:
         # Over fewer features, combinations that occur are no fair average of the others.
         high, low = (

@@ -369,6 +369,7 @@ def _check_no_columns(where: str, **columns: Any) -> None:
 
 
 def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> None:
+    """Print an audit: its verdict, the first groups and the files that were written."""
     from testsgd.auditing.report.wording import findings
 
     summary = result.summary
@@ -388,6 +389,7 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
 
 
 def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
+    """Print the table of the first groups."""
     summary = result.summary
     other = "observed" if summary.parameters.estimand == "neighbourhood" else "neighbourhood"
     texts = summary.data.kind == "texts"
@@ -456,6 +458,7 @@ def _other_points(group: GroupSummary) -> str:
 
 
 def _print_metrics(result: MetricsResult, written: list[Path], verbose: bool) -> None:
+    """Print an audit of metrics: its verdict, the first groups and the files written."""
     from testsgd.metrics.report import wording
 
     summary = result.summary

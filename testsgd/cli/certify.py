@@ -56,7 +56,8 @@ def live_shares(quiet: bool, time: float | None) -> Iterator[Callable[[Moment], 
     limit = time
 
     def picture() -> Text:
-        width, plain = console.width, not console.encoding.lower().startswith("utf")
+        width = console.width
+        plain = not console.encoding.lower().startswith("utf")
         if not latest:
             return _text("reading the model and the domain", "dim")
         # Between two moments the clock goes on.
@@ -82,9 +83,12 @@ def shares_picture(
     moment: Moment, seconds: float, time: float | None, *, width: int, plain: bool
 ) -> Text:
     """Draw the three shares as a bar with their figures."""
-    figures, bar = _text(""), _text("")
+    figures = _text("")
+    bar = _text("")
     after = "   " if width >= _WIDE else "\n"
-    columns, done, passed = max(10, min(width, 80)), 0, 0.0
+    columns = max(10, min(width, 80))
+    done = 0
+    passed = 0.0
     texts = _texts(moment.shares)
     for name, words, colour, filled, ascii_filled in _PARTS:
         share = getattr(moment.shares, name)
@@ -93,12 +97,14 @@ def shares_picture(
         end = min(columns, round(passed * columns))
         bar.append((ascii_filled if plain else filled) * (end - done), colour)
         done = end
-    limit, hint = "", "Ctrl-C gives the result so far"
+    limit = ""
+    hint = "Ctrl-C gives the result so far"
     if time is not None:
         limit = f" of {time:,.0f}"
         if seconds > time:
             # What is left to do has no limit, and takes some seconds.
-            seconds, hint = time, "drawing samples of the rest"
+            seconds = time
+            hint = "drawing samples of the rest"
     boxes = "box" if moment.boxes == 1 else "boxes"
     return (
         figures.append("" if after == "\n" else "\n")
@@ -109,7 +115,8 @@ def shares_picture(
 
 def _texts(shares: Shares) -> dict[str, str]:
     """Write the shares; what is proved is rounded down, and what is left is the rest."""
-    certified, falsified = floor(1e4 * shares.certified), floor(1e4 * shares.falsified)
+    certified = floor(1e4 * shares.certified)
+    falsified = floor(1e4 * shares.falsified)
     rest = 10_000 - certified - falsified if shares.undecided else 0
     hundredths = {"certified": certified, "falsified": falsified, "undecided": rest}
     return {name: f"{value / 100:.2f}%" for name, value in hundredths.items()}

@@ -81,6 +81,7 @@ def _print_result(result: ComparisonResult, written: list[Path], verbose: bool) 
 
 
 def _print_methods(result: ComparisonResult) -> None:
+    """Print the table of all methods."""
     summary = result.summary
     columns = [
         console.Column("method"),

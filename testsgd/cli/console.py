@@ -25,7 +25,7 @@ UNREAD = 141
 
 
 class Interruption(Exception):  # noqa: N818 - it is no mistake of anybody's
-    """The user stopped a command that can go on later; its message says how."""
+    """The interruption of a command that can be resumed; the message explains how."""
 
 
 def print_error(message: str) -> None:
@@ -60,8 +60,8 @@ def points(difference: float) -> str:
 
 def check_writable(folder: Path) -> None:
     """Raise a :class:`ConfigurationError`, before all the work, if nothing can be written there."""
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         raise ConfigurationError(
             "cannot write there",
             where=str(folder),

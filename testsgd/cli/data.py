@@ -48,7 +48,8 @@ def describe_dataset(dataset: DatasetArgument) -> int:
     from testsgd.data import TextSpecification, load_specification, load_terms
 
     specification = load_specification(dataset)
-    identity, label = specification.dataset, specification.label
+    identity = specification.dataset
+    label = specification.label
     if isinstance(specification, TextSpecification):
         headings = ["category", "sensitive terms"]
         rows = [

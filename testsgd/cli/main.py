@@ -144,6 +144,7 @@ def _command_of(arguments: list[str]) -> str:
 
 
 def _run(arguments: list[str] | None) -> int:
+    """Run the command line and return its exit code; errors of a user are one line."""
     try:
         outcome = app(arguments, standalone_mode=False)
     except TestSGDError as error:

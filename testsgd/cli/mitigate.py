@@ -220,7 +220,7 @@ def _only_of_samples(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_no_frontier(parameters: dict[str, Any]) -> None:
-    """Refuse what is said of a frontier where samples are asked for."""
+    """Refuse parameters of a frontier where samples are asked for."""
     declared = declared_parameters(FrontierParameters)
     for name in OF_FRONTIERS:
         if parameters[name] != declared[name].default:
@@ -234,7 +234,7 @@ def _check_no_frontier(parameters: dict[str, Any]) -> None:
 
 
 def _check_described(rows_file: bool, **of_rows_file: Any) -> None:
-    """Refuse samples of rows without a description, and what is said of such rows elsewhere."""
+    """Refuse samples of rows without a description, and options of such rows for other data."""
     if rows_file:
         raise ParameterError(
             "samples are made of rows that are described",
@@ -255,7 +255,7 @@ def _check_described(rows_file: bool, **of_rows_file: Any) -> None:
 
 @contextmanager
 def _resumable(journal: Path) -> Iterator[None]:
-    """Say how to go on, if the work is interrupted and something of it was kept."""
+    """Raise how to go on, if the work is interrupted and a journal of it was kept."""
     try:
         yield
     except KeyboardInterrupt:
@@ -296,7 +296,8 @@ def _find_frontier(
         _check_described(False, sensitive=sensitive, label=label)
     name = subject.name.partition(".")[0] if of_file else subject.name
     folder = f"{name}-mitigated"
-    reports, new_model = out or Path("reports") / folder, model_out or Path("models") / folder
+    reports = out or Path("reports") / folder
+    new_model = model_out or Path("models") / folder
     _check_writable([reports, new_model], None)
     journal = reports / JOURNAL_FILE
     with _resumable(journal), console.progress_bar(quiet) as progress:
@@ -378,7 +379,8 @@ def _mitigate_by_samples(
     wanted = options.listed(formats)
     MitigationResult.check_formats(wanted)
     name = f"{specification.name}-mitigated"
-    reports, new_model = out or Path("reports") / name, model_out or Path("models") / name
+    reports = out or Path("reports") / name
+    new_model = model_out or Path("models") / name
     journal = reports / JOURNAL_FILE
     _check_writable([reports, new_model], export)
     chosen: dict[str, Any] = {

@@ -81,9 +81,9 @@ def run(
     with ending.noticed(), _added_to(dead_letters) as add:
 
         def bury(letter: DeadLetter) -> None:
-            told = letter.to_dict()
-            add(json.dumps(told, allow_nan=False))
-            _print({key: told[key] for key in told if key != "event"}, ending)
+            entries = letter.to_dict()
+            add(json.dumps(entries, allow_nan=False))
+            _print({key: entries[key] for key in entries if key != "event"}, ending)
 
         result = monitor(
             watched,
@@ -113,14 +113,14 @@ def _added_to(path: Path | None) -> Iterator[Callable[[str], None]]:
 
 
 def _refusal(error: TestSGDError, number: int) -> dict[str, Any]:
-    told = " ".join(str(error).split())
-    return {"error": told, "kind": type(error).__name__, "line": number}
+    message = " ".join(str(error).split())
+    return {"error": message, "kind": type(error).__name__, "line": number}
 
 
-def _print(told: dict[str, Any], ending: Ending) -> None:
-    """Print an answer at once; if nobody reads them any more, the stream is at its end."""
+def _print(answer: dict[str, Any], ending: Ending) -> None:
+    """Print an answer at once; the stream ends if the output has no reader any more."""
     try:
-        console.print_line(json.dumps(told, allow_nan=False))
+        console.print_line(json.dumps(answer, allow_nan=False))
         sys.stdout.flush()
     except BrokenPipeError:
         ending.wanted = True
@@ -129,12 +129,12 @@ def _print(told: dict[str, Any], ending: Ending) -> None:
 
 
 def _print_result(result: MonitorResult, written: list[Path]) -> None:
-    for told in (
+    for line in (
         result.verdict.headline,
         *result.verdict.sentences,
         *(f"Written: {path}" for path in written),
     ):
-        typer.echo(told, err=True)
+        typer.echo(line, err=True)
 
 
 app = typer.Typer(name="monitor", no_args_is_help=True)

@@ -133,13 +133,16 @@ def with_options(
 
 def _option(declared: Declared) -> inspect.Parameter:
     """Return a parameter of a command, annotated as typer wants it."""
-    name, default, kind = declared.name, declared.default, declared.kind
+    name = declared.name
+    default = declared.default
+    kind = declared.kind
     if declared.choices:
         # What is not among them is refused by the parameters themselves.
         kind = str
     elif kind not in (int, float, bool, str):
-        # Names are given with commas, and read by who takes them.
-        kind, default = str, None
+        # Names are given with commas, and split by the command.
+        kind = str
+        default = None
     flags = declared.parameter.flags or (f"--{name.replace('_', '-')}",)
     if kind is bool and default:
         flags = tuple(f"{flag}/--no-{flag.removeprefix('--')}" for flag in flags)

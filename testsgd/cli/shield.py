@@ -179,7 +179,8 @@ def run(
                 # What cannot be written down must not be decided.
                 raise
             except TestSGDError as error:
-                given, code = refusal(error), console.USAGE_ERROR
+                given = refusal(error)
+                code = console.USAGE_ERROR
             _print(given)
     return code
 

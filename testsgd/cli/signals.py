@@ -44,7 +44,7 @@ class Ending:
         try:
             before = [signal.signal(name, self._notice) for name in names]
         except ValueError:
-            # Only the main thread may; elsewhere nobody interrupts.
+            # Only the main thread may set handlers; other threads are not interrupted.
             yield
             return
         try:
@@ -54,6 +54,7 @@ class Ending:
                 signal.signal(name, handler)
 
     def _notice(self, _number: int, _frame: FrameType | None) -> None:
-        again, self.wanted = self.wanted, True
-        if self._waiting or again:
+        is_second = self.wanted
+        self.wanted = True
+        if self._waiting or is_second:
             raise KeyboardInterrupt

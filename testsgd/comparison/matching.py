@@ -1,7 +1,7 @@
-"""How near two findings are: by the rows in them, whatever words and numbers they come with.
+"""The similarity of two findings, by their rows and not by their descriptions or numbers.
 
-A group and everybody else are one division of the rows: who says that men are favoured has also
-said that all others are not.
+A group and its complement are one division of the rows: a finding that men are favoured is also
+one that all others are not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def groups_of(finding: BaselineFinding) -> tuple[Rows, ...]:
 
 
 def similarity(one: Sequence[Rows], other: Sequence[Rows]) -> float:
-    """Return how near two findings are: the best :func:`alikeness` of their groups, or 0."""
+    """Return the similarity of two findings: the best :func:`alikeness` of their groups, or 0."""
     pairs = [
         alikeness((left & right).sum(), left.sum(), right.sum(), len(left))
         for left in one
@@ -39,23 +39,38 @@ def similarity(one: Sequence[Rows], other: Sequence[Rows]) -> float:
 def alikeness(both: ArrayLike, one: ArrayLike, other: ArrayLike, rows: int) -> Floats:
     """Return how alike two divisions of the rows are, by Jaccard's index of the smaller sides.
 
-    Given are the rows in both groups, in the one, in the other, and in all. Jaccard's index, the
-    rows in both groups as a share of those in either, is taken of the groups and of those outside,
-    whichever is smaller: two groups of nearly everybody always share most rows, and say nothing
-    alike if those outside are others. Of two groups with at most half of the rows it is that of the
-    groups. Or the same after one group is exchanged for everybody else, if that is larger.
+    Jaccard's index, the rows in both groups as a share of those in either, is taken of the groups
+    and of their complements, and the smaller one counts: two groups of nearly all rows always share
+    most of them, and are not alike if their complements differ. Of two groups with at most half of
+    the rows it is that of the groups. The same is done with one group exchanged for its complement,
+    and the larger result is returned.
 
+    Parameters
+    ----------
+    both, one, other : array-like of int
+        Rows in both groups, in the one, and in the other; the shapes broadcast.
+    rows : int
+        All rows.
+
+    Returns
+    -------
+    numpy.ndarray of float64
+        Between 0 and 1.
+
+    Examples
+    --------
     >>> float(alikeness(20, 30, 40, 100))  # the rows in both as a share of those in either
     0.4
-    >>> round(float(alikeness(90, 95, 95, 100)), 2)  # nobody is outside of both
+    >>> round(float(alikeness(90, 95, 95, 100)), 2)  # no row is outside of both
     0.05
     """
-    shared, ones, others = (np.asarray(number, dtype=float) for number in (both, one, other))
-    here, there = ones - shared, others - shared
-    neither = rows - ones - others + shared
-    straight = np.minimum(_share(shared, rows - neither), _share(neither, rows - shared))
-    turned = np.minimum(_share(here, rows - there), _share(there, rows - here))
-    return np.maximum(straight, turned)
+    in_both, in_one, in_other = (np.asarray(count, dtype=float) for count in (both, one, other))
+    only_one = in_one - in_both
+    only_other = in_other - in_both
+    neither = rows - in_one - in_other + in_both
+    direct = np.minimum(_share(in_both, rows - neither), _share(neither, rows - in_both))
+    exchanged = np.minimum(_share(only_one, rows - only_other), _share(only_other, rows - only_one))
+    return np.maximum(direct, exchanged)
 
 
 def _share(part: Floats, whole: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Finds other methods' findings among all groups of the audit, whatever their rank.
+"""Finds other methods' findings among all groups of the audit, also those that it does not rank.
 
 There may be millions of groups. The lattice sums the rows of each finding over all of them at once,
 block by block, and of each block only the nearest is kept.
@@ -33,9 +33,10 @@ class _RuleSet(NamedTuple):
 def nearest_groups(
     audit: TableFindings, findings: Sequence[tuple[Rows, ...]]
 ) -> list[InAuditSummary | None]:
-    """Find for each finding, given its groups, the frequent group of the audit that is nearest.
+    """Return for each finding, given its groups, the frequent group of the audit that is nearest.
 
-    Of a pair the better known one counts. There is none for findings without groups.
+    Of a pair of groups the one with the larger similarity counts. It is None for findings without
+    groups, and where the audit's frequent groups do not include the nearest rule set.
     """
     nearest: list[InAuditSummary | None] = [None] * len(findings)
     groups = [(index, rows) for index, pair in enumerate(findings) for rows in pair]
@@ -52,7 +53,10 @@ def nearest_groups(
 
 
 def _nearest_rule_sets(audit: TableFindings, groups: Sequence[Rows]) -> list[_RuleSet]:
-    """Go through all frequent rule sets for some groups at once."""
+    """Return the frequent rule set that is nearest to each group, from one pass over all of them.
+
+    Groups are masks of shape (rows,).
+    """
     contingency = audit.contingency
     rows = len(contingency.cell_of_row)
     quantities = np.vstack(
@@ -66,19 +70,24 @@ def _nearest_rule_sets(audit: TableFindings, groups: Sequence[Rows]) -> list[_Ru
         kept = np.flatnonzero((counts >= fewest) & (counts < rows))
         if not len(kept):
             continue
-        near = alikeness(block.sums[1:, kept], counts[kept], sizes, rows)
-        for which, first in enumerate(near.argmax(axis=1)):
-            if near[which, first] > best[which].similarity:
+        # Shape (groups, kept rule sets of the block).
+        similarities = alikeness(block.sums[1:, kept], counts[kept], sizes, rows)
+        for group, first in enumerate(similarities.argmax(axis=1)):
+            if similarities[group, first] > best[group].similarity:
                 index = kept[first]
-                best[which] = _RuleSet(
-                    float(near[which, first]), block.subset, block.first + index, counts[index]
+                best[group] = _RuleSet(
+                    similarity=float(similarities[group, first]),
+                    subset=block.subset,
+                    place=block.first + index,
+                    rows=counts[index],
                 )
     return best
 
 
 def _in_audit(audit: TableFindings, wanted: _RuleSet) -> InAuditSummary | None:
-    """Find the group of the audit that selects the rows of a rule set."""
-    rule_sets, contingency = audit.rule_sets, audit.contingency
+    """Return the group of the audit that selects the rows of a rule set; None without one."""
+    rule_sets = audit.rule_sets
+    contingency = audit.contingency
     members = FrequentRuleSets(
         rule_sets.axes,
         rule_sets.subsets,

@@ -29,12 +29,13 @@ def side_of(
     rows: NDArray[np.bool_],
     complement: NDArray[np.bool_] | None = None,
 ) -> Side:
-    """Measure how a model treats a group of rows, given who gets the favourable label.
+    """Return the selection rates of a group of rows and of its complement.
 
     The complement is all others, unless it is given.
     """
     others = ~rows if complement is None else complement
-    n_in, n_out = int(rows.sum()), int(others.sum())
+    n_in = int(rows.sum())
+    n_out = int(others.sum())
     rate_in = float(decisions[rows].mean()) if n_in else None
     rate_out = float(decisions[others].mean()) if n_out else None
     return Side(
@@ -130,7 +131,12 @@ class MethodSummary(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Several methods on one model and its rows, the audit first."""
+    """The outcome of several methods on one model and its rows, the audit first.
+
+    :class:`testsgd.comparison.ComparisonSummary` is what is written of it. ``results`` has the rows
+    of every finding, as masks over the rows of ``subject``; ``methods`` has the same findings
+    measured alike: shares, selection rates and the nearest finding of each other method.
+    """
 
     audit: TableFindings
     subject: Subject  # What all methods were given.

@@ -70,10 +70,16 @@ def _compared(
     audit: TableFindings,
     search: tuple[int, float],
 ) -> MethodSummary:
+    """Return a method's summary: its first distinct findings, each measured as all are.
+
+    `placed` are the findings of every method; `search` are the groups and seconds of the audit's
+    search.
+    """
     distinct = _distinct(placed[result.method], audit.parameters.overlap)
     first = distinct[:FIRST_FINDINGS]
     others = {name: items for name, items in placed.items() if name != result.method and items}
-    groups, seconds = result.groups, result.seconds
+    groups = result.groups
+    seconds = result.seconds
     intervals: list[tuple[float, float] | None] = [None] * len(first)
     in_audit: list[InAuditSummary | None] = [None] * len(first)
     if result.method == AUDIT:
@@ -84,7 +90,8 @@ def _compared(
     else:
         in_audit = nearest_groups(audit, [item.groups for item in first])
     findings = [
-        _finding(*each, others, subject) for each in zip(first, intervals, in_audit, strict=True)
+        _finding(placed_finding, interval, in_audit_group, others, subject)
+        for placed_finding, interval, in_audit_group in zip(first, intervals, in_audit, strict=True)
     ]
     return MethodSummary.of(
         result,
@@ -97,7 +104,7 @@ def _compared(
 
 
 def _distinct(findings: list[_Placed], overlap: float) -> list[_Placed]:
-    """Leave out near copies of findings before them; what is no group of rows stays."""
+    """Return findings without near copies of earlier ones; those without rows stay."""
     kept: list[_Placed] = []
     for placed in findings:
         if not any(_copies(placed.groups, other.groups, overlap) for other in kept):
@@ -119,6 +126,7 @@ def _finding(
     others: dict[str, list[_Placed]],
     subject: Subject,
 ) -> ComparedFindingSummary:
+    """Return one finding with its selection rates and the nearest finding of each other method."""
     rank, finding, groups = placed
     nearest = [_nearest(name, groups, findings) for name, findings in others.items()]
     comparable = any(near.rank is not None for near in nearest)

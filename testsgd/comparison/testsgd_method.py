@@ -47,7 +47,7 @@ def resolve_methods(methods: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def audit_as_method(findings: TableFindings, *, seconds: float) -> BaselineResult:
-    """Put an audit's first distinct groups by their score into the form of the others' findings."""
+    """Return an audit's first distinct groups by their score as the result of a method."""
     groups = first_groups(findings)
     cells = findings.rule_sets.members(groups, findings.contingency)
     members = cells[:, findings.contingency.cell_of_row]
@@ -84,10 +84,10 @@ def audit_as_method(findings: TableFindings, *, seconds: float) -> BaselineResul
 
 
 def time_search(subject: Subject) -> tuple[int, float]:
-    """Time the search for all groups with enough rows, given what the other methods are given.
+    """Return the number of groups with enough rows, and the seconds that their search takes.
 
-    Returned: how many groups there are, and in how many seconds they, their rates and their order
-    were found; the model is not asked.
+    The time covers the groups, their rates and their order. The model is not asked, because the
+    other methods get the decisions too.
     """
     start = time.perf_counter()
     contingency = subject.contingency

@@ -118,7 +118,8 @@ def calibrated(specification: GenerativeSpecification, path: Path) -> Generative
     """
     try:
         found = loads_json(read_text(path))
-        way, obedience = str(found["way"]), float(found["obedience"])
+        way = str(found["way"])
+        obedience = float(found["obedience"])
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise ResultError(
             f"the file is no calibration ({error})",
@@ -283,7 +284,7 @@ class _Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class PromptExperiment:
-    """What outputs say of one prompt and one grouping.
+    """The counts of values among outputs for one prompt and one grouping, and the judgement.
 
     Examples
     --------

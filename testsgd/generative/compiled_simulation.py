@@ -27,10 +27,11 @@ compiled = compiler(Path(__file__).parent)
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatedSchedule:
-    """What came of the simulated outputs.
+    """The counts of simulated outputs, over all runs.
 
-    `outputs` and `asked` count outputs of all runs and those that were asked for; `deadlines` and
-    `misses`, shape (CG,), the deadlines of each value that were met or missed, and those missed.
+    `outputs` and `asked` are the numbers of all outputs and of those that were asked for.
+    `deadlines` and `misses`, shape (CG,), are the numbers of each value's deadlines, met or missed,
+    and of those that were missed.
     """
 
     outputs: int

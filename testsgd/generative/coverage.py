@@ -271,10 +271,15 @@ def _greedy_value(
 def _first_appearances(
     table: NDArray[np.integer[Any]], groupings: tuple[int, ...], sizes: tuple[int, ...]
 ) -> Integers:
-    """Compute the position at which each combination of some groupings first appeared."""
+    """Return the position, from 1, at which each combination first appeared; 0 if it did not.
+
+    `table` are the labels of all groupings, shape (outputs, groupings), from 1; 0 without a value.
+    The result has the sizes of the chosen `groupings` as its shape.
+    """
     shape = tuple(sizes[grouping] for grouping in groupings)
     first = np.zeros(prod(shape), dtype=np.int64)
-    begin, portion = 0, _FIRST_PORTION
+    begin = 0
+    portion = _FIRST_PORTION
     # Most combinations appear early, and what comes after the last of them says nothing new.
     while begin < len(table) and not first.all():
         columns = table[begin : begin + portion, list(groupings)].astype(np.int64)
@@ -306,7 +311,7 @@ def _checked_sizes(sizes: ArrayLike, strength: int) -> tuple[int, ...]:
 
 
 def _checked_table(labels: ArrayLike, sizes: tuple[int, ...]) -> NDArray[np.integer[Any]]:
-    """Return the labels as a table, all of them from 0 to the sizes."""
+    """Return labels as a table (outputs, groupings), checked to lie between 0 and the sizes."""
     table = np.asarray(labels)
     if table.size == 0:
         return np.zeros((0, len(sizes)), dtype=np.int64)

@@ -36,7 +36,21 @@ from testsgd.generative.tickets import Finished, Ticket
 
 @dataclass(frozen=True, kw_only=True)
 class SequenceStatus:
-    """Where the sequence of one requirement stands for one tenant."""
+    """The state of the sequence of one requirement for one tenant.
+
+    ``tenant`` is the name under which outputs are counted, empty without tenants; ``state`` has the
+    counters, the open tickets and the counts of outputs.
+
+    Examples
+    --------
+    >>> enforcer = Enforcer({
+    ...     "groupings": {"gender": {"values": ["female", "male"],
+    ...                              "terms": {"female": ["she"], "male": ["he"]}}},
+    ...     "requirements": [{"grouping": "gender", "beta": 3}]})
+    >>> finished = enforcer.finish(enforcer.begin("The nurse was tired, so"), "she slept.")
+    >>> [(status.requirement.grouping, status.state.outputs) for status in enforcer.status()]
+    [('gender', 1)]
+    """
 
     tenant: str
     requirement: Requirement
@@ -170,7 +184,7 @@ class Enforcer:
         )
 
     def finish(self, ticket: Ticket, output: Output | None) -> Finished:
-        """Take the output of a request; return whether it is delivered, or asked for again.
+        """Count the output of a request; return whether it is delivered, or asked for again.
 
         Parameters
         ----------
@@ -253,7 +267,7 @@ class Enforcer:
         ]
 
     def last_try(self, ticket: Ticket) -> Ticket:
-        """Return the ticket with which the output is delivered and counted, whatever it is.
+        """Return the ticket with which any output is delivered and counted, without another try.
 
         An adapter that cannot ask again finishes with this one, such as one that streams.
         """
@@ -288,15 +302,15 @@ class Enforcer:
                 reader.read("")
 
     def status(self) -> tuple[SequenceStatus, ...]:
-        """Return where every sequence stands, one for each tenant and requirement."""
-        found = []
+        """Return the state of every sequence, one for each tenant and requirement."""
+        sequences = []
         for key, text in sorted(self.store.read().items()):
             tenant, _, name = key.partition(SEPARATOR)
             required = self._requirements.get(name)
             if required is not None:
                 state = SequenceState.from_text(text)
-                found.append(SequenceStatus(tenant=tenant, requirement=required, state=state))
-        return tuple(found)
+                sequences.append(SequenceStatus(tenant=tenant, requirement=required, state=state))
+        return tuple(sequences)
 
     def journal(self) -> Iterator[str]:
         """Return a line of JSON for each output that was counted, in the order of the counting.
@@ -342,7 +356,7 @@ class Enforcer:
                 SlotReserved(
                     sequence=sequence,
                     ticket=ticket,
-                    now=self._clock(),
+                    time=self._clock(),
                     seconds=enforcement.ticket_seconds,
                     schedule=self._schedules[sequence.required.name],
                     seed=self._random.randrange(2**31),

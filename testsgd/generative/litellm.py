@@ -169,7 +169,7 @@ class FairnessHook:
             await self._give_back(ticket)
 
     async def _finish(self, ticket: Ticket, output: Output | None) -> None:
-        """Count an output; whatever goes wrong with it, the client gets its answer."""
+        """Count an output; errors are logged, so that the client gets its answer in any case."""
         final = self._enforcer.last_try(ticket)
         try:
             await asyncio.to_thread(self._enforcer.finish, final, output)

@@ -90,6 +90,7 @@ def output_of(answer: Any, endpoint: Endpoint) -> Output | None:
 
 
 def _picture(answer: Any) -> bytes | None:
+    """Return the picture of an answer that holds one in base64, else None."""
     pictures = getattr(answer, "data", None)
     if not pictures:
         return None
@@ -189,7 +190,7 @@ class OpenTickets:
         return len(self._tickets)
 
     def put(self, call: Hashable, ticket: Ticket) -> Ticket | None:
-        """Keep the ticket of a call; return that of an earlier call of the same name."""
+        """Keep the ticket of a call; return the earlier ticket of the same call, or None."""
         with self._lock:
             earlier = self._tickets.pop(call, None)
             self._tickets[call] = ticket

@@ -140,11 +140,11 @@ class _Calls:
             if keywords.get("stream") is True:
                 return _Stream(answer, self._enforcer, ticket)
             while True:
-                again = self._enforcer.finish(ticket, output_of(answer, endpoint)).again
-                if again is None:
+                finished = self._enforcer.finish(ticket, output_of(answer, endpoint))
+                if finished.again is None:
                     put_before(answer, ticket.prefix, endpoint)
                     return answer
-                ticket = again
+                ticket = finished.again
                 answer = create(**edited_call(keywords, ticket, endpoint))
         except BaseException:
             self._enforcer.give_back(ticket)
@@ -184,7 +184,7 @@ class _AsyncCalls:
 
 
 class _Judged:
-    """A stream of pieces; at its end the output is counted, and if it is cut off given back."""
+    """A stream of pieces whose output is counted at its end, or given back if it breaks off."""
 
     def __init__(self, stream: Any, enforcer: Enforcing, ticket: Ticket) -> None:
         self._stream = stream

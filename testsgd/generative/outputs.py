@@ -231,6 +231,7 @@ def _read(reader: Reader, texts: Sequence[Any]) -> tuple[Labels, int, int]:
 
 
 def _texts(frame: pd.DataFrame, reads: str, name: str, *, where: str) -> Sequence[Any]:
+    """Return what a grouping is read from, for each row: prompt, output, or both in one text."""
     needed = (PROMPT, OUTPUT) if reads == "both" else (reads,)
     for column in needed:
         if column not in frame.columns:
@@ -266,7 +267,7 @@ def _check_texts(texts: Sequence[Any], name: str, *, where: str) -> None:
 
 
 def _different(cells: pd.Series[Any]) -> tuple[NDArray[np.intp], Sequence[Any]]:
-    """Return the different cells, and the position of each among them."""
+    """Return the index of each cell among the different ones, shape (n,), and these."""
     if isinstance(cells.dtype, pd.CategoricalDtype):
         return _different_categories(cells)
     if not isinstance(cells.dtype, pd.StringDtype):
@@ -279,7 +280,7 @@ def _different(cells: pd.Series[Any]) -> tuple[NDArray[np.intp], Sequence[Any]]:
 
 
 def _different_categories(cells: pd.Series[Any]) -> tuple[NDArray[np.intp], Sequence[Any]]:
-    """Return the same of a column of categories, without those that no cell has."""
+    """Return the same for a column of categories, without categories that no cell has."""
     codes = cells.cat.codes.to_numpy()
     # The code of a missing cell is -1: None stands before the categories.
     counts = np.bincount(codes.astype(np.intp) + 1, minlength=len(cells.cat.categories) + 1)
@@ -375,6 +376,7 @@ def _frame(source: Any) -> tuple[pd.DataFrame, str]:
 
 
 def _read_file(path: Path) -> pd.DataFrame:
+    """Return the outputs of a file of CSV, JSON or JSON Lines as a table."""
     ending = path.suffix.lower()
     if ending not in _ENDINGS:
         what = f"a file of the kind {ending!r} is not known" if ending else "the file has no ending"
@@ -437,6 +439,7 @@ def _json_lines(text: str, path: Path) -> list[Any]:
 
 
 def _of_rows(rows: list[Any], *, where: str) -> pd.DataFrame:
+    """Return outputs, all texts or all objects, as a table with a column a key."""
     if all(isinstance(row, str | bytes) for row in rows):
         return pd.DataFrame({OUTPUT: pd.Series(rows, dtype=object)})
     flat = []
@@ -454,6 +457,7 @@ def _of_rows(rows: list[Any], *, where: str) -> pd.DataFrame:
 
 
 def _of_columns(columns: Mapping[str, Any], *, where: str) -> pd.DataFrame:
+    """Return columns of one length as a table."""
     lengths = {
         name: len(column)
         for name, column in columns.items()

@@ -141,14 +141,17 @@ def make_plan(
 
 
 def _costs_after(costs: Floats, value: int, beta: int) -> Floats:
-    """Return the costs after an output of a value, at the counters before it."""
+    """Return the costs after an output of a value, at the counters before it; shape `betas`.
+
+    The value's counter becomes its beta, and all others fall by 1; infinite where one was 1.
+    """
     after: Floats = costs.take([beta - 1], axis=value).squeeze(axis=value)
     before = _one_earlier(after, outside=np.inf)
     return np.broadcast_to(np.expand_dims(before, value), costs.shape)
 
 
 def _one_earlier(after: NDArray[_Number], *, outside: float) -> NDArray[_Number]:
-    """Return at each counters what `after` has where all of them are one lower."""
+    """Return `after` shifted by one along all axes, so that index i has its entry i - 1."""
     before = np.full_like(after, outside)
     before[(slice(1, None),) * after.ndim] = after[(slice(None, -1),) * after.ndim]
     return before

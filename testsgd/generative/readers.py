@@ -160,6 +160,7 @@ class FunctionReader:
         return Reading(self._number(answer))
 
     def _number(self, answer: object) -> int:
+        """Return the number of the value that a classifier answered; 0 for None."""
         if answer is None:
             return 0
         if isinstance(answer, str) and answer in self._numbers:
@@ -242,7 +243,8 @@ class QuestionReader:
 
     def _label(self, text: str) -> int | None:
         """Return the number of the value in an answer, None if it is not usable."""
-        start, stop = text.find("{"), text.rfind("}")
+        start = text.find("{")
+        stop = text.rfind("}")
         try:
             value = _Answer.model_validate_json(text[start : stop + 1]).value
         except ValidationError:

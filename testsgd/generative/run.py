@@ -102,7 +102,7 @@ def _sequence(
     scope: Scope,
     included: NDArray[np.bool_],
 ) -> SequenceOutcome:
-    """Look at one requirement over the outputs that are included."""
+    """Return how the values of one requirement appear; `included` is a mask over all outputs."""
     fulfilled = _fulfilled(outputs, specification, requirement.condition) & included
     if outputs.requirements:
         # A journal has a line for each requirement that an output belongs to.
@@ -144,6 +144,11 @@ def _values(
     *,
     confidence: float,
 ) -> tuple[ValueOutcome, ...]:
+    """Return how each value appears among the related outputs.
+
+    `labels` are the values of the outputs, `asked` those that were asked for or 0; both have shape
+    (outputs,) and count from 1.
+    """
     number_of_values = len(requirement.values)
     # The intervals of all values hold together (Bonferroni).
     each = 1 - (1 - confidence) / number_of_values
@@ -189,6 +194,7 @@ def _values(
 def _standing(
     values: tuple[ValueOutcome, ...], requirement: Requirement, *, long_enough: bool
 ) -> Standing:
+    """Return whether the betas were kept, by all values and the length of the sequence."""
     if not requirement.betas:
         return "described"
     if any(value.kept is False for value in values):

@@ -81,14 +81,14 @@ class SlotReserved:
 
     sequence: TenantSequence
     ticket: str
-    now: float
+    time: float  # When the request began, in seconds, as the enforcer's clock has it.
     seconds: float
     schedule: Schedule
     seed: int
 
     def __call__(self, text: str | None) -> Written:
         """Return what is written in place of a state."""
-        state = self.sequence.read(text).with_expired(self.now, seconds=self.seconds)
+        state = self.sequence.read(text).with_expired(self.time, seconds=self.seconds)
         if state.slot(self.ticket) is not None:
             raise ParameterError(
                 f"the ticket {self.ticket!r} is open already",
@@ -105,7 +105,7 @@ class SlotReserved:
         )
         value = 0 if index is None else index + 1
         urgency = 0 if index is None else counters[index]
-        state = state.with_slot(Slot(self.ticket, begun=self.now, asked=value))
+        state = state.with_slot(Slot(self.ticket, begun=self.time, asked=value))
         lines = self.sequence.lines(outputs)
         return Written(text=state.to_text(), line=lines, answer=(value, urgency))
 

@@ -229,6 +229,11 @@ class SequenceState(NamedTuple):
         return state, tuple(outputs)
 
     def _with_output(self, slot: Slot) -> SequenceState:
+        """Return the state after one output.
+
+        The counter of its value restarts at the beta, and so does one whose deadline passed; all
+        others fall by 1. Without a value no counter changes.
+        """
         if slot.label == RETURNED:
             return self._replace(returned=self.returned + 1)
         state = self._replace(since=_since_after(self.since, slot))

@@ -580,7 +580,7 @@ def waits_of(labels: ArrayLike, *, values: int) -> Waits:
 
 
 def _values(labels: ArrayLike, values: int) -> Integers:
-    """Return the labels as an array, all of them from 1 to the number of values."""
+    """Return labels as an array, checked to lie between 1 and the number of values."""
     if values < 1:
         raise ParameterError(f"the number of values is {values}", remedy="give at least 1")
     row = _whole_numbers(labels)

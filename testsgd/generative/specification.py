@@ -108,6 +108,7 @@ class QuestionPart(Part):
 
     @model_validator(mode="after")
     def _prompt_has_the_output(self) -> QuestionPart:
+        """Check the template of the question."""
         try:
             fields = {name for _, name, _, _ in string.Formatter().parse(self.prompt)}
         except ValueError as error:
@@ -145,7 +146,8 @@ class GroupingPart(Part):
     )
 
     @model_validator(mode="after")
-    def _values_are_told_apart(self) -> GroupingPart:
+    def _values_are_distinct(self) -> GroupingPart:
+        """Check that a grouping has enough different values, and that terms and texts name them."""
         if not 2 <= len(self.values) <= _MOST_VALUES:
             what = f"a grouping has 2 to {_MOST_VALUES} values (seen: {len(self.values)})"
             raise mistake("values", what)
@@ -375,6 +377,7 @@ class GenerativeSpecification(ExactDocument):
 
     @model_validator(mode="after")
     def _parts_fit_each_other(self) -> GenerativeSpecification:
+        """Check that requirements, coverage and prompts name groupings and values that exist."""
         if not self.groupings:
             raise mistake("groupings", "there is no grouping", "add a table [groupings.NAME]")
         for name in self.groupings:

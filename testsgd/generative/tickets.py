@@ -99,4 +99,4 @@ class Enforcing(Protocol):
         """End a request without an output."""
 
     def last_try(self, ticket: Ticket) -> Ticket:
-        """Return the ticket with which the output is delivered, whatever it is."""
+        """Return the ticket with which any output is delivered, without another try."""

@@ -37,7 +37,7 @@ from testsgd.metrics.sides import Sides, sides_of
 from testsgd.rules import Contingency, FrequentRuleSets
 
 Singles = NDArray[np.float32]
-Found = TypeVar("Found")
+OfBlock = TypeVar("OfBlock")
 
 # Samples summed at once. It is part of the seeds' meaning.
 _TOGETHER = 25
@@ -91,7 +91,7 @@ class Wholes:
     def of(
         cls, rule_sets: FrequentRuleSets, contingency: Contingency, *, all_others: bool
     ) -> Wholes:
-        """Return them; `all_others` as for :class:`References`."""
+        """Return the wholes of groups; `all_others` as for :class:`References`."""
         universes = rule_sets.universes
         if all_others or len(universes) == 1:
             return cls(None)
@@ -100,36 +100,38 @@ class Wholes:
         return cls([(members[universe], groups) for universe, groups in parts])
 
     def effects(self, drawn: Singles, effects: Singles) -> Singles:
-        """Return what random quantities of these rows do, shape (samples, groups).
+        """Return the effects of random quantities of these rows, shape (samples, groups).
 
-        Shapes: `drawn` (q, samples, cells); `effects` of a unit of each (q, groups).
+        Shapes: `drawn` (q, samples, cells); `effects` of a unit of each (q, groups). For a group g
+        whose whole has the cells W(g) it is the sum over q and c in W(g) of
+        ``drawn[q, sample, c] * effects[q, g]``.
         """
         if self.parts is None:
-            alike: Singles = np.einsum("qs,qg->sg", drawn.sum(axis=2), effects)
-            return alike
-        found = np.zeros((drawn.shape[1], effects.shape[1]), dtype=np.float32)
+            of_all: Singles = np.einsum("qs,qg->sg", drawn.sum(axis=2), effects)
+            return of_all
+        by_part = np.zeros((drawn.shape[1], effects.shape[1]), dtype=np.float32)
         for cells, groups in self.parts:
             sums = drawn[:, :, cells].sum(axis=2)
-            found[:, groups] = np.einsum("qs,qg->sg", sums, effects[:, groups])
-        return found
+            by_part[:, groups] = np.einsum("qs,qg->sg", sums, effects[:, groups])
+        return by_part
 
 
 class Noise(Protocol):
-    """Random sums over cells, of which the metrics of some part follow."""
+    """Random sums over cells, from which samples of one or several metrics follow."""
 
     @property
     def metrics(self) -> tuple[int, ...]:
-        """Which of the metrics."""
+        """The places of these metrics among all that are compared."""
         ...
 
     @property
     def numerators(self) -> Floats:
-        """What each random quantity adds to each metric's numerator, shape (metrics, q)."""
+        """Numerators of each metric for a unit of each random quantity, shape (metrics, q)."""
         ...
 
     @property
     def denominators(self) -> Floats:
-        """The same of the denominators."""
+        """Denominators likewise, shape (metrics, q)."""
         ...
 
     def of_metric(self, place: int) -> Floats:
@@ -159,13 +161,14 @@ class KindNoise:
         A cell whose few rows all agree would otherwise seem not to vary at all. Sums are brought
         back to the number of rows that there are.
         """
-        more, total = rows / (rows + 1), rows.sum()
+        shrinkage = rows / (rows + 1)
+        total = rows.sum()
 
         def smoothed(sums: Floats) -> Floats:
             # With one row of each kind, so that no kind's share is nothing.
             weight = sums.sum() / total
             usual = (sums.sum(axis=1) + weight) / (total + len(sums))
-            smooth: Floats = more * (sums + usual[:, None])
+            smooth: Floats = shrinkage * (sums + usual[:, None])
             return smooth
 
         return cls(
@@ -179,7 +182,8 @@ class KindNoise:
 
     def of_metric(self, place: int) -> Floats:
         """Return the sums of a metric, shape (6, cells)."""
-        top, bottom = self.numerators[place], self.denominators[place]
+        top = self.numerators[place]
+        bottom = self.denominators[place]
         return np.array(
             [
                 self.rows,
@@ -215,9 +219,12 @@ class PairNoise:
 
     def draw(self, generator: np.random.Generator, samples: int) -> Singles:
         """Draw sums of numerators and of denominators over each cell, (2, samples, cells)."""
-        squares, product = self.of_cells[1 + NUMERATOR_SQUARED], self.of_cells[1 + PRODUCT]
-        some = squares > 0
-        slope = np.where(some, product / np.where(some, squares, 1), 0.0)
+        # The denominators have these variances and covariances with the numerators: a slope times
+        # the numerator, and a rest that is independent of it.
+        squares = self.of_cells[1 + NUMERATOR_SQUARED]
+        product = self.of_cells[1 + PRODUCT]
+        varies = squares > 0
+        slope = np.where(varies, product / np.where(varies, squares, 1), 0.0)
         rest = np.maximum(self.of_cells[1 + DENOMINATOR_SQUARED] - slope * product, 0)
         shape = (samples, self.of_cells.shape[1])
         numerators = generator.standard_normal(shape) * np.sqrt(np.maximum(squares, 0))
@@ -226,16 +233,16 @@ class PairNoise:
 
 
 def noises_of(cells: MetricCells) -> list[Noise]:
-    """Return what is drawn: one noise for all metrics of decisions, and one for each other."""
-    found: list[Noise] = []
+    """Return the noises to draw: one for all metrics of decisions, and one for each other."""
+    noises: list[Noise] = []
     together: tuple[int, ...] = ()
     if cells.kinds is not None:
         together = cells.kinds.metrics
-        found.append(KindNoise.of(cells.kinds, cells.rows.astype(np.float64)))
+        noises.append(KindNoise.of(cells.kinds, cells.rows.astype(np.float64)))
     for index, metric in enumerate(cells.metrics):
         if index not in together:
-            found.append(PairNoise((index,), smoothed(cells.of_metric(index), metric.scale)))
-    return found
+            noises.append(PairNoise((index,), smoothed(cells.of_metric(index), metric.scale)))
+    return noises
 
 
 def smoothed(of_cells: Floats, scale: Scale) -> Floats:
@@ -244,8 +251,10 @@ def smoothed(of_cells: Floats, scale: Scale) -> Floats:
     A cell whose few rows all agree would otherwise seem not to vary at all. Sums are brought back
     to the number of rows that there are.
     """
-    rows, sums = of_cells[0], of_cells[1:].copy()
-    total, everything = rows.sum(), sums.sum(axis=1)
+    rows = of_cells[0]
+    sums = of_cells[1:].copy()
+    total = rows.sum()
+    everything = sums.sum(axis=1)
     if scale == "share":
         # One row that has it and one that has it not, so that the usual rate is never 0 nor 1.
         weight = everything[DENOMINATOR] / total
@@ -253,8 +262,8 @@ def smoothed(of_cells: Floats, scale: Scale) -> Floats:
         everything += [weight, 2 * weight, square, square, 2 * square]
         total += 2
     usual = everything / total
-    more = rows / (rows + 1)
-    return np.vstack([rows, more * (sums + usual[:, None])])
+    shrinkage = rows / (rows + 1)
+    return np.vstack([rows, shrinkage * (sums + usual[:, None])])
 
 
 def largest_deviations(
@@ -266,7 +275,11 @@ def largest_deviations(
     samples: int,
     seed: int,
 ) -> Floats:
-    """Draw samples of the largest standardised deviation over groups and metrics.
+    """Return samples of the largest standardised deviation over groups and metrics.
+
+    The deviation of a group g in a metric is |D(g) - D(reference of g)| / s(g): the random changes
+    of both values, and the standard error of their difference. Without a comparison it is
+    |D(g)| / s(g), of the value alone.
 
     Parameters
     ----------
@@ -288,8 +301,8 @@ def largest_deviations(
     """
     largest = np.zeros(samples)
     for number, noise in enumerate(noises_of(cells)):
-        some = np.any([judged[metric] for metric in noise.metrics], axis=0)
-        groups = np.flatnonzero(some)
+        in_any_metric = np.any([judged[metric] for metric in noise.metrics], axis=0)
+        groups = np.flatnonzero(in_any_metric)
         for first in range(0, len(groups), _MOST_GROUPS):
             chosen = groups[first : first + _MOST_GROUPS]
             part = rule_sets.take(chosen)
@@ -308,13 +321,13 @@ def largest_deviations(
             draws = Draws.of(
                 noise, part, cells.contingency, samples=samples, seed=[seed, 5, number]
             )
-            found = draws.of_each_block(partial(_largest_of_block, draws, deviations))
-            np.maximum(largest, np.concatenate(found), out=largest)
+            of_blocks = draws.of_each_block(partial(_largest_of_block, draws, deviations))
+            np.maximum(largest, np.concatenate(of_blocks), out=largest)
     return largest
 
 
 def _largest_of_block(draws: Draws, deviations: Sequence[_Deviation], start: int) -> Singles:
-    """Return the largest deviation of each sample of a block over all metrics."""
+    """Return the largest deviation of each sample of a block over all metrics, (samples,)."""
     drawn, sums = draws.block(start)
     largest: Singles = np.zeros(drawn.shape[1], dtype=np.float32)
     for deviation in deviations:
@@ -351,8 +364,8 @@ class Draws:
             seed=seed,
         )
 
-    def of_each_block(self, function: Callable[[int], Found]) -> list[Found]:
-        """Return what a function finds of each block, given its first sample."""
+    def of_each_block(self, function: Callable[[int], OfBlock]) -> list[OfBlock]:
+        """Return the result of a function for each block, given its first sample."""
         quantities = self.noise.numerators.shape[1]
         at_once = _MOST_SUMS // max(1, quantities * _TOGETHER * self.groups)
         return of_each(function, range(0, self.samples, _TOGETHER), at_once=max(1, at_once))
@@ -368,7 +381,7 @@ class Draws:
 
 @dataclass(frozen=True)
 class _Deviation:
-    """What random quantities do to the standardised values of a metric."""
+    """The effects of random quantities on the standardised values of a metric."""
 
     references: References
     wholes: Wholes
@@ -388,6 +401,10 @@ class _Deviation:
         *,
         scale: Scale,
     ) -> _Deviation:
+        """Return the effects on a metric, which is the noise's metric at a place.
+
+        `judged` is a mask over the groups, shape (groups,); others have no effects.
+        """
         of_cells = noise.of_metric(place)
         inside_sums = rule_sets.sums_of(contingency, of_cells)
         inside = sides_of(inside_sums, scale=scale)
@@ -399,9 +416,11 @@ class _Deviation:
         # A metric that does not vary at all does not stray.
         varies = judged & (spread > 0)
         scaled = np.where(varies, 1 / np.sqrt(np.where(varies, spread, 1)), 0.0)
-        top, bottom = noise.numerators[place][:, None], noise.denominators[place][:, None]
+        top = noise.numerators[place][:, None]
+        bottom = noise.denominators[place][:, None]
 
         def effects(sides: Sides) -> Singles:
+            # The derivative of a ratio v = a / b: (da - v db) / b, in standard errors.
             known = varies & (sides.denominator > 0)
             factor = np.where(known, scaled / np.where(known, sides.denominator, 1), 0.0)
             value = np.where(known, sides.value, 0.0)
@@ -411,7 +430,12 @@ class _Deviation:
         wholes = Wholes(None)
         if references.cells is None:
             wholes = Wholes.of(rule_sets, contingency, all_others=references.all_others)
-        return cls(references, wholes, effects(inside), effects(outside))
+        return cls(
+            references=references,
+            wholes=wholes,
+            inside=effects(inside),
+            outside=effects(outside),
+        )
 
     def largest(self, drawn: Singles, sums: Singles) -> Singles:
         """Return the largest deviation of each sample, shape (samples,)."""
@@ -438,13 +462,13 @@ def contracted(effects: Singles, sums: Singles) -> Singles:
 
 
 def value_variance(sides: Sides) -> Floats:
-    """Return the variance of each value, by linearisation."""
-    some = sides.denominator > 0
-    return np.where(some, sides.residual / np.where(some, sides.denominator, 1) ** 2, 0.0)
+    """Return the variance of each value, by linearisation, shape (groups,); 0 without rows."""
+    counts = sides.denominator > 0
+    return np.where(counts, sides.residual / np.where(counts, sides.denominator, 1) ** 2, 0.0)
 
 
 def shared_error(largest: Floats, error: float, comparisons: int) -> float:
-    """Return the error rate of each interval with which all of them keep `error` together.
+    """Return the error rate of each interval so that together they have the error rate `error`.
 
     Of n samples and a new one, each is equally likely to be the largest; so the sample at place
     (n + 1) (1 - error), rounded up, is exceeded that rarely. Bonferroni's rate bounds it below.

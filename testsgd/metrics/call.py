@@ -44,7 +44,7 @@ def audit_predictions(
     progress: Progress | None = None,
     **parameters: Unpack[PredictionOptions],
 ) -> AuditResult | MetricsResult:
-    """Find the groups whose predictions differ from those of everybody else.
+    """Return an audit of predictions: the groups that differ from their references.
 
     No model is needed, and no description: what the sensitive features are is guessed from their
     values, and the report says how. With ``metrics``, weights, another reference or ratios it is

@@ -27,7 +27,24 @@ SUMS = 5
 
 @dataclass(frozen=True)
 class MetricCells:
-    """Sums over the rows of each cell of the sensitive features."""
+    """Sums of metrics over the rows of each cell of the sensitive features.
+
+    A metric is a ratio of two sums over rows, so its value for any group of cells, and how far that
+    value varies by chance, follow from these arrays. The rows themselves are not needed any more.
+    Weights of rows are part of ``sums``; ``rows`` and ``counted`` are numbers of rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from testsgd.metrics import audit_metrics
+    >>> people = pd.DataFrame({"sex": ["f", "f", "m"] * 100})
+    >>> decided = ["yes", "no", "yes"] * 100
+    >>> cells = audit_metrics(decided, sensitive_features=people).findings.cells
+    >>> cells.rows.tolist()
+    [200, 100]
+    >>> (cells.sums[0, NUMERATOR] / cells.sums[0, DENOMINATOR]).tolist()
+    [0.5, 1.0]
+    """
 
     contingency: Contingency
     metrics: tuple[Metric, ...]
@@ -38,7 +55,19 @@ class MetricCells:
     kinds: KindSums | None = None  # Of the metrics of decisions; None if there are none.
 
     def of_metric(self, index: int) -> Floats:
-        """Return the rows that a metric counts, and its sums, shape (6, cells)."""
+        """Return the rows that a metric counts, and its sums, shape (6, cells).
+
+        Parameters
+        ----------
+        index : int
+            The place of the metric in ``metrics``.
+
+        Returns
+        -------
+        numpy.ndarray of float64, shape (6, cells)
+            First the rows that count, then the five sums: of numerators, of denominators, of
+            squared numerators, of products, and of squared denominators.
+        """
         return np.vstack([self.counted[index], self.sums[index]]).astype(np.float64)
 
 
@@ -57,14 +86,30 @@ class KindSums:
 def cells_of_rows(
     contingency: Contingency, predictions: Predictions, metrics: Sequence[Metric]
 ) -> MetricCells:
-    """Sum what each row adds to each metric over the cells of the sensitive features.
+    """Return the sums of each metric over the cells of the sensitive features.
+
+    Metrics of decisions share one pass over the rows, which are summed by decision and true label.
+
+    Parameters
+    ----------
+    contingency : Contingency
+        The cells, and the cell of each row, shape (n,).
+    predictions : Predictions
+        Predictions, true labels and weights of the same n rows.
+    metrics : sequence of Metric
+        What is summed.
+
+    Returns
+    -------
+    MetricCells
 
     Raises
     ------
     ParameterError
         If a metric counts no row, or is not one of such predictions.
     """
-    cell, cells = contingency.cell_of_row, contingency.cells
+    cell = contingency.cell_of_row
+    cells = contingency.cells
     lines = _Lines.of(predictions)
     of_decisions = [index for index, metric in enumerate(metrics) if metric.kind == "decisions"]
     by_kind = None
@@ -116,7 +161,8 @@ def scale_of(numerator: Floats, denominator: Floats) -> Scale:
     'number'
     """
     counted = denominator > 0
-    tops, bottoms = numerator[counted], denominator[counted]
+    tops = numerator[counted]
+    bottoms = denominator[counted]
     if numerator[~counted].any() or (tops < 0).any() or (tops > bottoms).any():
         return "number"
     return "share" if ((tops == 0) | (tops == bottoms)).all() else "mean share"
@@ -124,7 +170,7 @@ def scale_of(numerator: Floats, denominator: Floats) -> Scale:
 
 @dataclass(frozen=True)
 class _Lines:
-    """For how many rows each line stands, and what they weigh; None for one row of weight 1."""
+    """The number of rows of each line, and their weights; None for one row of weight 1."""
 
     times: Counts | None
     linear: NDArray[Any] | None
@@ -132,7 +178,8 @@ class _Lines:
 
     @classmethod
     def of(cls, predictions: Predictions) -> _Lines:
-        weights, times = predictions.weights, predictions.rows
+        weights = predictions.weights
+        times = predictions.rows
         square: NDArray[Any] | None = predictions.weights_squared
         if square is None:
             square = times if weights is None else weights * weights
@@ -155,6 +202,11 @@ class _Kinds:
     def of(
         cls, predictions: Predictions, lines: _Lines, cell: NDArray[np.integer], cells: int
     ) -> _Kinds:
+        """Return the sums over all pairs of a cell and a kind, by one count of the pair numbers.
+
+        `cell` is the cell of each line, shape (lines,). The pair of cell c and kind k has the
+        number ``c * kinds + k``.
+        """
         prototypes, kind = predictions.by_kind()
         joint = cell * np.intp(len(prototypes)) + kind
         size = cells * len(prototypes)

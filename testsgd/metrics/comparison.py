@@ -81,8 +81,9 @@ class Compared:
         judged = np.flatnonzero(self.judged[groups])
         if len(judged) == 0:
             return low, high
-        some = groups[judged]
-        inside, outside = self.inside.take(some), self.outside.take(some)
+        judged_groups = groups[judged]
+        inside = self.inside.take(judged_groups)
+        outside = self.outside.take(judged_groups)
         compare = compare_with_chosen if self.chosen else compare_independent
         _, lowest, highest = compare(inside, outside, self.error, measure=self.measure)
         low[judged] = _with_whole(lowest, inside, self.whole, self.measure)
@@ -100,18 +101,23 @@ def compare_sides(
     measure: Measure,
     reference: str,
 ) -> Compared:
-    """Compare the values of groups (groups,) with those of their references.
+    """Return the values of groups (groups,) beside those of their references, and the effects.
 
     `everything`: the metric of all rows, shape (1,). Groups that are not judged have no effect.
     """
     whole = everything if reference == OVERALL else None
-    effect, bound = np.full(len(judged), np.nan), np.zeros(len(judged))
+    effect = np.full(len(judged), np.nan)
+    bound = np.zeros(len(judged))
     groups = np.flatnonzero(judged)
     if len(groups):
-        some, others = inside.take(groups), outside.take(groups)
-        nearest = _nearest_to_none(some, others, error, measure, chosen=reference == BEST)
-        effect[groups] = _with_whole(_effects(some, others, measure), some, whole, measure)
-        bound[groups] = sizes(_with_whole(nearest, some, whole, measure), measure)
+        judged_inside = inside.take(groups)
+        judged_outside = outside.take(groups)
+        effects = _effects(judged_inside, judged_outside, measure)
+        nearest = _nearest_to_none(
+            judged_inside, judged_outside, error, measure, chosen=reference == BEST
+        )
+        effect[groups] = _with_whole(effects, judged_inside, whole, measure)
+        bound[groups] = sizes(_with_whole(nearest, judged_inside, whole, measure), measure)
     return Compared(
         measure=measure,
         inside=inside,
@@ -150,7 +156,7 @@ def _effects(first: Sides, second: Sides, measure: Measure) -> Floats:
 
 
 def _with_whole(effect: Floats, inside: Sides, whole: Sides | None, measure: Measure) -> Floats:
-    """Return effects as they are, or those from all rows if that is what groups stand beside."""
+    """Return effects from the complements, or from all rows if there is a `whole`, (groups,)."""
     if whole is None:
         return effect
     return of_the_whole(effect, inside.denominator / whole.denominator[0], measure=measure)
@@ -159,7 +165,10 @@ def _with_whole(effect: Floats, inside: Sides, whole: Sides | None, measure: Mea
 def _nearest_to_none(
     first: Sides, second: Sides, error: float, measure: Measure, *, chosen: bool
 ) -> Floats:
-    """Return what of each interval is nearest to no effect; that itself if it is inside."""
+    """Return the point of each interval that is nearest to no effect, shape (groups,).
+
+    No effect is a difference of 0 or a ratio of 1; it is returned where the interval holds it.
+    """
     none = 0.0 if measure == "difference" else 1.0
     if chosen:
         _, low, high = compare_with_chosen(first, second, error, measure=measure)
@@ -168,7 +177,8 @@ def _nearest_to_none(
     nearest = np.full(len(first.counted), none)
     above = first.value > second.value
     # Turned so that the first value is the larger one: then it is the lower end that is nearest.
-    larger, smaller = Sides.where(above, first, second), Sides.where(above, second, first)
+    larger = Sides.where(above, first, second)
+    smaller = Sides.where(above, second, first)
     if measure == "difference":
         differences = Differences(
             first=larger.value,
@@ -178,10 +188,11 @@ def _nearest_to_none(
         )
         least = least_of_positive(differences, error)
         return np.where(above, least, -least)
-    some = smaller.value > 0
-    groups = np.flatnonzero(some)
+    has_logarithm = smaller.value > 0
+    groups = np.flatnonzero(has_logarithm)
     if len(groups):
-        larger, smaller = larger.take(groups), smaller.take(groups)
+        larger = larger.take(groups)
+        smaller = smaller.take(groups)
         differences = Differences(
             first=np.log(larger.value),
             ends_first=LogarithmicInterval(larger.interval()),
@@ -191,7 +202,7 @@ def _nearest_to_none(
         least = least_of_positive(differences, error)
         nearest[groups] = np.exp(np.where(above[groups], least, -least))
     # Of a value of 0 there is no logarithm; there are few of these.
-    groups = np.flatnonzero(~some)
+    groups = np.flatnonzero(~has_logarithm)
     if len(groups):
         _, low, high = compare_independent(
             first.take(groups), second.take(groups), error, measure=measure
@@ -224,7 +235,7 @@ def compare_independent(
 
 
 def of_the_whole(effect: Floats, share: Floats, *, measure: Measure) -> Floats:
-    """Return what a comparison with the complement says of one with all rows.
+    """Return the effect against all rows that follows from the one against the complement.
 
     The value of all rows is the mean of that of a group and of its complement, by their shares of
     the denominators; so both comparisons say the same, and have the same error.
@@ -253,10 +264,14 @@ def of_the_whole(effect: Floats, share: Floats, *, measure: Measure) -> Floats:
 def compare_with_chosen(
     groups: Sides, chosen: Sides, error: float, *, measure: Measure
 ) -> tuple[Floats, Floats, Floats]:
-    """Compute comparisons with references that the same rows chose, such as the best of some.
+    """Compute comparisons with references that the same rows chose, such as the best group.
 
-    The intervals of all values hold at once, so those of the group and of whichever group was
-    chosen do: their ends are combined as they are.
+    The intervals of all values hold at once, so those of the group and of the chosen reference do:
+    their ends are combined as they are.
+
+    Returns
+    -------
+    effect, low, high : numpy.ndarray of float64, shape (groups,)
     """
     first, second = groups.interval(), chosen.interval()
     low_first, high_first = first.low(error), first.high(error)

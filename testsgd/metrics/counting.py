@@ -44,14 +44,23 @@ _MOST_REPEATED = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Bins:
-    """The bins of a number: the lower edge of each, and the upper edge of the last."""
+    """The bins of a column of numbers: the lower edge of each, and the upper edge of the last.
+
+    Examples
+    --------
+    >>> ages = Bins(column="age", edges=(18.0, 40.0, 65.0))
+    >>> ages.lower
+    (18.0, 40.0)
+    >>> ages.described["type"], ages.described["range"]
+    ('integer', (18.0, 65.0))
+    """
 
     column: str
     edges: tuple[float, ...]
 
     @property
     def described(self) -> dict[str, Any]:
-        """The part of a description that says which bins there are."""
+        """The keys of a description's ``[features.NAME]`` that give these bins."""
         whole = all(edge % 1 == 0 for edge in self.edges)
         return {
             "type": "integer" if whole else "decimal",
@@ -61,7 +70,7 @@ class Bins:
 
     @property
     def lower(self) -> tuple[float, ...]:
-        """The lower edges."""
+        """The lower edge of each bin."""
         return self.edges[:-1]
 
 
@@ -74,7 +83,7 @@ def count_rows(
     weights: str | None = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
-    """Count rows by sensitive values, prediction and true label, in the engine that has them.
+    """Return counts of rows by sensitive values, prediction and true label, made by their engine.
 
     Parameters
     ----------
@@ -273,7 +282,7 @@ def flag(condition: Any) -> Any:
 def bins_of_counts(
     counts: pd.DataFrame, sensitive_features: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    """Return the parts of a description that say which bins a table of counts has.
+    """Return the keys of a description that give the bins of a table of counts.
 
     Its numbers are the lower edges of bins; whole numbers of a few values are categories.
 
@@ -430,7 +439,7 @@ def counts_query(
     weights: str | None = None,
     dialect: str = "duckdb",
 ) -> str:
-    """Write the query that counts rows, for those who may only send SQL.
+    """Return the SQL query that counts rows, to be sent by hand.
 
     Parameters
     ----------

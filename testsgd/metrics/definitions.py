@@ -31,7 +31,18 @@ Masses = Callable[[Any, Any], tuple[Any, Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A metric: what each row adds to its numerator and to its denominator."""
+    """A metric of predictions: what each row adds to its numerator and to its denominator.
+
+    Its value for a group is the sum of the numerators of the group's rows, divided by the sum of
+    their denominators. ``masses`` gives both for every row, from predictions and true labels.
+
+    Examples
+    --------
+    >>> decisions, labels = np.array([True, False, True]), np.array([True, True, False])
+    >>> numerator, denominator = METRICS["true_positive_rate"].masses(decisions, labels)
+    >>> numerator.tolist(), denominator.tolist()
+    ([1.0, 0.0, 0.0], [1.0, 1.0, 0.0])
+    """
 
     name: str
     title: str
@@ -48,7 +59,7 @@ class Metric:
 
 
 def _property_masses(fairness: FairnessProperty) -> Masses:
-    """Return what decisions add to the counters of a fairness property."""
+    """Return the masses that decisions add to the counters of a fairness property."""
     numerator = np.array(fairness.numerator, dtype=np.float64)
     denominator = np.array(fairness.denominator, dtype=np.float64)
 
@@ -209,15 +220,15 @@ def resolve_metrics(wanted: Iterable[str | Masses] | str | Masses) -> tuple[Metr
     if isinstance(wanted, str):
         wanted = [name.strip() for name in wanted.split(",") if name.strip()]
     listed: Sequence[str | Masses] = [wanted] if callable(wanted) else list(wanted)
-    found: dict[str, Metric] = {}
+    metrics: dict[str, Metric] = {}
     for item in listed:
         for metric in _resolved(item):
-            found.setdefault(metric.name, metric)
-    if not found:
+            metrics.setdefault(metric.name, metric)
+    if not metrics:
         raise ParameterError(
             "no metric is named", where="metrics", remedy=f"name some of {_known_names()}"
         )
-    return tuple(found.values())
+    return tuple(metrics.values())
 
 
 def _resolved(item: str | Masses) -> tuple[Metric, ...]:

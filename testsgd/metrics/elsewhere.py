@@ -98,7 +98,8 @@ def audit_counts(
             remedy="name the column that says how many rows there are",
         )
     occurring = np.flatnonzero(times > 0)
-    frame, times = frame.iloc[occurring].reset_index(drop=True), times[occurring]
+    frame = frame.iloc[occurring].reset_index(drop=True)
+    times = times[occurring]
     read = read_predictions(
         frame[predictions],
         None if label is None else frame[label],

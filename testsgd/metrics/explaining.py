@@ -79,7 +79,8 @@ def explain_groups(
     members = rule_sets.members(groups, cells.contingency)
     others = rule_sets.complement_members(groups, cells.contingency)
     correlated = correlated_features(table, cells.contingency, members, others)
-    of_cells, scale = cells.of_metric(index), cells.metrics[index].scale
+    of_cells = cells.of_metric(index)
+    scale = cells.metrics[index].scale
     explained = {}
     for place, group in enumerate(groups.tolist()):
         rule_set = rule_sets.rule_set(group)
@@ -105,7 +106,8 @@ def _cells_of_rules(
 
     Both have shape (rules, cells).
     """
-    coordinates, universes = cells.contingency.coordinates, rule_sets.universes
+    coordinates = cells.contingency.coordinates
+    universes = rule_sets.universes
     of_universes = universes.members(cells.contingency)
     [(_, subset, rules)] = rule_sets.by_subset(np.array([group]))
     selected, known = [], []
@@ -120,7 +122,11 @@ def _cells_of_rules(
 def _differences(
     rules: Members, known: Members, of_cells: Floats, *, scale: Scale, reference: str
 ) -> Floats:
-    """Return the difference that each subset of rules has, in the order of its bits; 0 of none."""
+    """Return the difference of each subset of rules, shape (2**rules,); 0 for the empty subset.
+
+    Bit i of a subset's index is set if it has rule i. Shapes: `rules` and `known` (rules, cells),
+    `of_cells` (6, cells).
+    """
     subsets = np.arange(1 << len(rules))
     inside = np.ones((len(subsets), of_cells.shape[1]), dtype=bool)
     within = inside.copy()
@@ -177,7 +183,8 @@ def compare_alike(
 
     compared: list[AlikeComparison | None] = []
     for inside, outside in zip(members[:, pair_cell], others[:, pair_cell], strict=True):
-        sums_in, sums_out = by_stratum(inside), by_stratum(outside)
+        sums_in = by_stratum(inside)
+        sums_out = by_stratum(outside)
         both = (sums_in[0] > 0) & (sums_out[0] > 0)
         if not both.any():
             compared.append(None)
@@ -209,9 +216,14 @@ def _standardised(
     measure: Measure,
     error: float,
 ) -> AlikeComparison:
-    """Compare the strata of a group with those of others, arrays of shape (strata,)."""
+    """Return the standardised comparison of a group with others; sides of shape (strata,).
+
+    With the group's share w of each stratum, the values are sum(w * first) and sum(w * second). The
+    variance of the effect is that of both, and of w.
+    """
     weights = first.denominator / first.denominator.sum()
-    value, reference = float(weights @ first.value), float(weights @ second.value)
+    value = float(weights @ first.value)
+    reference = float(weights @ second.value)
     # How the effect, or its logarithm, changes with both values.
     is_ratio = measure == "ratio"
     known = not is_ratio or (value > 0 and reference > 0)

@@ -56,12 +56,12 @@ def audit_file_of_predictions(
     named = {"predictions": predictions, "label": label, "weights": weights}
     frame = read_frame(Path(path))
     check_columns(frame, named, sensitive_features)
-    taken = [column for column in named.values() if column is not None]
+    named_columns = [column for column in named.values() if column is not None]
     return audit_predictions(
         frame[predictions],
         None if label is None else frame[label],
         sensitive_features=frame[list(sensitive_features)],
-        other_features=frame.drop(columns=taken),
+        other_features=frame.drop(columns=named_columns),
         sample_weight=None if weights is None else frame[weights],
         name=Path(path).name.partition(".")[0],
         **options,
@@ -140,7 +140,9 @@ def audit_model_by_metrics(
     check_count("limit", limit, 1)
     if limit is not None:
         chosen = table.drawn(limit, options.get("seed", 0))
-        table, frame, rows = table.take(chosen), frame.iloc[chosen], rows.iloc[chosen]
+        table = table.take(chosen)
+        frame = frame.iloc[chosen]
+        rows = rows.iloc[chosen]
     known = table.specification.label
     decisions = np.concatenate(
         [

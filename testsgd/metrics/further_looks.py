@@ -54,7 +54,7 @@ def with_further_looks(
 
 
 def _is_asked(parameters: MetricParameters) -> bool:
-    """Return whether groups are compared as these looks compare them."""
+    """Return whether the parameters are those for which finer cuts are searched."""
     return (
         parameters.reference == REST
         and parameters.measure == "difference"

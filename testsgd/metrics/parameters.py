@@ -135,6 +135,7 @@ class MetricParameters(Parameters):
         return self.max_features
 
     def __post_init__(self) -> None:
+        """Check each value, and that they belong together."""
         super().__post_init__()
         from testsgd.errors import ParameterError
 

@@ -26,7 +26,7 @@ from testsgd.metrics.rules_of_kinds import (
 
 @dataclass(frozen=True, kw_only=True)
 class Predictions:
-    """Predictions of n rows, read in every way that metrics take them."""
+    """Predictions of n rows as decisions, scores and numbers, as far as they are these."""
 
     kind: PredictionKind  # What the predictions are themselves.
     given: Any  # As the user gave them, for functions of the user's; shape (n,).
@@ -222,7 +222,7 @@ def read_predictions(
     favourable: Any = None,
     threshold: float | None = None,
 ) -> Predictions:
-    """Return predictions in every way that metrics take them.
+    """Return predictions of rows, read as classes, scores or numbers, with labels and weights.
 
     Numbers between 0 and 1 that are not all whole are scores; other numbers that are not whole, or
     whole ones of more than 20 values, are numbers; all else are classes.
@@ -326,6 +326,7 @@ def _of_classes(
     weights: Floats | None,
     favourable: Any,
 ) -> Predictions:
+    """Return predictions that are classes as decisions: whether each is a favourable class."""
     # Texts are made of the different values only: there may be a hundred million rows.
     codes, values = pd.factorize(predicted)
     different = pd.Series(values)
@@ -367,13 +368,13 @@ def _favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, .
     return tuple(name for name in classes if name in chosen)
 
 
-def _check_written_alike(said: set[str], true: set[str]) -> None:
+def _check_written_alike(predicted: set[str], true: set[str]) -> None:
     """Refuse classes that never occur on both sides, such as 0 and 1 beside no and yes."""
     # Two classes in all, one on each side, are a model that is always wrong.
-    if true and not said & true and len(said | true) > 2:
+    if true and not predicted & true and len(predicted | true) > 2:
         raise DataError(
             f"no true label is the same as a prediction: the labels are {_first(true)}, the "
-            f"predictions {_first(said)}",
+            f"predictions {_first(predicted)}",
             where="y_true",
             remedy="write the true labels as the predictions are written",
         )
@@ -405,7 +406,7 @@ def favourable_labels(true: pd.Series[Any] | None, favourable: Any) -> tuple[str
 
 
 def _are_class(values: pd.Series[Any], names: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which of some different values are one of some classes."""
+    """Return a mask of the values that are one of the named classes, shape (values,)."""
     return np.array([category_text(value) in names for value in values], dtype=bool)
 
 
@@ -418,6 +419,10 @@ def _of_numbers(
     favourable: Any,
     threshold: float | None,
 ) -> Predictions:
+    """Return predictions that are scores or numbers, with decisions if there is a threshold.
+
+    Labels of scores are classes; those of numbers are numbers, above the threshold or not.
+    """
     numbers = predicted.to_numpy(dtype=np.float64)
     limit = limit_of(kind, threshold)
     decisions = None if limit is None else numbers > limit

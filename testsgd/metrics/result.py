@@ -65,9 +65,11 @@ class MetricsResult(DocumentResult[MetricsSummary]):
 
 
 def _of_findings(findings: MetricsFindings) -> list[pd.DataFrame]:
+    """Return a table of all judged groups for each metric, by rank."""
     tables = []
     for found in findings.metrics:
-        compared, ranking = found.compared, found.ranking
+        compared = found.compared
+        ranking = found.ranking
         low, high = compared.intervals(ranking)
         tables.append(
             pd.DataFrame(
@@ -92,6 +94,7 @@ def _of_findings(findings: MetricsFindings) -> list[pd.DataFrame]:
 
 
 def _of_summary(summary: MetricsSummary) -> pd.DataFrame:
+    """Return a table of the groups of each metric that a summary holds."""
     rows = [
         {
             "metric": metric.name,

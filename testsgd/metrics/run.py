@@ -87,7 +87,7 @@ def run_metrics(rows: MetricRows, parameters: MetricParameters) -> MetricsFindin
 
 
 def _held_out(rows: MetricRows, parameters: MetricParameters, share: float) -> MetricsFindings:
-    """Find groups on one part of the rows and estimate them on the other."""
+    """Return groups that were searched on one part of the rows and estimated on the other."""
     if rows.predictions.rows is not None:
         raise ParameterError(
             "rows that were counted elsewhere cannot be split",
@@ -159,7 +159,7 @@ def _given_groups(found: MetricsFindings) -> tuple[GivenGroups, dict[int, int]]:
 def _as_searched(
     estimated: MetricFindings, found: MetricFindings, numbers: dict[int, int]
 ) -> MetricFindings:
-    """Return what was estimated of a metric, with what its groups were in the rows searched."""
+    """Return the estimates of a metric with rank, effect and size of its groups in the search."""
     ranks = {int(group): rank for rank, group in enumerate(found.ranking, start=1)}
     return replace(
         estimated,
@@ -177,7 +177,7 @@ def _as_searched(
 
 
 def _with_stability(found: MetricsFindings) -> MetricsFindings:
-    """Return findings with how often their first groups come back in bootstrap samples."""
+    """Return findings with the stability of their first groups over bootstrap samples."""
     samples = found.parameters.stability
     if samples is None:
         samples = affordable(
@@ -203,7 +203,7 @@ def _with_stability(found: MetricsFindings) -> MetricsFindings:
 
 
 def _explained(found: MetricsFindings, rows: MetricRows) -> MetricsFindings:
-    """Return findings with what makes up the differences of the first distinct groups."""
+    """Return findings with explanations of the first distinct groups."""
     explained = []
     for index, metric in enumerate(found.metrics):
         groups = np.array(metric.distinct[:_EXPLAINED], dtype=np.intp)
@@ -226,8 +226,9 @@ def _explained(found: MetricsFindings, rows: MetricRows) -> MetricsFindings:
 def _compared_alike(
     found: MetricsFindings, index: int, groups: NDArray[np.intp], rows: MetricRows
 ) -> Sequence[AlikeComparison | None]:
-    """Compare groups with the rows of their reference, or complement, that are like them."""
-    metric, contingency = found.metrics[index], found.cells.contingency
+    """Compare groups with their references, or complements, after giving both the same mix."""
+    metric = found.metrics[index]
+    contingency = found.cells.contingency
     members = found.rule_sets.members(groups, contingency)
     others = found.rule_sets.complement_members(groups, contingency)
     if found.parameters.reference == OVERALL:

@@ -41,7 +41,7 @@ class MetricFindings:
     distinct: tuple[int, ...]  # The first of them that are no near copies of one before.
     # The cells of the one group that all are compared with; None if they are not.
     reference_cells: NDArray[np.bool_] | None
-    # Of a strict audit: whom of the rows that it counts no group isolates that it judges.
+    # Of a strict audit: the rows that it counts and that no judged group isolates.
     unjudged: UnjudgedBy | None = None
     # What finer cuts of numbers show, and the numbers within whose bins nothing was looked for.
     finer: FinerSearch | None = None
@@ -55,7 +55,7 @@ class MetricFindings:
 
 @dataclass(frozen=True, kw_only=True)
 class UnjudgedBy:
-    """Whom one metric could not judge."""
+    """The rows that one metric counts and could not judge."""
 
     share: float  # Of the rows that it counts.
     features: tuple[str, ...]  # Sensitive features by which no group has enough of these.
@@ -83,7 +83,22 @@ class GivenGroups:
 
 @dataclass(frozen=True, kw_only=True)
 class MetricsFindings:
-    """What an audit of metrics found, before anything is rendered."""
+    """The groups that an audit of metrics compared, and how they differ from their references.
+
+    It holds arrays over all groups; :class:`testsgd.metrics.MetricsSummary` is what is written of
+    it. A group is an index into ``rule_sets``, the same for every metric.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from testsgd.metrics import audit_metrics
+    >>> people = pd.DataFrame({"sex": ["f", "f", "m"] * 100})
+    >>> findings = audit_metrics(["yes", "no", "yes"] * 100, sensitive_features=people).findings
+    >>> findings.rule_sets.texts(findings.metrics[0].ranking[:1]).tolist()
+    ['sex = f']
+    >>> findings.metrics[0].compared.effect.tolist()
+    [-0.5, 0.5]
+    """
 
     cells: MetricCells
     parameters: MetricParameters
@@ -98,18 +113,49 @@ class MetricsFindings:
 def audit_cells(
     cells: MetricCells, parameters: MetricParameters, *, given: GivenGroups | None = None
 ) -> MetricsFindings:
-    """Compare metrics of all frequent groups with their references.
+    """Return how metrics of all frequent groups differ from those of their references.
 
-    Only the given groups are compared, if there are some.
+    A group is frequent if it has ``parameters.min_rows`` rows. With the guarantee "simultaneous" a
+    bootstrap of the largest deviation over all groups and metrics gives the error rate of each
+    interval with which all of them hold at once; else each interval has the error rate
+    ``1 - parameters.confidence`` by itself.
 
-    With the guarantee "simultaneous" a bootstrap of the largest deviation of all groups and metrics
-    says which error rate each interval may have, so that all of them hold at once.
+    Parameters
+    ----------
+    cells : MetricCells
+        The metrics' sums over cells.
+    parameters : MetricParameters
+        The reference, the measure, the confidence, and which groups are frequent; its
+        ``max_features`` must be given.
+    given : GivenGroups, optional
+        Groups that other rows were searched for. Then only these are compared.
+
+    Returns
+    -------
+    MetricsFindings
+        Without explanations, stability and finer cuts, which need the rows.
 
     Raises
     ------
     ParameterError
-        If the reference is no group, or has too few rows, or a metric has no best value or no
-        ratios.
+        If the reference is no group of enough rows, a metric has no best value, or values that may
+        be negative are compared by ratio.
+
+    Notes
+    -----
+    The bootstrap is that of Chernozhukov, Chetverikov and Kato (2013), Gaussian approximations and
+    multiplier bootstrap for maxima of sums of high-dimensional random vectors. Annals of
+    Statistics 41(6).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from testsgd.metrics import audit_metrics
+    >>> people = pd.DataFrame({"sex": ["f", "f", "m"] * 100})
+    >>> cells = audit_metrics(["yes", "no", "yes"] * 100, sensitive_features=people).findings.cells
+    >>> parameters = MetricParameters(measure="ratio", guarantee="per-group", max_features=1)
+    >>> audit_cells(cells, parameters).metrics[0].compared.effect.tolist()
+    [0.5, 2.0]
     """
     contingency = cells.contingency
     searched = mine(
@@ -132,7 +178,8 @@ def audit_cells(
     )
     metrics = range(len(cells.metrics))
     sides = [_sides(cells, index, rule_sets, parameters, given) for index in metrics]
-    error, replicates = 1 - parameters.confidence, 0
+    error = 1 - parameters.confidence
+    replicates = 0
     if parameters.guarantee == "simultaneous":
         replicates = parameters.replicates
         largest = largest_deviations(
@@ -150,8 +197,10 @@ def audit_cells(
     )
     if parameters.strict and given is None:
         found = [
-            replace(one, unjudged=_unjudged_by(cells, index, rule_sets, one, parameters))
-            for index, one in enumerate(found)
+            replace(
+                of_metric, unjudged=_unjudged_by(cells, index, rule_sets, of_metric, parameters)
+            )
+            for index, of_metric in enumerate(found)
         ]
     return MetricsFindings(
         cells=cells,
@@ -170,9 +219,10 @@ def _unjudged_by(
     found: MetricFindings,
     parameters: MetricParameters,
 ) -> UnjudgedBy:
-    """Return whom of the rows that one metric counts no group isolates that it judges."""
+    """Return the share of the rows that one metric counts and that no judged group isolates."""
     # A group that is its own reference is known as well as those that are compared with it.
-    compared, fewest = found.compared, parameters.min_rows
+    compared = found.compared
+    fewest = parameters.min_rows
     judged = np.flatnonzero((compared.counted >= fewest) & (compared.counted_reference >= fewest))
     counted = np.rint(compared.counted[judged]).astype(np.int64)
     unjudged = unjudged_rows(
@@ -216,8 +266,9 @@ def _sides(
     parameters: MetricParameters,
     given: GivenGroups | None,
 ) -> _MetricSides:
-    """Sum one metric over all groups and their references."""
-    metric, of_cells = cells.metrics[index], cells.of_metric(index)
+    """Return one metric of all groups and of their references, and which of them are judged."""
+    metric = cells.metrics[index]
+    of_cells = cells.of_metric(index)
     inside_sums = rule_sets.sums_of(cells.contingency, of_cells)
     inside = sides_of(inside_sums, scale=metric.scale)
     if parameters.measure == "ratio" and _has_negatives(metric, inside):
@@ -265,7 +316,7 @@ def _found(
     error: float,
     parameters: MetricParameters,
 ) -> MetricFindings:
-    """Compare one metric of all groups, and rank them."""
+    """Return one metric of all groups with effects, lower confidence bounds and the ranking."""
     compared = compare_sides(
         sides.inside,
         sides.outside,
@@ -319,13 +370,17 @@ def _references(
     *,
     best: NDArray[np.intp] | None,
 ) -> tuple[References, Sides, NDArray[np.intp]]:
-    """Return what groups are compared with, and which group that is for each, -1 for none."""
-    nothing = np.full(len(rule_sets), -1, dtype=np.intp)
+    """Return the references of groups, and the index of each as a group, -1 for none; (groups,).
+
+    `inside_sums` are the sums over groups, shape (6, groups); `of_cells` those over cells, shape
+    (6, cells); `best` is the best group for each, if other rows were searched for it.
+    """
+    no_group = np.full(len(rule_sets), -1, dtype=np.intp)
     wanted = parameters.reference
     if wanted in (REST, OVERALL):
         references = References(all_others=wanted == OVERALL)
         sums = references.sums(rule_sets, cells.contingency, inside_sums, of_cells)
-        return references, sides_of(sums, scale=metric.scale), nothing
+        return references, sides_of(sums, scale=metric.scale), no_group
     if wanted == BEST:
         if best is None:
             best = _best_of_features(metric, inside, rule_sets, parameters)
@@ -336,8 +391,8 @@ def _references(
     members = rule_sets.members(np.array([group]), cells.contingency)[0]
     references = References(cells=members)
     sums = references.sums(rule_sets, cells.contingency, inside_sums, of_cells)
-    one = sides_of(sums, scale=metric.scale)
-    return references, one, np.full(len(rule_sets), group, dtype=np.intp)
+    outside = sides_of(sums, scale=metric.scale)
+    return references, outside, np.full(len(rule_sets), group, dtype=np.intp)
 
 
 def _best_of_features(
@@ -404,7 +459,7 @@ def _distinct(
 
 
 def overlaps_of(cells: MetricCells, rule_sets: FrequentRuleSets, reference: str) -> Overlaps:
-    """Return how much groups overlap; compared with it, a complement is the same finding."""
+    """Return a function to the overlaps of groups; with the reference rest, also of complements."""
     return member_overlaps(
         lambda groups: rule_sets.members(groups, cells.contingency),
         cells.rows,
@@ -416,7 +471,7 @@ def overlaps_of(cells: MetricCells, rule_sets: FrequentRuleSets, reference: str)
 def complements_of(
     cells: MetricCells, rule_sets: FrequentRuleSets
 ) -> Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None:
-    """Return what gives the cells of groups' complements; None if they are all other cells."""
+    """Return a function to the cells of groups' complements; None if these are all other cells."""
     if len(rule_sets.universes) == 1:
         return None
     return partial(rule_sets.complement_members, contingency=cells.contingency)

@@ -84,7 +84,10 @@ def audited(
     label: str,
     started: float,
 ) -> MetricsResult:
-    """Compare the metrics of the rows of a table, and write it down."""
+    """Return the result of an audit of metrics of a table's rows.
+
+    `started` is when the reading began, by ``time.perf_counter``.
+    """
     read = time.perf_counter()
     wanted = metrics
     if wanted is None:

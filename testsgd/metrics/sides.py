@@ -29,7 +29,7 @@ class Interval(ratios.Interval, Protocol):
 
     @property
     def slowing(self) -> NDArray[np.bool_]:
-        """Where both ends move ever slower as the logarithm of the error falls, as is proven.
+        """Whether both ends provably move ever slower as the logarithm of the error falls.
 
         Their distances from the value are then concave functions of that logarithm.
         """
@@ -57,7 +57,7 @@ class ShareInterval(ratios.ShareInterval):
 
     @property
     def logarithms_slowing(self) -> NDArray[np.bool_]:
-        """Where the same is so of the logarithms of the ends.
+        """Whether the logarithms of both ends provably move ever slower likewise.
 
         The logarithm of a beta variable has a log-concave density if the second parameter is 1 or
         more. For the lower end it is the failures and 1; for the upper end it is the failures.
@@ -111,7 +111,7 @@ class LogarithmicInterval(ratios.LogarithmicInterval):
 
     @property
     def slowing(self) -> NDArray[np.bool_]:
-        """Where it is so of the logarithms."""
+        """Whether the logarithms of both ends provably move ever slower."""
         if isinstance(self.values, ShareInterval):
             return self.values.logarithms_slowing
         return np.zeros_like(self.values.slowing)
@@ -132,14 +132,15 @@ class Sides:
     @cached_property
     def value(self) -> Floats:
         """The metric; NaN where no row counts."""
-        some = self.denominator > 0
-        return np.where(some, self.numerator / np.where(some, self.denominator, 1), np.nan)
+        counts = self.denominator > 0
+        return np.where(counts, self.numerator / np.where(counts, self.denominator, 1), np.nan)
 
     @property
     def standard_error(self) -> Floats:
         """The standard error of the value, by linearisation; NaN where no row counts."""
-        some = self.denominator > 0
-        return np.where(some, np.sqrt(self.residual) / np.where(some, self.denominator, 1), np.nan)
+        counts = self.denominator > 0
+        denominator = np.where(counts, self.denominator, 1)
+        return np.where(counts, np.sqrt(self.residual) / denominator, np.nan)
 
     @property
     def effective_size(self) -> Floats:
@@ -147,9 +148,9 @@ class Sides:
 
         See Kish (1965), Survey Sampling, section 11.7.
         """
-        some = self.denominator_squared > 0
-        squares = np.where(some, self.denominator_squared, 1)
-        return np.where(some, self.denominator**2 / squares, 0.0)
+        counts = self.denominator_squared > 0
+        squares = np.where(counts, self.denominator_squared, 1)
+        return np.where(counts, self.denominator**2 / squares, 0.0)
 
     def take(self, groups: NDArray[np.intp]) -> Sides:
         """Return the metric of some of the groups."""
@@ -196,7 +197,7 @@ class Sides:
         return NumberInterval(value, spread, freedom)
 
     def _share_size(self, value: Floats) -> Floats:
-        """Return of how many rows a share would be that varies as the value does."""
+        """Return the number of rows of a share with the value's variance, shape (groups,)."""
         size = self.effective_size
         spread = value * (1 - value)
         # The variance of a row, with one row more that is a share's: few rows that all agree say
@@ -204,15 +205,20 @@ class Sides:
         variance = size * np.nan_to_num(self.standard_error) ** 2
         guarded = (size * variance + spread) / (size + 1)
         known = guarded > 0
-        worth = np.where(known, size * spread / np.where(known, guarded, 1), size)
-        return np.minimum(worth, size) if self.scale == "share" else worth
+        share_size = np.where(known, size * spread / np.where(known, guarded, 1), size)
+        return np.minimum(share_size, size) if self.scale == "share" else share_size
 
 
 def sides_of(sums: Floats, *, scale: Scale) -> Sides:
-    """Return a metric of groups from the rows that count and the sums over them (6, groups)."""
-    counted, parts = sums[0], sums[1:]
-    some = parts[DENOMINATOR] > 0
-    value = np.where(some, parts[NUMERATOR] / np.where(some, parts[DENOMINATOR], 1), 0.0)
+    """Return a metric of groups from the rows that count and the sums over them (6, groups).
+
+    With numerators a and denominators b of the rows, the value is v = sum(a) / sum(b) and the
+    residual is sum((a - v b)**2) = sum(a**2) - 2 v sum(a b) + v**2 sum(b**2).
+    """
+    counted = sums[0]
+    parts = sums[1:]
+    counts = parts[DENOMINATOR] > 0
+    value = np.where(counts, parts[NUMERATOR] / np.where(counts, parts[DENOMINATOR], 1), 0.0)
     residual = (
         parts[NUMERATOR_SQUARED]
         - 2 * value * parts[PRODUCT]

@@ -65,24 +65,24 @@ def found_again(
     samples: int,
     seed: int,
 ) -> list[dict[int, float]]:
-    """Return, for each metric, in which share of samples its first distinct groups come back.
+    """Return, for each metric, the shares of samples in which its first distinct groups come back.
 
     A group comes back if it, or a near copy of it, is among the first ten distinct groups of the
-    sample. Nothing is said of a metric without a significant group.
+    sample. Keys are groups, those that are significant; there is none if `samples` is 0.
     """
     shares: list[dict[int, float]] = [{} for _ in metrics]
     if samples == 0:
         return shares
     for number, noise in enumerate(noises_of(cells)):
         # Where nothing is significant there is nothing to be found again.
-        some = {
+        significant = {
             metric: metrics[metric]
             for metric in noise.metrics
             if metrics[metric].compared.significant.any()
         }
-        if not some:
+        if not significant:
             continue
-        groups = _with_references(list(some.values()))
+        groups = _with_references(list(significant.values()))
         part = rule_sets.take(groups)
         moved = {
             metric: _MovedGroups.of(
@@ -92,13 +92,15 @@ def found_again(
                 noise.metrics.index(metric),
                 Wholes.of(part, cells.contingency, all_others=reference == OVERALL),
             )
-            for metric, found in some.items()
+            for metric, found in significant.items()
         }
         draws = Draws.of(noise, part, cells.contingency, samples=samples, seed=[seed, 7, number])
         of_blocks = draws.of_each_block(partial(_orders_of_block, draws, list(moved.values())))
         searches = [
             _SampledOrders(looked_for=_looked_for(found), orders=np.concatenate(orders))
-            for found, orders in zip(some.values(), zip(*of_blocks, strict=True), strict=True)
+            for found, orders in zip(
+                significant.values(), zip(*of_blocks, strict=True), strict=True
+            )
         ]
         copies = near_copies(
             partial(rule_sets.members, contingency=cells.contingency),
@@ -108,7 +110,7 @@ def found_again(
             complements=complements_of(cells, rule_sets),
         )
         found_shares = _shares_found(copies, searches, len(rule_sets))
-        for metric, search, of_groups in zip(some, searches, found_shares, strict=True):
+        for metric, search, of_groups in zip(significant, searches, found_shares, strict=True):
             shares[metric] = dict(zip(search.looked_for.tolist(), of_groups.tolist(), strict=True))
     return shares
 
@@ -128,7 +130,7 @@ def _looked_for(found: MetricFindings) -> NDArray[np.intp]:
 
 
 def _with_references(metrics: Sequence[MetricFindings]) -> NDArray[np.intp]:
-    """Return the judged groups of some metrics, and those that they are compared with."""
+    """Return the judged groups of metrics, and those that they are compared with, sorted."""
     groups = np.unique(np.concatenate([found.ranking for found in metrics]))
     references = np.concatenate([found.reference_group[groups] for found in metrics])
     return np.union1d(groups, references[references >= 0])
@@ -145,7 +147,10 @@ class _SampledOrders:
 def _shares_found(
     copies: NearCopies, searches: Sequence[_SampledOrders], groups: int
 ) -> list[Floats]:
-    """Return in which share of orders groups, or near copies, are among the first distinct ones."""
+    """Return the shares of orders with a group, or a near copy, among the first distinct ones.
+
+    One array of shape (wanted,) for each search.
+    """
     few = [np.count_nonzero(_seen([search], groups)) <= _MOST_PAIRED for search in searches]
     together = [search for search, has_few in zip(searches, few, strict=True) if has_few]
     at_once = iter(_shares_found_together(copies, together, groups))
@@ -156,7 +161,7 @@ def _shares_found(
 
 
 def _seen(searches: Sequence[_SampledOrders], groups: int) -> NDArray[np.bool_]:
-    """Return which of all groups some metrics look for or have in front, shape (groups,)."""
+    """Return a mask of the groups that are looked for or in front, shape (groups,)."""
     seen = np.zeros(groups, dtype=bool)
     for search in searches:
         seen[search.looked_for] = True
@@ -167,7 +172,7 @@ def _seen(searches: Sequence[_SampledOrders], groups: int) -> NDArray[np.bool_]:
 def _shares_found_together(
     copies: NearCopies, searches: Sequence[_SampledOrders], groups: int
 ) -> list[Floats]:
-    """Return the shares of all metrics, whose samples have much the same groups in front.
+    """Return the shares of several metrics that have much the same groups in front.
 
     The next distinct group of every order is found at once, so each pair is compared only once.
     """
@@ -175,25 +180,28 @@ def _shares_found_together(
         return []
     pairs = _PairsSeen(copies, _seen(searches, groups))
     orders = pairs.column_of[np.concatenate([search.orders for search in searches])]
-    left = np.concatenate([search.orders for search in searches]) >= 0
+    remaining = np.concatenate([search.orders for search in searches]) >= 0
     # The rows of the pairs of the distinct groups of each order; -1 where there are no more.
     rows = np.full((len(orders), _STABLE_GROUPS), -1, dtype=np.intp)
     for index in range(_STABLE_GROUPS):
-        some = np.flatnonzero(left.any(axis=1))
-        rows[some, index] = pairs.rows(orders[some, left[some].argmax(axis=1)])
-        left[some] &= ~pairs.table[rows[some, index][:, None], orders[some]]
-    shares, start = [], 0
+        unfinished = np.flatnonzero(remaining.any(axis=1))
+        first = remaining[unfinished].argmax(axis=1)
+        rows[unfinished, index] = pairs.rows(orders[unfinished, first])
+        near = pairs.table[rows[unfinished, index][:, None], orders[unfinished]]
+        remaining[unfinished] &= ~near
+    shares = []
+    start = 0
     for search in searches:
         of_metric = rows[start : start + len(search.orders), :, None]
         wanted = pairs.column_of[search.looked_for]
-        again = (of_metric >= 0) & pairs.table[of_metric, wanted]
-        shares.append(again.any(axis=1).mean(axis=0))
+        is_copy = (of_metric >= 0) & pairs.table[of_metric, wanted]
+        shares.append(is_copy.any(axis=1).mean(axis=0))
         start += len(search.orders)
     return shares
 
 
 class _PairsSeen:
-    """Which of some groups are near copies of each other, as far as it was asked for."""
+    """A table of which groups are near copies of each other, filled row by row when needed."""
 
     def __init__(self, copies: NearCopies, seen: NDArray[np.bool_]) -> None:
         self._copies = copies
@@ -214,12 +222,12 @@ class _PairsSeen:
 
 def _shares_found_apart(copies: NearCopies, search: _SampledOrders) -> Floats:
     """Return the shares of a metric whose samples have many groups in front."""
-    found = np.zeros(len(search.looked_for))
+    times_found = np.zeros(len(search.looked_for))
     for order in search.orders:
         front = order[order >= 0][:_IN_FRONT]
-        again = front[_first_distinct(np.arange(len(front)), copies(front, front))]
-        found += copies(search.looked_for, again).any(axis=1)
-    return found / len(search.orders)
+        distinct = front[_first_distinct(np.arange(len(front)), copies(front, front))]
+        times_found += copies(search.looked_for, distinct).any(axis=1)
+    return times_found / len(search.orders)
 
 
 def _first_distinct(order: NDArray[np.intp], are_near: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -233,7 +241,7 @@ def _first_distinct(order: NDArray[np.intp], are_near: NDArray[np.bool_]) -> NDA
 
 @dataclass(frozen=True, kw_only=True)
 class _MovedValues:
-    """Values of groups and what random quantities do to them."""
+    """Values of groups, and the effects of random quantities on them."""
 
     value: Singles  # Shape (groups,).
     effects: Singles  # What a unit of each quantity does, shape (q, groups).
@@ -254,13 +262,16 @@ class _MovedValues:
         return moved
 
     def moved_by_others(self, drawn: Singles, sums: Singles, wholes: Wholes) -> Singles:
-        """Return the same with sums of all rows, drawn by cell, less those of some groups."""
+        """Return the values moved by the rows outside groups; `sums` are those inside.
+
+        Shapes: `drawn` (q, samples, cells), `sums` (q, samples, groups); result (samples, groups).
+        """
         moved: Singles = self.value + wholes.effects(drawn, self.effects)
         moved -= contracted(self.effects, sums)
         return moved
 
     def moved_alike(self, everything: Singles) -> Singles:
-        """Return the same with sums (q, samples) that are those of every group."""
+        """Return the values moved by sums (q, samples), the same for every group."""
         moved: Singles = self.value + np.einsum("qs,qg->sg", everything, self.effects)
         return moved
 
@@ -295,14 +306,17 @@ class _MovedGroups:
         wholes: Wholes,
     ) -> _MovedGroups:
         """Return the groups of a metric, which is the noise's metric at a place."""
-        compared, index = found.compared, None
+        compared = found.compared
+        index = None
         if compared.chosen:
             references = found.reference_group[groups]
-            # Of groups that are not judged nothing is asked, whatever they are compared with.
+            # The index of groups that are not judged is never used.
             index = np.minimum(np.searchsorted(groups, references), len(groups) - 1)
-        inside, outside = compared.inside.take(groups), compared.outside.take(groups)
+        inside = compared.inside.take(groups)
+        outside = compared.outside.take(groups)
         error = _standard_errors(inside, outside, compared.measure)
-        top, bottom = noise.numerators[place], noise.denominators[place]
+        top = noise.numerators[place]
+        bottom = noise.denominators[place]
         return cls(
             groups=groups,
             judged=compared.judged[groups],
@@ -351,7 +365,8 @@ class _MovedGroups:
 
 def _standard_errors(inside: Sides, outside: Sides, measure: Measure) -> Floats:
     """Return the standard errors of the effects."""
-    first, second = value_variance(inside), value_variance(outside)
+    first = value_variance(inside)
+    second = value_variance(outside)
     if measure == "ratio":
         first = first / np.maximum(inside.value, 1e-12) ** 2
         second = second / np.maximum(outside.value, 1e-12) ** 2
@@ -359,7 +374,7 @@ def _standard_errors(inside: Sides, outside: Sides, measure: Measure) -> Floats:
 
 
 def _share_of_others(compared: Compared, inside: Sides) -> Floats:
-    """Return by how much a difference from all rows is less than that from the others."""
+    """Return the ratio of the difference from all rows to that from the others, (groups,)."""
     if compared.whole is None or compared.measure == "ratio":
         return np.ones(len(inside.counted))
     others: Floats = 1 - inside.denominator / compared.whole.denominator[0]
@@ -367,10 +382,10 @@ def _share_of_others(compared: Compared, inside: Sides) -> Floats:
 
 
 def _largest(bounds: Singles) -> NDArray[np.intp]:
-    """Return where the largest numbers of each row are, the largest first."""
+    """Return the places of the largest numbers of each row, the largest first, (samples, first)."""
     if bounds.shape[1] > _LOOKED_AT:
-        some = np.argpartition(-bounds, _LOOKED_AT, axis=1)[:, :_LOOKED_AT]
+        candidates = np.argpartition(-bounds, _LOOKED_AT, axis=1)[:, :_LOOKED_AT]
     else:
-        some = np.broadcast_to(np.arange(bounds.shape[1]), bounds.shape)
-    order = np.argsort(-np.take_along_axis(bounds, some, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(some, order, axis=1)
+        candidates = np.broadcast_to(np.arange(bounds.shape[1]), bounds.shape)
+    order = np.argsort(-np.take_along_axis(bounds, candidates, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(candidates, order, axis=1)

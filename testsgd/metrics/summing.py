@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 # What the columns of sums are called; no user's column is called so.
-_KIND, _SUM = "testsgd_kind", "testsgd_sum"
+_KIND = "testsgd_kind"
+_SUM = "testsgd_sum"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +124,8 @@ def kind_of_rows(rows: Any, *, predictions: str, label: str | None = None) -> Pr
     if pd.isna(found["least"]):
         # There are no rows; what counts them says so.
         return "decisions"
-    least, most = float(found["least"]), float(found["most"])
+    least = float(found["least"])
+    most = float(found["most"])
     check_finite(bool(np.isfinite([least, most]).all()), where=where)
     if found.get("decimals", 0):
         return kind_of_decimals(least, most, decimal_labels=bool(found.get("decimal_labels", 0)))
@@ -148,7 +150,7 @@ def sum_rows(
     threshold: float | None = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> SummedRows:
-    """Sum what scores or numbers add to metrics, in the engine that has them.
+    """Return the sums of metrics of scores or numbers, made by the engine that has the rows.
 
     Parameters
     ----------
@@ -254,18 +256,19 @@ def _truth_of(
     """Return the true labels, and which of them are favourable if they are classes."""
     import narwhals as nw
 
-    known, dtype = is_known(lazy, label), lazy.collect_schema()[label]
+    known = is_known(lazy, label)
+    dtype = lazy.collect_schema()[label]
     if kind == "scores":
-        said = nw.col(label)
+        true = nw.col(label)
         if dtype == nw.Decimal:
             # As a number it is written 1, not 1.00.
-            said = said.cast(nw.Float64)
+            true = true.cast(nw.Float64)
         present = lazy.filter(known)
-        different = sum_by(present, bins=[], keys={label: said}, sums=sums_of_weights(None))[label]
+        different = sum_by(present, bins=[], keys={label: true}, sums=sums_of_weights(None))[label]
         names = favourable_labels(different, favourable)
         # An engine compares with its own values, not with their texts.
         chosen = [value for value in different.tolist() if category_text(value) in names]
-        favoured = functools.reduce(operator.or_, [said == value for value in chosen])
+        favoured = functools.reduce(operator.or_, [true == value for value in chosen])
         return _Truth(known=known, favoured=favoured, value=flag(known & favoured)), names
     if not (dtype.is_numeric() or dtype == nw.Boolean):
         raise no_true_numbers(f"column {label!r}")

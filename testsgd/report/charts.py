@@ -156,7 +156,7 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A point of one kind of several, told apart by their shapes; refused ones are soft."""
+    """A point whose shape shows its kind; refused ones are soft."""
 
     x: float
     y: float
@@ -219,7 +219,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class RateBar:
-    """A rate as a bar from zero; `detail` is said behind the rate."""
+    """A rate as a bar from zero; `detail` is written behind the rate."""
 
     label: str
     rate: float | None
@@ -281,7 +281,8 @@ def stairs(
 
     Of each value it is given where it begins across, ascending, and how high it is.
     """
-    corners, height = [(values[0][0], ground)], values[0][1]
+    corners = [(values[0][0], ground)]
+    height = values[0][1]
     for across, upwards in values:
         corners += [(across, height), (across, upwards)]
         height = upwards

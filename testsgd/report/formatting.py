@@ -101,7 +101,7 @@ def moment(text: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Cut a long text at a word, and say so with an ellipsis."""
+    """Return a long text cut at a word, with an ellipsis."""
     if len(text) <= limit:
         return text
     cut = text[:limit]

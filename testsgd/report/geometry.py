@@ -16,7 +16,9 @@ _BESIDE = 1.17
 # Shades of tiles.
 _LEVELS = 5
 # The size of a plane on a phone, in pixels, where room is scarcest, and the room right of it.
-_WIDTH, _HEIGHT, _BEYOND = 280.0, 320.0, 20
+_WIDTH = 280.0
+_HEIGHT = 320.0
+_BEYOND = 20
 
 
 class Label(NamedTuple):
@@ -41,31 +43,35 @@ _LABELS = (
 
 
 def placed_highlights(chart: Plane) -> list[tuple[Highlight, float, float, Label | None]]:
-    """Place what is singled out, the first above all others.
+    """Return the highlights with their places in per cent and their labels, the first one last.
 
-    Its label covers no mark and no other label; where there is no room, there is none.
+    A label covers no mark and no other label; where there is no room, there is none.
     """
     places = [
         (chart.across.place(point.x), chart.upwards.from_top(point.y)) for point in chart.highlights
     ]
     centres = [(x * _WIDTH / 100, y * _HEIGHT / 100) for x, y in places]
-    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in centres]
+    occupied = [(x - 6, y - 6, x + 6, y + 6) for x, y in centres]
     drawn = []
     for point, place, (x, y) in zip(chart.highlights, places, centres, strict=True):
-        length, chosen = 8 * len(point.label), None
+        length = 8 * len(point.label)
+        chosen = None
         for label in _LABELS:
-            start, base = x + label.dx - label.left * length, y + label.dy
-            end, top, bottom = start + length, base - 10, base + 1
+            start = x + label.dx - label.left * length
+            end = start + length
+            base = y + label.dy
+            top = base - 10
+            bottom = base + 1
             # Left of the plane stand the numbers of the axis; what is right of it may be cut off.
             if (
                 start >= 0
                 and end <= _WIDTH + _BEYOND
                 and not any(
                     start < right and left < end and top < low and high < bottom
-                    for left, high, right, low in taken
+                    for left, high, right, low in occupied
                 )
             ):
-                taken.append((start, top, end, bottom))
+                occupied.append((start, top, end, bottom))
                 chosen = label
                 break
         drawn.append((point, *place, chosen if point.label else None))
@@ -74,7 +80,9 @@ def placed_highlights(chart: Plane) -> list[tuple[Highlight, float, float, Label
 
 def outline(points: Iterable[tuple[float, float | None]], chart: Plane) -> str:
     """Return the path of a line through points, with gaps where there is no value."""
-    scale, path, drawn = chart.upwards, "", False
+    scale = chart.upwards
+    path = ""
+    drawn = False
     for across, upwards in points:
         if upwards is not None:
             # Beyond the scale it is cut off at the edge.
@@ -113,7 +121,7 @@ def names_beside(chart: Plane) -> list[tuple[str, float, str]]:
     distance = 100 * _BESIDE / chart.height
     for index in range(1, len(heights)):
         heights[index] = max(heights[index], heights[index - 1] + distance)
-    # Who is moved below the lower edge moves the others upwards.
+    # A name that is moved below the lower edge moves the others upwards.
     lowest = 100.0
     for index in reversed(range(len(heights))):
         heights[index] = min(heights[index], lowest)

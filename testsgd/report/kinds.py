@@ -46,7 +46,7 @@ def result_classes() -> Iterator[type[DocumentResult[Any]]]:
 
 
 def read_result(source: str | Path) -> DocumentResult[Any]:
-    """Read a result back, of whatever kind, as its ``schema`` says.
+    """Return a saved result of any kind, which its ``schema`` names.
 
     Parameters
     ----------

@@ -68,13 +68,13 @@ def render_markdown(document: Document) -> str:
     *testsgd 1.0, 2026-03-01 09:05 UTC.*
     <BLANKLINE>
     """
-    told = [escape(sentence) for sentence in document.sentences]
+    sentences = [escape(sentence) for sentence in document.sentences]
     parts = [
         f"## {escape(document.heading or document.title)}",
         f"**{escape(document.headline)}**",
         f"{escape(document.status.text)}." if document.status and not document.heading else "",
         *_blocks(document.figures),
-        *(["\n".join(f"- {one}" for one in told)] if document.listed else told),
+        *(["\n".join(f"- {one}" for one in sentences)] if document.listed else sentences),
         *_blocks(document.opening),
     ]
     for section in document.sections:
@@ -127,6 +127,7 @@ def _blocks(blocks: Iterable[Block]) -> list[str]:
 
 
 def _block(block: Block) -> list[str]:
+    """Return a block as paragraphs of Markdown."""
     match block:
         case Heading():
             return [f"**{escape(block.text)}**"]
@@ -191,14 +192,16 @@ def _text(text: Text) -> str:
         plain = part if isinstance(part, str) else part.text
         line = " ".join(plain.split())
         written = f"**{_inside(line)}**" if isinstance(part, Strong) else escape(line)
-        before, after = " " * plain.startswith(" "), " " * plain.endswith(" ")
+        before = " " * plain.startswith(" ")
+        after = " " * plain.endswith(" ")
         parts.append(f"{before}{written}{after}")
     return "".join(parts)
 
 
 def _place(before: str, term: str, after: str) -> str:
     """Write a place in a text with the term in bold, which must stand as close as it stood."""
-    left, right = " " * before.endswith(" "), " " * after.startswith(" ")
+    left = " " * before.endswith(" ")
+    right = " " * after.startswith(" ")
     return f"{escape(before)}{left}**{escape(term)}**{right}{escape(after)}"
 
 

@@ -16,7 +16,7 @@ Summary = TypeVar("Summary")
 
 
 class Outcome(Protocol):
-    """What the verdict of every result says."""
+    """The verdict of any result: a headline and an exit code."""
 
     @property
     def headline(self) -> str:
@@ -124,7 +124,7 @@ class DocumentResult(ABC, Generic[Summary]):
 
 
 def read_source(source: str | Path) -> tuple[str, str]:
-    """Return the JSON text that is given, or in a file of that path; what errors call it."""
+    """Return JSON text, given or read from a file, and its name in error messages."""
     path = str(source)
     if isinstance(source, str) and path.lstrip().startswith("{"):
         return path, "result"

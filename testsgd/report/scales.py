@@ -68,7 +68,8 @@ def linear_scale(
 ) -> Scale:
     """Return a scale that covers two values, with at most `count` intervals between round ticks."""
     step = _round_step(max(high - low, 0.004), count)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
     last = max(last, first + 1)
     scale = Scale(first * step, last * step, ())
     ticks = tuple(
@@ -104,7 +105,8 @@ def duration_scale(first: float, last: float, *, count: int = 5) -> Scale:
         plain = Scale(first, last, (), logarithmic=True)
         times = _decades(first, last)
     else:
-        plain, covered = Scale(0.0, last, ()), linear_scale(0.0, last, count=count)
+        plain = Scale(0.0, last, ())
+        covered = linear_scale(0.0, last, count=count)
         step = covered.high / (len(covered.ticks) - 1)
         times = [step * index for index in range(len(covered.ticks)) if step * index <= last]
     return replace(plain, ticks=tuple(Tick(plain.place(time), f"{time:g} s") for time in times))

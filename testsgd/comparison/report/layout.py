@@ -54,11 +54,10 @@ _ABOUT_AUDIT = (
 
 def comparison_notes(summary: ComparisonSummary) -> tuple[Note, ...]:
     """Explain the numbers of a comparison, in the order in which a reader needs them."""
-    label, settings = summary.data.label.favourable, summary.settings
-    near, copies = (
-        verdict.similarity(settings.matching_similarity),
-        verdict.similarity(settings.duplicate_similarity),
-    )
+    label = summary.data.label.favourable
+    settings = summary.settings
+    near = verdict.similarity(settings.matching_similarity)
+    copies = verdict.similarity(settings.duplicate_similarity)
     return (
         Note(
             "One yardstick",
@@ -119,7 +118,8 @@ def comparison_notes(summary: ComparisonSummary) -> tuple[Note, ...]:
 
 def comparison_particulars(summary: ComparisonSummary) -> tuple[Facts, ...]:
     """List the particulars of the data, the model, the settings and the run."""
-    words, chosen = words_for(summary.data.kind), summary.settings
+    words = words_for(summary.data.kind)
+    chosen = summary.settings
     limit = "none" if chosen.time_limit is None else seconds(chosen.time_limit)
     return (
         data_facts(summary.data, words),
@@ -165,7 +165,8 @@ _LOWER = "the group with the lower rate"
 
 def comparison_layout(summary: ComparisonSummary) -> Document:
     """Lay a comparison out as a report; nothing is computed again."""
-    data, label = summary.data, summary.data.label
+    data = summary.data
+    label = data.label
     others = words_for(data.kind).others
     meaning = f", that is, {label.meaning}" if label.meaning else ""
     about = (
@@ -206,6 +207,7 @@ def comparison_layout(summary: ComparisonSummary) -> Document:
 
 
 def _all_methods(summary: ComparisonSummary) -> tuple[Block, ...]:
+    """Return the table of all methods, each with its best finding."""
     about = (
         "Below each method is its best finding by its own measure. Difference and share of rows "
         "are those of this group, by the model's decisions on the rows as they are."
@@ -226,6 +228,7 @@ def _all_methods(summary: ComparisonSummary) -> tuple[Block, ...]:
 
 
 def _method_row(method: MethodSummary) -> Row:
+    """Return a method's row in the table of all methods."""
     if not method.available:
         return Row((method.title, "not run", *[NOTHING] * 7), about=method.note)
     best = method.findings[0] if method.findings else None
@@ -345,14 +348,15 @@ def _also(method: MethodSummary, other: MethodSummary, near: float) -> str:
 
 def _method(method: MethodSummary) -> Article:
     """Lay out what a method found: its first findings, each measured as all are."""
-    table, blocks = _findings(method), list[Block]()
+    table = _findings(method)
+    blocks: list[Block] = []
     if method.available and method.measure:
         blocks.append(Paragraph(sentence(method.measure)))
     if method.note:
         blocks.append(Paragraph(sentence(method.note), "soft"))
     facts: tuple[Text, ...] = (
         *verdict.change_sentences(method),
-        *((Strong(f"{name}."), f" {told}") for name, told in verdict.figure_sentences(method)),
+        *((Strong(f"{name}."), f" {text}") for name, text in verdict.figure_sentences(method)),
     )
     left = method.distinct - len(method.findings)
     if table.rows:
@@ -375,6 +379,7 @@ def _method(method: MethodSummary) -> Article:
 
 
 def _findings(method: MethodSummary) -> Table:
+    """Return the table of a method's first findings."""
     own = method.method == verdict.AUDIT
     columns = (
         Column("", "number"),

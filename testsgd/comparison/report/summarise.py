@@ -15,8 +15,9 @@ _METHODS_PACKAGES = ("divexplorer", "sliceline", "aif360")
 
 
 def summarise_comparison(comparison: Comparison) -> ComparisonSummary:
-    """Write what was compared as one document."""
-    audit, data = comparison.audit, data_summary(comparison.audit)
+    """Return a comparison as one document, with its verdict in words."""
+    audit = comparison.audit
+    data = data_summary(audit)
     settings = ComparisonSettings.of(
         comparison,
         audit.parameters,

@@ -55,7 +55,7 @@ def figure_value(figure: FigureSummary) -> str:
 
 
 def figure_sentences(method: MethodSummary) -> tuple[tuple[str, str], ...]:
-    """Write a method's figures: each its name with the value, and what it says."""
+    """Return a method's figures: for each its name with the value, and its meaning."""
     return tuple(
         (f"{capital(figure.name)}: {figure_value(figure)}", sentence(figure.meaning))
         for figure in method.figures
@@ -110,7 +110,7 @@ def comparison_verdict(
             *_widest(methods, settings),
             *_missed(methods),
             # The first of what methods found that look at people, not at groups.
-            *(said for method in methods for said in change_sentences(method)[:1]),
+            *(text for method in methods for text in change_sentences(method)[:1]),
             *_speed(methods),
             *([f"Not run here: {series(missing)}; why is said below."] if missing else ()),
         ],
@@ -118,6 +118,7 @@ def comparison_verdict(
 
 
 def _headline(methods: Sequence[MethodSummary]) -> str:
+    """Write how many findings only the audit or only another method has."""
     audit = next(method for method in methods if method.method == AUDIT)
     others = [method for method in methods if method.method != AUDIT and method.compared]
     if not others and not audit.findings:
@@ -135,8 +136,8 @@ def _headline(methods: Sequence[MethodSummary]) -> str:
     first = f"first group{'' if audit.compared == 1 else 's'} of the audit"
     if not audit.compared:
         return f"The audit found no group; {_alone(missing, listed, rest)}."
-    said = _alone(audit.only, audit.compared, first)
-    return f"{said[:1].upper()}{said[1:]}; {_alone(missing, listed, rest)}."
+    of_audit = _alone(audit.only, audit.compared, first)
+    return f"{of_audit[:1].upper()}{of_audit[1:]}; {_alone(missing, listed, rest)}."
 
 
 def _alone(alone: int, listed: int, things: str) -> str:
@@ -154,6 +155,7 @@ def _alone(alone: int, listed: int, things: str) -> str:
 def _first_group(
     methods: Sequence[MethodSummary], settings: ComparisonSettings, label: str
 ) -> list[str]:
+    """Write the rate of the audit's first group, and the interval of its difference."""
     audit = methods[0]
     if not audit.findings:
         return ["The audit found no group that it could judge."]
@@ -210,7 +212,7 @@ def _widest(methods: Sequence[MethodSummary], settings: ComparisonSettings) -> l
 
 
 def _missed(methods: Sequence[MethodSummary]) -> list[str]:
-    """Write of other methods' findings how many the audit has too, whatever their rank."""
+    """Write how many of the other methods' findings are among all groups of the audit."""
     found = [
         finding.in_audit.similarity
         for method in methods
@@ -230,7 +232,8 @@ def _missed(methods: Sequence[MethodSummary]) -> list[str]:
 def _speed(methods: Sequence[MethodSummary]) -> list[str]:
     """Compare the speed of the audit's search with that of the other search of all groups."""
     known = {method.method: method for method in methods}
-    audit, other = known[AUDIT], known.get("divexplorer")
+    audit = known[AUDIT]
+    other = known.get("divexplorer")
     if other is None or not other.groups_per_second or not audit.groups_per_second:
         return []
     factor = audit.groups_per_second / other.groups_per_second
@@ -242,5 +245,6 @@ def _speed(methods: Sequence[MethodSummary]) -> list[str]:
 
 
 def _work(method: MethodSummary) -> str:
-    groups, each_second = method.groups or 0, method.groups_per_second or 1.0
-    return f"{plural(groups, 'group')} in {groups / each_second:.2g} s"
+    groups = method.groups or 0
+    groups_per_second = method.groups_per_second or 1.0
+    return f"{plural(groups, 'group')} in {groups / groups_per_second:.2g} s"

@@ -74,9 +74,9 @@ def _key_figures(summary: GenerativeSummary) -> tuple[KeyFigure, ...]:
     figures = []
     if asked:
         kept = sum(sequence.standing == "kept" for sequence in asked)
-        standing = _STANDINGS.get(summary.verdict.status, "")
+        tone = _STANDINGS.get(summary.verdict.status, "")
         about = f"of {plural(len(asked), 'requirement')}"
-        figures.append(KeyFigure("Kept", count(kept), (about,), standing))
+        figures.append(KeyFigure("Kept", count(kept), (about,), tone))
     values = [
         (value, sequence) for sequence in sequences for value in sequence.values if sequence.related
     ]
@@ -278,7 +278,7 @@ def _ends(low: float, high: float) -> str:
 
 
 def _coverage(coverage: CoverageSummary | None) -> tuple[blocks.Block, ...]:
-    """Say which combinations appear, draw the curve, and list what is missing."""
+    """Write which combinations appear, draw the curve, and list those that are missing."""
     if coverage is None or not coverage.combinations:
         return ()
     appear = f"{count(coverage.covered)} of {count(coverage.combinations)} combinations"
@@ -317,7 +317,7 @@ def _particulars(summary: GenerativeSummary) -> tuple[blocks.Facts, ...]:
         (name.replace("_", " "), series(values)) for name, values in settings.groupings.items()
     )
     by = "by the words of prompts" if settings.neutrality == "terms" else "not looked at"
-    made = (
+    facts = (
         ("Name", summary.name),
         ("Confidence of intervals", share(settings.confidence)),
         ("Neutral prompts", by if summary.prompts_known else "prompts are not known"),
@@ -325,4 +325,4 @@ def _particulars(summary: GenerativeSummary) -> tuple[blocks.Facts, ...]:
         ("Specification (sha256)", summary.digest),
         *version_facts(summary),
     )
-    return blocks.Facts("Values of each grouping", groupings), blocks.Facts("Assessment", made)
+    return blocks.Facts("Values of each grouping", groupings), blocks.Facts("Assessment", facts)

@@ -36,11 +36,27 @@ def summarise_assessment(
     keep_sequence: bool = True,
     pictures: Sequence[Picture | None] = (),
 ) -> GenerativeSummary:
-    """Write an assessment as one document.
+    """Return an assessment as one document, with its verdict in words.
 
-    `before`: the sequences of an earlier assessment, which the report shows beside these.
-    `keep_sequence`: whether the values of single outputs are in the document.
-    `pictures`: the picture of each output, or None; empty if none is shown.
+    Reports and ``result.json`` are rendered from the document; it holds the values of the last
+    1,000 related outputs of each requirement, and pictures of the first 24 at most.
+
+    Parameters
+    ----------
+    outcome : AssessmentOutcome
+        What :func:`testsgd.generative.assess` found.
+    specification : GenerativeSpecification
+        The specification that the outputs were assessed by.
+    before : sequence of SequenceSummary
+        The sequences of an earlier assessment, which the report shows beside these.
+    keep_sequence : bool
+        Whether the values of single outputs are in the document.
+    pictures : sequence of Picture or None
+        The picture of each output, or None; empty if none is shown.
+
+    Returns
+    -------
+    GenerativeSummary
     """
     settings = documents.GenerativeSettings(
         confidence=specification.confidence,
@@ -77,7 +93,7 @@ def summarise_assessment(
 def _all_pictures(
     sequences: Sequence[SequenceOutcome], pictures: Sequence[Picture | None]
 ) -> list[list[documents.PictureSummary]]:
-    """Return the pictures of each requirement; each has an equal part of the room there is."""
+    """Return the pictures of each requirement; the letters allowed are shared out equally."""
     shown = sum(sequence.scope == "all" for sequence in sequences)
     room = MOST_LETTERS // max(shown, 1)
     return [
@@ -109,6 +125,7 @@ def _pictures(
 def _sequence(
     sequence: SequenceOutcome, *, most: int, pictures: list[documents.PictureSummary]
 ) -> documents.SequenceSummary:
+    """Describe one requirement; its last `most` values are negative where they were asked for."""
     requirement = sequence.requirement
     signs = np.where(sequence.asked, -1, 1)
     signed = sequence.labels * signs

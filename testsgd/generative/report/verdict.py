@@ -27,11 +27,20 @@ _NAMED = 4
 
 
 def generative_verdict(summary: GenerativeSummary) -> GenerativeVerdict:
-    """Return whether every value came, and came again, as was asked for.
+    """Return the verdict: whether every value appeared as often as its requirement asks.
 
     The exit code is 1 if a requirement is broken, 3 if one has too few outputs to be judged or no
-    output at all, 0 otherwise. The verdict is about all outputs, whatever their prompts; what holds
-    for neutral prompts alone is said beside it.
+    output at all, 0 otherwise. The verdict is about the outputs of all prompts; what holds for
+    neutral prompts alone is one of its sentences.
+
+    Parameters
+    ----------
+    summary : GenerativeSummary
+        An assessment; its own verdict is not read, and may be missing.
+
+    Returns
+    -------
+    GenerativeVerdict
     """
     judged = [sequence for sequence in summary.sequences if sequence.scope == "all"]
     broken = [sequence for sequence in judged if sequence.standing == "broken"]
@@ -68,6 +77,7 @@ def _headline(
     broken: list[SequenceSummary],
     undecided: list[SequenceSummary],
 ) -> str:
+    """Write the outcome in one sentence."""
     if status == "broken":
         verb = "is" if len(broken) == 1 else "are"
         most = f"{count(len(broken))} of {plural(len(judged), 'requirement')} {verb} broken: "
@@ -117,7 +127,8 @@ def shares_text(sequence: SequenceSummary) -> str:
     if not known:
         return "no related output"
     ordered = sorted(known, key=lambda value: -(value.share or 0.0))
-    most, least = ordered[0], ordered[-1]
+    most = ordered[0]
+    least = ordered[-1]
     related = plural(sequence.related, "related output")
     return f"{_share(most)} and {_share(least)} of {related}"
 

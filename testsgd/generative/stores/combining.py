@@ -15,7 +15,7 @@ Commit = Callable[[list[list[Change]]], list[list[Any] | Exception]]
 
 
 class _Forks:
-    """Counts the forks that led to this process; to ask the system who one is takes longer."""
+    """Counts the forks that led to this process, which is faster than to ask for its number."""
 
     count = 0
 
@@ -100,7 +100,8 @@ class Combiner:
     def _lead(self, own: _Pending) -> None:
         """Commit all that is in the queue, and let one of those that came meanwhile lead."""
         with self._lock:
-            batch, self._queue = self._queue, []
+            batch = self._queue
+            self._queue = []
         try:
             outcomes = self._commit([pending.changes for pending in batch])
             for pending, outcome in zip(batch, outcomes, strict=True):

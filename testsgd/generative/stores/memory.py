@@ -63,7 +63,8 @@ class MemoryStore:
         """End the store; what it kept is gone."""
         with self._lock:
             self._closed = True
-            self._texts, self._lines = {}, []
+            self._texts = {}
+            self._lines = []
 
     def _check_open(self) -> None:
         if self._closed:

@@ -284,7 +284,7 @@ def _is_lost(error: Any) -> bool:
 
 
 def _is_refused(message: str) -> bool:
-    """Return whether the server said no to who asks, which does not pass by itself.
+    """Return whether the server refused the user or the database, which trying again cannot mend.
 
     psycopg gives no code for what fails while it connects.
     """

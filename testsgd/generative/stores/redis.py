@@ -119,7 +119,7 @@ class RedisStore:
             raise self._error(error, unknown=False) from None
 
     def _prepare(self) -> None:
-        """Say whose names these are, or check it."""
+        """Mark the names as those of this format, or check that they are."""
         self._client.set(self._format, FORMAT, nx=True)
         self._check_format(self._client.mget([self._format])[0])
         for name, wanted in ((self._lines, "list"), (self._keys, "set")):

@@ -104,8 +104,9 @@ def metrics_layout(summary: MetricsSummary) -> Document:
 
 
 def _definition(summary: MetricsSummary) -> str:
-    measure, reference = summary.parameters.measure, summary.parameters.reference
-    compared = wording.reference_words(reference)
+    """Write what is compared, which decision is favourable, and whether rows have weights."""
+    measure = summary.parameters.measure
+    compared = wording.reference_words(summary.parameters.reference)
     how = "minus" if measure == "difference" else "over"
     label = summary.data.label.favourable
     decided = f" A decision is favourable if it is “{label}”." if label else ""
@@ -132,6 +133,7 @@ def _figures(summary: MetricsSummary) -> KeyFigures:
 
 
 def _all_metrics(summary: MetricsSummary) -> Table:
+    """Return the table of the first group of each metric."""
     measure = summary.parameters.measure
 
     def first(metric: MetricSummary) -> Cell:
@@ -175,7 +177,8 @@ def _all_metrics(summary: MetricsSummary) -> Table:
 
 def _metric(metric: MetricSummary, summary: MetricsSummary) -> Article:
     """Show one metric: a drawing of its distinct groups, and the ranking."""
-    key, title = f"metric-{metric.name}", metric.title
+    key = f"metric-{metric.name}"
+    title = metric.title
     if not metric.groups:
         fewest = plural(summary.parameters.min_rows, "row")
         about = f"No group and its reference have at least {fewest} that the metric counts."
@@ -243,6 +246,7 @@ def _drawing(metric: MetricSummary, summary: MetricsSummary) -> tuple[Block, ...
 
 
 def _ranking(metric: MetricSummary, summary: MetricsSummary) -> Table:
+    """Return the table of a metric's groups in the order of the ranking."""
     measure = summary.parameters.measure
     columns: list[Listed[ComparedGroup]] = [
         Listed("Rank", lambda group: str(group.rank)),
@@ -275,6 +279,7 @@ def _reference_cell(group: ComparedGroup, metric: MetricSummary) -> Cell:
 
 
 def _groups(summary: MetricsSummary) -> tuple[Block, ...]:
+    """Return the table of the first groups with all metrics beside each other."""
     measure = summary.parameters.measure
 
     def column(index: int, metric: MetricSummary) -> Listed[GroupByMetrics]:
@@ -312,6 +317,7 @@ def _unknown(summary: MetricsSummary) -> tuple[Block, ...]:
 
 
 def _particulars(summary: MetricsSummary) -> tuple[Block, ...]:
+    """List the particulars of the data, the predictions, the settings and the run."""
     parameters = summary.parameters
     guarantee = (
         "all groups and metrics at once"
@@ -366,6 +372,7 @@ def _particulars(summary: MetricsSummary) -> tuple[Block, ...]:
 
 
 def _model_facts(summary: MetricsSummary) -> tuple[Block, ...]:
+    """List the particulars of the model, if one was asked."""
     model = summary.model
     if model is None:
         return ()

@@ -34,14 +34,15 @@ def summarise_metrics(
     joint: Sequence[str],
     seconds: Mapping[str, float],
 ) -> document.MetricsSummary:
-    """Write what an audit of metrics found as one document.
+    """Return an audit of metrics as one document, with its verdict in words.
 
     `predictions`: the predictions; `joint`: the joint metrics asked for.
     """
     metrics = [_metric(findings, found) for found in findings.metrics]
     parameters = findings.parameters
-    rows, holdout = int(findings.cells.rows.sum()), findings.holdout
-    # Whom no group isolates is counted where groups were searched.
+    rows = int(findings.cells.rows.sum())
+    holdout = findings.holdout
+    # Rows that no group isolates are counted among those that were searched.
     searched = rows if holdout is None else holdout.searched
     parts: dict[str, Any] = {
         "parameters": parameters,
@@ -112,7 +113,8 @@ def _unjudged(found: MetricFindings) -> document.MetricUnjudged | None:
 
 def _largest_allowed(findings: MetricsFindings, found: MetricFindings) -> float | None:
     """Return the largest size that the interval of a judged group allows, if there is a gate."""
-    parameters, compared = findings.parameters, found.compared
+    parameters = findings.parameters
+    compared = found.compared
     has_gate = parameters.fail_above is not None or parameters.fail_below is not None
     if not has_gate or len(found.ranking) == 0:
         return None
@@ -127,7 +129,9 @@ def _group(
     rank: int,
     interval: NDArray[np.float64],
 ) -> document.ComparedGroup:
-    compared, rule_set = found.compared, findings.rule_sets.rule_set(group)
+    """Describe one group in a metric; `interval` are both ends of its effect, shape (2,)."""
+    compared = found.compared
+    rule_set = findings.rule_sets.rule_set(group)
     reference = int(found.reference_group[group])
     words = reference_words(findings.parameters.reference)
     low, high = map(float, interval)
@@ -154,9 +158,11 @@ def _group(
 
 
 def _explanation(explained: GroupExplanation | None) -> document.MetricExplanation | None:
+    """Describe what makes up the difference of a group."""
     if explained is None:
         return None
-    rules, alike = explained.rule_set.rules, explained.alike
+    rules = explained.rule_set.rules
+    alike = explained.alike
     return document.MetricExplanation(
         shapley_values=[
             document.AddedByRule(text=rule.text, value=value)

@@ -30,7 +30,7 @@ _STABLE = 0.5
 
 
 def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
-    """Write in words what was found; `summary` needs no verdict yet."""
+    """Return the verdict on an audit in words, with the exit code; `summary` needs none yet."""
     judged = [metric for metric in summary.metrics if metric.judged]
     finer = wording.largest_finer(summary)
     outcome: Outcome = "reported" if judged or finer else "not_enough_evidence"
@@ -141,7 +141,9 @@ def _joint_sentences(summary: MetricsSummary) -> list[str]:
 
 
 def _guarantee_sentence(summary: MetricsSummary) -> str:
-    parameters, metrics = summary.parameters, len(summary.metrics)
+    """Write for how many groups and metrics the intervals hold at once."""
+    parameters = summary.parameters
+    metrics = len(summary.metrics)
     groups = count(summary.groups_compared)
     if parameters.guarantee == "per-group":
         return (
@@ -167,7 +169,7 @@ def _holdout_sentences(summary: MetricsSummary) -> list[str]:
 
 
 def _stability_sentences(first: MetricSummary, summary: MetricsSummary) -> list[str]:
-    """Say if the group of the headline would often not be found again."""
+    """Return a sentence if the group of the headline comes back in few bootstrap samples."""
     group = wording.first_group(first)
     if group is None or group.stability is None or group.stability >= _STABLE:
         return []
@@ -220,7 +222,8 @@ def _gate_measures(summary: MetricsSummary) -> list[_OfMetric]:
 
 def _lacking_sentences(summary: MetricsSummary) -> list[str]:
     """Write why a strict audit concludes nothing; nothing if it may."""
-    unjudged, allowed = summary.unjudged, summary.parameters.max_unjudged
+    unjudged = summary.unjudged
+    allowed = summary.parameters.max_unjudged
     sentences = unjudged_share_sentences(unjudged.share, allowed, "rows")
     by_metric = [
         (metric.title.lower(), metric.unjudged)

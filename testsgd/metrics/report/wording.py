@@ -82,10 +82,11 @@ def compared_sentence(group: ComparedGroup, metric: MetricSummary, summary: Metr
     """Write a metric of a group beside that of its reference, without a full stop."""
     measure = summary.parameters.measure
     effect = effect_text(group.effect, metric, measure)
-    said = f"ratio {effect}" if measure == "ratio" else effect
+    effect_in_words = f"ratio {effect}" if measure == "ratio" else effect
     return (
         f"{metric.title}: {value_text(group.value, metric)} for {group.text}, "
-        f"{value_text(group.reference_value, metric)} for {group.reference} ({said})"
+        f"{value_text(group.reference_value, metric)} for {group.reference} "
+        f"({effect_in_words})"
     )
 
 
@@ -123,7 +124,8 @@ def finer_sentence(metric: MetricSummary, summary: MetricsSummary) -> str:
 
 def finer_cuts_sentences(summary: MetricsSummary, *, but: MetricSummary | None = None) -> list[str]:
     """Write what finer cuts show in each metric but one, and where nothing was looked for."""
-    sentences, lacking = [], dict[tuple[str, ...], list[str]]()
+    sentences: list[str] = []
+    lacking: dict[tuple[str, ...], list[str]] = {}
     for metric in summary.metrics:
         if metric.within_bins:
             lacking.setdefault(tuple(metric.within_bins), []).append(metric.title.lower())
