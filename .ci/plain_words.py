@@ -28,8 +28,37 @@ _PHRASES = re.compile(
     r"\b(?:told|said|whoever|whatever|somebody|everybody|nobody|so many|what came of|will do)\b",
     re.IGNORECASE,
 )
-# File below the package, and the word: what it means there.
-_ALLOWED: frozenset[tuple[str, str]] = frozenset()
+# Words that stay where they are, by the file below the package and the word: keys of documents that
+# are published, names that are exported, texts that users see, and times that are given as `now`.
+_ALLOWED = frozenset(
+    {
+        ("auditing/call.py", "everybody"),
+        ("auditing/predictions.py", "everybody"),
+        ("auditing/report/summary.py", "everybody"),
+        ("certification/search/regions.py", "everybody"),
+        ("cli/audit.py", "everybody"),
+        ("comparison/outcome.py", "whatever"),
+        ("data/schema.py", "somebody"),
+        ("fairness/property.py", "made"),
+        ("generative/outcome.py", "standing"),
+        ("generative/report/summary.py", "standing"),
+        ("generative/sequence_state.py", "now"),
+        ("generative/tickets.py", "again"),
+        ("mitigation/outcome.py", "standing"),
+        ("mitigation/search.py", "taken"),
+        ("monitoring/report/layout.py", "standing"),
+        ("monitoring/report/summary.py", "standing"),
+        ("monitoring/running/monitor.py", "said"),
+        ("monitoring/running/status_summary.py", "standing"),
+        ("monitoring/specification/parts.py", "nobody"),
+        ("monitoring/specification/parts.py", "whoever"),
+        ("monitoring/trials/timeline.py", "now"),
+        ("monitoring/trials/timeline.py", "said"),
+        ("monitoring/trials/trial_assembler.py", "said"),
+        ("report/blocks.py", "standing"),
+        ("report/documents.py", "again"),
+    }
+)
 _WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
