@@ -25,7 +25,7 @@ from testsgd.sampling import BATCH_ROWS
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """A model and the rows on which the methods are compared."""
+    """A model and the rows on which the methods are compared; see :func:`subject_of`."""
 
     table: Table  # The rows.
     model: Model  # The black box.
@@ -39,12 +39,12 @@ class Subject:
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The cells of each sensitive feature."""
+        """The sensitive features, each with its cells."""
         return self.contingency.axes
 
     @property
     def min_count(self) -> int:
-        """Fewest rows of a frequent group, as the audit counts them."""
+        """Fewest rows of a frequent group: `theta` of all rows, rounded up, and at least 1."""
         return max(1, math.ceil(self.theta * len(self.table) - 1e-9))
 
 
@@ -57,7 +57,7 @@ def subject_of(
     bins: int | None = None,
     seed: int = 0,
 ) -> Subject:
-    """Lay out the sensitive features and ask the model about every row once.
+    """Return a model and rows as methods take them; the model is asked about every row once.
 
     Parameters
     ----------
@@ -73,6 +73,7 @@ def subject_of(
     Returns
     -------
     Subject
+        With the sensitive cells of the rows and the model's decisions.
 
     Raises
     ------
@@ -104,7 +105,7 @@ def subject_of(
 
 
 def decide_frame(model: Model, frame: pd.DataFrame) -> NDArray[np.bool_]:
-    """Ask a model in batches which rows of a data frame get the favourable label."""
+    """Return which rows of a data frame get the favourable label, shape (n,), asked in batches."""
     decisions = np.zeros(len(frame), dtype=bool)
     for start in range(0, len(frame), BATCH_ROWS):
         rows = slice(start, start + BATCH_ROWS)
@@ -118,7 +119,7 @@ MOST_FINDINGS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineFinding:
-    """One thing that a method found."""
+    """One finding of a method: a group of rows, a pair of groups, or a feature."""
 
     text: str  # The group in words.
     value: float  # The method's own measure of it.
@@ -141,7 +142,7 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineResult:
-    """What a method found."""
+    """The result of a method: its findings, best first, with what it took."""
 
     method: str  # Its short name.
     title: str  # Its name.
@@ -184,12 +185,24 @@ class Baseline(Protocol):
         ...
 
     def is_finding(self, subject: Subject, result: BaselineResult) -> bool:
-        """Return whether its users would take any of its results for a finding."""
+        """Return whether the method's users would take any of its results for a finding.
+
+        Parameters
+        ----------
+        subject : Subject
+            The rows and the model.
+        result : BaselineResult
+            What the method found on them.
+
+        Returns
+        -------
+        bool
+        """
         return any(finding.value > 0 for finding in result.findings)
 
 
 class Deadline:
-    """A stop watch with a limit in seconds; None for no limit.
+    """A stop watch with a limit in seconds, or without a limit if it is None.
 
     Examples
     --------
@@ -213,7 +226,16 @@ class Deadline:
 
 
 def check_time_limit(time_limit: Any) -> float | None:
-    """Check the seconds that a method may take; None for as long as it takes.
+    """Return the seconds that a method may take, after a check.
+
+    Parameters
+    ----------
+    time_limit : float, optional
+        The seconds; None for as long as it takes.
+
+    Returns
+    -------
+    float or None
 
     Raises
     ------
@@ -247,9 +269,9 @@ class PackageError(TestSGDError):
 
 @contextmanager
 def package_calls(package: str, *, purpose: str) -> Iterator[None]:
-    """Tell the errors of an optional package from those of our own code.
+    """Raise the errors of an optional package in a block as errors of this package.
 
-    Raised are a MissingExtraError if it cannot be imported, a PackageError for anything else.
+    These are a MissingExtraError if it cannot be imported and a PackageError for anything else.
     Nothing but imports from the package and calls of it belong into the block.
 
     Examples
@@ -266,9 +288,9 @@ def package_calls(package: str, *, purpose: str) -> Iterator[None]:
         raise MissingExtraError(package, extra=package, purpose=purpose) from error
     except Exception as error:
         lines = str(error).strip().splitlines()
-        told = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+        description = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
         raise PackageError(
-            f"{package} {_version(package)} failed with {told}",
+            f"{package} {_version(package)} failed with {description}",
             where=purpose,
             remedy=f"try another version of {package}, or leave this method out",
             package=package,
@@ -296,11 +318,34 @@ class ShippedBaseline(Baseline):
             return self._result(note=str(error), available=False)
 
     @abstractmethod
-    def _run(self, subject: Subject, deadline: Deadline) -> BaselineResult: ...
+    def _run(self, subject: Subject, deadline: Deadline) -> BaselineResult:
+        """Run the method; errors of its package may be raised."""
 
-    def _result(self, **found: Any) -> BaselineResult:
-        """Return what was found as a result of this method."""
-        return BaselineResult(method=self.method, title=self.title, measure=self.measure, **found)
+    def _result(
+        self,
+        *,
+        findings: tuple[BaselineFinding, ...] = (),
+        figures: tuple[Figure, ...] = (),
+        groups: int | None = None,
+        queries: int = 0,
+        seconds: float = 0.0,
+        note: str = "",
+        available: bool = True,
+    ) -> BaselineResult:
+        """Return a result of this method; the arguments are fields of :class:`BaselineResult`."""
+        return BaselineResult(
+            method=self.method,
+            title=self.title,
+            measure=self.measure,
+            findings=findings,
+            figures=figures,
+            groups=groups,
+            queries=queries,
+            seconds=seconds,
+            note=note,
+            available=available,
+        )
 
     def _calls(self) -> AbstractContextManager[None]:
+        """Return the block within which the method's package is imported and called."""
         return package_calls(self.package, purpose=self.title)

@@ -101,7 +101,7 @@ class BiasScan(ShippedBaseline):
         )
 
     def _scan(self, scanner: Any, subject: Subject) -> tuple[dict[int, list[int]], float]:
-        """Scan in one direction; give the cells of each axis that is restricted, and the score."""
+        """Scan in one direction; return the cells of each restricted axis, and the score."""
         coordinates = subject.contingency.coordinates[subject.contingency.cell_of_row]
         frame = pd.DataFrame(
             {str(index): coordinates[:, index] for index in range(len(subject.axes))}
@@ -110,7 +110,7 @@ class BiasScan(ShippedBaseline):
         state = np.random.get_state()  # noqa: NPY002 - AIF360 draws from it
         try:
             with self._calls():
-                found, score = scanner.scan(
+                subset, score = scanner.scan(
                     frame,
                     pd.Series(np.full(len(frame), subject.decisions.mean())),
                     pd.Series(subject.decisions.astype(np.int64)),
@@ -120,7 +120,7 @@ class BiasScan(ShippedBaseline):
                 )
         finally:
             np.random.set_state(state)  # noqa: NPY002 - as it was
-        cells = {int(name): sorted(int(cell) for cell in values) for name, values in found.items()}
+        cells = {int(name): sorted(int(cell) for cell in values) for name, values in subset.items()}
         return {
             index: cells[index]
             for index in sorted(cells)
@@ -145,6 +145,7 @@ def text_of(axes: Sequence[Axis], cells: dict[int, list[int]]) -> str:
 
 
 def _axis_text(axis: Axis, cells: Sequence[int]) -> str:
+    """Write which values or intervals of an axis some of its cells are."""
     rules = [axis.cell_rule(cell) for cell in cells]
     values = [value for rule in rules if isinstance(rule, ValueRule) for value in rule.values]
     intervals = [rule for rule in rules if isinstance(rule, IntervalRule)]

@@ -18,7 +18,8 @@ from testsgd.rules import Axis, Contingency, IntervalAxis, RuleSet
 # More combinations than these are not all tried, only those that occur.
 MOST_COMBINATIONS = 5_000
 
-NOBODY = "no row has a value for every sensitive feature, so there is nothing to combine"
+# The note of a result where a missing value of every row leaves no combination.
+NO_COMBINATIONS = "no row has a value for every sensitive feature, so there is nothing to combine"
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Combinations:
         return tuple(len(cells) for cells in self.usable)
 
     def note(self) -> str:
-        """Return which combinations are tried, if not all."""
+        """Write which combinations are tried; nothing if all are."""
         if self.complete:
             return ""
         return (
@@ -56,7 +57,7 @@ class Combinations:
 def sensitive_combinations(
     contingency: Contingency, coding: RowCoding, *, most: int = MOST_COMBINATIONS
 ) -> Combinations:
-    """List all combinations of sensitive cells or, if too many, the most frequent that occur."""
+    """Return all combinations of sensitive cells or, if there are too many, the most frequent."""
     axes = contingency.axes
     usable = tuple(
         np.flatnonzero(~np.isnan(cell_values(axis, coding.feature_of(axis)))) for axis in axes

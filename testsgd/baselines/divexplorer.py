@@ -54,28 +54,40 @@ class DivExplorer(ShippedBaseline):
             from divexplorer import DivergenceExplorer
         frame = items_frame(subject)
         note = ""
-        found: list[tuple[Items, float]] = []
+        itemsets: list[tuple[Items, float]] = []
         if deadline.passed:
             note = "time was up before it began"
         elif _some_item_frequent(frame, subject.min_count):
             with self._calls():
                 patterns = _patterns(DivergenceExplorer, frame, subject.min_count)
-            found = _read(patterns, subject.max_features)
-            longer = len(patterns) - 1 - len(found)
+            itemsets = _read(patterns, subject.max_features)
+            longer = len(patterns) - 1 - len(itemsets)
             if longer:
                 note = f"{longer:,} itemsets of more than {subject.max_features} items left out"
-        best = sorted(found, key=lambda item: (-abs(item[1]), len(item[0]), item[0]))
+        best = sorted(itemsets, key=lambda item: (-abs(item[1]), len(item[0]), item[0]))
         return self._result(
             findings=tuple(
                 finding_of(subject, dict(items), value) for items, value in best[:MOST_FINDINGS]
             ),
-            groups=len(found),
+            groups=len(itemsets),
             seconds=deadline.seconds,
             note=note,
         )
 
     def is_finding(self, subject: Subject, result: BaselineResult) -> bool:
-        """Test each group against everybody."""
+        """Return whether a group's rate differs from that of all rows with a Welch's t above 1.96.
+
+        Parameters
+        ----------
+        subject : Subject
+            The rows and the model.
+        result : BaselineResult
+            What the method found on them.
+
+        Returns
+        -------
+        bool
+        """
         return any(
             divergence_t(subject.decisions, finding.rows) > 1.96
             for finding in result.findings
@@ -84,7 +96,7 @@ class DivExplorer(ShippedBaseline):
 
 
 def items_frame(subject: Subject) -> pd.DataFrame:
-    """Write the rows as DivExplorer takes them: a column a sensitive feature, and the decisions.
+    """Return the rows as DivExplorer takes them: a column a sensitive feature, and the decisions.
 
     Columns and values are the indices of the axes and of their cells. A cell over which there is no
     rule, such as the only bin of a number, is no item.
@@ -102,7 +114,7 @@ def items_frame(subject: Subject) -> pd.DataFrame:
 
 
 def _some_item_frequent(frame: pd.DataFrame, min_count: int) -> bool:
-    """Return whether there is an itemset at all; the tool does not expect that there is none."""
+    """Return whether any item is frequent; DivExplorer does not expect that none is."""
     items = [name for name in frame.columns if name != _OUTCOME]
     return any(int(frame[name].value_counts().max()) >= min_count for name in items)
 
@@ -110,7 +122,7 @@ def _some_item_frequent(frame: pd.DataFrame, min_count: int) -> bool:
 def _patterns(
     explorer: Any, frame: pd.DataFrame, min_count: int
 ) -> list[tuple[frozenset[str], float]]:
-    """Call DivExplorer; give the itemsets with their divergences."""
+    """Call DivExplorer; return the itemsets with their divergences."""
     with warnings.catch_warnings():
         # It calls pandas in ways that pandas will drop one day.
         warnings.filterwarnings("ignore", category=pd.errors.Pandas4Warning, module="divexplorer")
@@ -127,20 +139,22 @@ def _read(
     patterns: Iterable[tuple[frozenset[str], float]], longest: int
 ) -> list[tuple[Items, float]]:
     """Return the itemsets, without the empty one and those of too many items."""
-    found = []
+    kept = []
     for itemset, divergence in patterns:
         if 1 <= len(itemset) <= longest:
             pairs = (item.split("=") for item in itemset)
-            found.append(
+            kept.append(
                 (tuple(sorted((int(axis), int(cell)) for axis, cell in pairs)), float(divergence))
             )
-    return found
+    return kept
 
 
 def divergence_t(decisions: NDArray[np.bool_], group: NDArray[np.bool_]) -> float:
-    """Compute Welch's t of a group's rate against the rate of everybody, in size.
+    """Compute the size of Welch's t of a group's rate against the rate of all rows.
 
-    It is infinite where neither side varies and they differ.
+    It is |p - q| / sqrt(p (1 - p) / m + q (1 - q) / n), where p is the rate of the m rows of the
+    group and q that of all n rows. Shapes: `decisions`, `group` (n,). It is infinite where neither
+    side varies and they differ.
 
     Examples
     --------

@@ -42,11 +42,11 @@ _NAMED = 4
 class _Cut:
     """A threshold on the linear function, and the smaller of its two sides."""
 
-    above: bool
+    above: bool  # Whether it is the side above the threshold.
     threshold: float
-    rows: NDArray[np.bool_]
-    violation: float
-    difference: float
+    rows: NDArray[np.bool_]  # The rows of this side; shape (rows,).
+    violation: float  # The size of its rate less that of all rows, times its share of the rows.
+    difference: float  # The size of its rate less that of the other side.
 
 
 class GerryFair(ShippedBaseline):
@@ -102,14 +102,26 @@ class GerryFair(ShippedBaseline):
         )
 
     def is_finding(self, subject: Subject, result: BaselineResult) -> bool:
-        """Compare the violation with the default of its code."""
+        """Return whether the largest violation is above 0.01, the default of the authors' code.
+
+        Parameters
+        ----------
+        subject : Subject
+            The rows and the model.
+        result : BaselineResult
+            What the method found on them.
+
+        Returns
+        -------
+        bool
+        """
         return bool(result.findings) and result.findings[0].value > 0.01
 
 
 def sensitive_columns(
     table: Table, axes: Sequence[Axis]
 ) -> tuple[NDArray[np.float64], tuple[str, ...], tuple[slice, ...]]:
-    """Write the sensitive features as numbers, every column with mean 0.
+    """Return the sensitive features as numbers, every column with mean 0: (rows, columns).
 
     A categorical feature is a 0/1 column a value, less the value's share. A continuous one is in
     standard deviations from its mean, 0 where missing; where cells are missing, a 0/1 column says
@@ -142,10 +154,10 @@ def sensitive_columns(
 def regression_weights(
     columns: NDArray[np.float64], decisions: NDArray[np.bool_], parts: Sequence[slice] = ()
 ) -> NDArray[np.float64]:
-    """Fit the decisions by least squares to columns of mean 0, which may depend on one another.
+    """Fit decisions (n,) by least squares to columns (n, k) of mean 0; return the weights (k,).
 
-    `parts` are the columns of each categorical feature: only differences between their weights mean
-    something, so they are given with mean 0 over the rows.
+    The columns may depend on one another. `parts` are those of each categorical feature: only
+    differences between their weights mean something, so they are given with mean 0 over the rows.
 
     Examples
     --------
@@ -164,7 +176,7 @@ def regression_weights(
 
 
 def _own_cut(sums: NDArray[np.float64], decisions: NDArray[np.bool_]) -> _Cut | None:
-    """Cut where the regression does, in both directions: who lies on the line is in no group."""
+    """Return the better cut at the regression's threshold; rows on the line are in no group."""
     above = _cut_at(sums, decisions, 0.0)
     below = _cut_at(sums, decisions, -0.5 * 10.0**-_DIGITS)
     cuts = [cut for cut in (above, below) if cut is not None]
@@ -174,7 +186,11 @@ def _own_cut(sums: NDArray[np.float64], decisions: NDArray[np.bool_]) -> _Cut | 
 def _best_cuts(
     sums: NDArray[np.float64], decisions: NDArray[np.bool_], *, least: int
 ) -> list[_Cut | None]:
-    """Try every threshold with enough rows on both sides; the best by violation, by difference."""
+    """Return the cuts of the largest violation and of the largest difference, of all thresholds.
+
+    Both sides have at least `least` rows; if no threshold has them there is no cut. Shapes: `sums`
+    and `decisions` (n,). One sort and cumulative sums do for all thresholds.
+    """
     order = np.argsort(sums, kind="stable")
     ordered = sums[order]
     # A threshold lies between two different sums; `below` counts the rows before it.
@@ -228,23 +244,23 @@ def _in_words(
     # On the lower side the signs are turned: a positive weight always leads into the group.
     sign = 1 if cut.above else -1
     listed = ", ".join(f"{names[index]} ({sign * weights[index]:+.2g})" for index in heaviest)
-    left = int((moves > 1e-9).sum()) - len(heaviest)
-    more = f" and {left} more" if left else ""
+    unnamed = int((moves > 1e-9).sum()) - len(heaviest)
+    more = f" and {unnamed} more" if unnamed else ""
     bound = f"above {cut.threshold:.3g}" if cut.above else f"of at least {-cut.threshold:.3g}"
     return f"weighted sum {bound}; heaviest weights: {listed}{more}"
 
 
 def _figures(own: _Cut | None, chosen: Sequence[_Cut]) -> tuple[Figure, ...]:
     """Return the figures of the regression's own threshold and of the best thresholds."""
-    figures: list[tuple[str, float, str]] = []
+    figures: list[Figure] = []
     if own is not None:
         figures += [
-            (
+            Figure(
                 "violation of the regression's group",
                 own.violation,
                 "The violation at the regression's own threshold, as the published auditor has it.",
             ),
-            (
+            Figure(
                 "difference of the regression's group",
                 own.difference,
                 "Its rate inside less the rate outside, whatever the sign.",
@@ -252,15 +268,15 @@ def _figures(own: _Cut | None, chosen: Sequence[_Cut]) -> tuple[Figure, ...]:
         ]
     if chosen:
         figures += [
-            (
+            Figure(
                 "largest violation",
                 max(cut.violation for cut in chosen),
                 "The largest at any threshold: weighted by the group's share of the rows.",
             ),
-            (
+            Figure(
                 "largest difference",
                 max(cut.difference for cut in chosen),
                 "The largest difference between inside and outside at any threshold, unweighted.",
             ),
         ]
-    return tuple(Figure(*figure) for figure in figures)
+    return tuple(figures)

@@ -30,7 +30,7 @@ from testsgd.baselines.baseline import (
 )
 from testsgd.baselines.coding import Points, RowCoding
 from testsgd.baselines.combinations import (
-    NOBODY,
+    NO_COMBINATIONS,
     cell_values,
     combination_points,
     sensitive_combinations,
@@ -42,7 +42,7 @@ from testsgd.sampling import BATCH_ROWS
 
 @dataclass(frozen=True)
 class Flips:
-    """Whose decision another combination of sensitive values changes."""
+    """The people whose decision another combination of sensitive values changes."""
 
     # Whether some combination that was tried changes it; shape (people,).
     changed: NDArray[np.bool_]
@@ -64,9 +64,11 @@ def find_flips(
     values: Points,
     deadline: Deadline,
 ) -> Flips:
-    """Put other values into some features of every person, and see whose decision changes.
+    """Return whose decision changes if some features of a person have other values.
 
-    `indices` are the features; each row of `values` is tried, the first whatever the time.
+    Shapes: `points` (people, features); `decisions` (people,), as the people are; `indices`, the
+    places of the features that are changed (k,); `values` (combinations, k). Each combination is
+    tried on the people whose decision no other has changed, the first even if the time is up.
     """
     changed = np.zeros(len(points), dtype=bool)
     tried = queries = 0
@@ -74,9 +76,9 @@ def find_flips(
         if tried and deadline.passed:
             break
         # Who is known to be affected need not be asked about again.
-        left = np.flatnonzero(~changed)
-        for start in range(0, len(left), BATCH_ROWS):
-            rows = left[start : start + BATCH_ROWS]
+        unchanged = np.flatnonzero(~changed)
+        for start in range(0, len(unchanged), BATCH_ROWS):
+            rows = unchanged[start : start + BATCH_ROWS]
             varied = points[rows]
             varied[:, indices] = combination
             changed[rows] = model.decisions(coding.frame(varied)) != decisions[rows]
@@ -89,7 +91,7 @@ _TOGETHER = "all sensitive features"
 
 
 class IndividualSearch(ShippedBaseline):
-    """People and inputs whose decision depends on their sensitive features.
+    """A search for people and inputs whose decision depends on their sensitive features.
 
     It looks at the people, then searches inputs. A finding is a sensitive feature, or all of them,
     with the share of the people whose decision it can change. Every part does at least a little,
@@ -137,7 +139,7 @@ class IndividualSearch(ShippedBaseline):
         coding = RowCoding(subject.table)
         combinations = sensitive_combinations(subject.contingency, coding)
         if not len(combinations):
-            return self._result(note=NOBODY, available=False)
+            return self._result(note=NO_COMBINATIONS, available=False)
         variants = combination_points(combinations, coding)
         notes = [combinations.note()]
         if len(variants) > self._variants:
@@ -207,8 +209,9 @@ def _flips_by_feature(
     variants: Points,
     deadline: Deadline,
 ) -> dict[str, Flips]:
-    """See whose decision changes with all sensitive features, and with each of them alone."""
-    points, decisions = coding.points(rows), subject.decisions[rows]
+    """Return whose decision changes with all sensitive features, and with each of them alone."""
+    points = coding.points(rows)
+    decisions = subject.decisions[rows]
 
     def flips(indices: list[int], values: Points) -> Flips:
         return find_flips(
@@ -221,23 +224,24 @@ def _flips_by_feature(
             deadline,
         )
 
-    found = {_TOGETHER: flips([coding.index(axis.feature) for axis in subject.axes], variants)}
+    all_features = [coding.index(axis.feature) for axis in subject.axes]
+    by_feature = {_TOGETHER: flips(all_features, variants)}
     if len(subject.axes) == 1:
-        return found
+        return by_feature
     for axis in subject.axes:
         index = coding.index(axis.feature)
         values = cell_values(axis, coding.feature(index))
-        found[f"{axis.feature} alone"] = flips([index], values[~np.isnan(values), None])
-    return found
+        by_feature[f"{axis.feature} alone"] = flips([index], values[~np.isnan(values), None])
+    return by_feature
 
 
 def _findings(
     subject: Subject, rows: NDArray[np.intp], flips: dict[str, Flips]
 ) -> tuple[BaselineFinding, ...]:
-    """List the features by the share of people whose decision they change."""
-    everybody = len(rows) == len(subject.table)
+    """Return the features as findings, by the share of people whose decision they change."""
+    all_rows = len(rows) == len(subject.table)
     findings = [
-        BaselineFinding(text=name, value=flip.share, rows=flip.changed if everybody else None)
+        BaselineFinding(text=name, value=flip.share, rows=flip.changed if all_rows else None)
         for name, flip in flips.items()
         if flip.changed.any()
     ]

@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check found out about some inputs."""
+    """Which of n inputs are discriminatory, with their outputs and their farthest variants."""
 
     # Where some variant is decided otherwise than the input; shape (n,).
     discriminatory: NDArray[np.bool_]
@@ -42,7 +42,7 @@ class Checked:
 
 
 class InputCheck:
-    """Asks a model about inputs and about their variants in the sensitive features.
+    """A check of inputs: a model is asked about them and their variants in sensitive features.
 
     `variants` are the combinations of sensitive values to try, in the order of
     ``coding.sensitive``; `queries` counts the rows the model was asked about.
@@ -65,8 +65,9 @@ class InputCheck:
         return max(1, BATCH_ROWS // self.cost)
 
     def check(self, points: Points) -> Checked:
-        """Check inputs, shape (n, features)."""
-        size, count = len(self._variants), len(points)
+        """Return which of the inputs (n, features) are discriminatory, with their outputs."""
+        size = len(self._variants)
+        count = len(points)
         discriminatory = np.zeros(count, dtype=bool)
         own = np.zeros(count)
         farthest = points.copy()
@@ -85,6 +86,7 @@ class InputCheck:
         return Checked(discriminatory, own, farthest)
 
     def _outputs(self, points: Points) -> Floats:
+        """Return the outputs of the model for points (n, features); shape (n,)."""
         self.queries += len(points)
         frame = self._coding.frame(points)
         if isinstance(self._model, NetworkModel):
@@ -94,7 +96,7 @@ class InputCheck:
 
 
 class Found:
-    """Distinct discriminatory inputs: those that differ in a feature that is not sensitive."""
+    """A set of discriminatory inputs, distinct in the features that are not sensitive."""
 
     def __init__(self, coding: RowCoding) -> None:
         self._places = coding.insensitive
@@ -104,14 +106,18 @@ class Found:
         return len(self._seen)
 
     def add(self, points: Points) -> None:
-        """Take in discriminatory inputs."""
+        """Add discriminatory inputs, shape (n, features); those that are known are not added."""
         # Equal numbers have equal bytes once -0.0 is 0.0; there are no payloads in our NaN.
         rows = np.ascontiguousarray(points[:, self._places] + 0.0)
         self._seen.update(row.tobytes() for row in rows)
 
 
 def input_gradients(model: NetworkModel, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Differentiate a network's last sum by its encoded inputs, shape (n, width)."""
+    """Return the gradients of a network's last sum by its encoded inputs, shape (n, width).
+
+    With layers of weights W_1, ..., W_k and the derivatives d_i of the activations between them,
+    a gradient is W_1 diag(d_1) W_2 ... diag(d_(k-1)) W_k, computed from the last layer backwards.
+    """
     slopes: list[NDArray[np.bool_] | None] = []
     sums = model.first_sums(inputs)
     for before, layer in zip(model.layers, model.layers[1:], strict=False):
@@ -127,9 +133,10 @@ def input_gradients(model: NetworkModel, inputs: NDArray[np.float32]) -> NDArray
 
 
 def step_effects(model: NetworkModel, coding: RowCoding, points: Points) -> tuple[Floats, Floats]:
-    """Return what a step up or down of each feature adds to a network's last sum, to first order.
+    """Return the change of a network's last sum by a step up or down of each feature.
 
-    It is 0 for sensitive features and for those that the network does not take. For a category the
+    Both arrays have the shape of the points (n, features); the change is that to first order. It is
+    0 for sensitive features and for those that the network does not take. For a category the
     step is to its neighbour in the declared order, so both of its inputs change.
     """
     inputs = model.encoding.encode(coding.frame(points))
@@ -149,7 +156,7 @@ def _effects(
     inputs: NDArray[np.float32],
     moved: Points,
 ) -> Floats:
-    """Multiply gradients with the change of every feature's inputs, feature by feature."""
+    """Return the gradients (n, width) times the change of each feature's inputs: (n, features)."""
     changes = gradients * (model.encoding.encode(coding.frame(moved)) - inputs)
     effects = np.zeros(moved.shape)
     for index in coding.insensitive:
@@ -161,8 +168,8 @@ def _effects(
     return effects
 
 
-# One in so many checks is of a row that is started from, which are moved together; and how often
-# they are moved at most before new ones are drawn.
+# The guided search starts from one row for each 40 checks that it can afford, within these bounds.
+# The rows are moved together, at most this many times before new ones are drawn.
 _CHECKS_A_START = 40
 _STARTS = (20, 500)
 _GLOBAL_STEPS = 10
@@ -172,7 +179,7 @@ _LOCAL_STEPS = 50
 
 @dataclass(frozen=True)
 class SearchOutcome:
-    """What a search found."""
+    """The outcome of a search: how many inputs it found, checked and asked about."""
 
     found: int  # Distinct discriminatory inputs.
     checked: int  # Inputs that were checked.
@@ -193,16 +200,18 @@ def random_search(
     generator: np.random.Generator,
     deadline: Deadline,
 ) -> SearchOutcome:
-    """Check inputs that are drawn uniformly from the domain."""
-    found = Found(coding)
+    """Search among inputs that are drawn uniformly from the domain."""
+    discriminatory = Found(coding)
     wanted = max(1, queries // check.cost)
     done = asked = 0
     while done < wanted and not (done and deadline.passed):
         points = coding.uniform(generator, min(check.block, wanted - done))
-        found.add(points[check.check(points).discriminatory])
+        discriminatory.add(points[check.check(points).discriminatory])
         done += len(points)
         asked += len(points) * check.cost
-    return SearchOutcome(len(found), done, asked, done >= wanted)
+    return SearchOutcome(
+        found=len(discriminatory), checked=done, queries=asked, finished=done >= wanted
+    )
 
 
 def guided_search(
@@ -214,13 +223,13 @@ def guided_search(
     generator: np.random.Generator,
     deadline: Deadline,
 ) -> SearchOutcome:
-    """Search led by a network's gradients, see the module's text."""
+    """Search by a network's gradients; the phases are described at the top of the module."""
     return _GuidedSearch(check, coding, model, queries, generator, deadline).run()
 
 
 @dataclass
 class _GuidedSearch:
-    """One run of :func:`guided_search`: what was found and what is left of the queries."""
+    """One run of :func:`guided_search`: the inputs found and the number of queries left."""
 
     check: InputCheck
     coding: RowCoding
@@ -242,7 +251,10 @@ class _GuidedSearch:
             if len(hits):
                 self._walk(hits, checks)
         return SearchOutcome(
-            len(self.found), self.checked, self.asked, finished=self._affordable <= 0
+            found=len(self.found),
+            checked=self.checked,
+            queries=self.asked,
+            finished=self._affordable <= 0,
         )
 
     @property
@@ -251,7 +263,7 @@ class _GuidedSearch:
         return self.left // (self.check.cost + 2)
 
     def _approach(self) -> tuple[Points, Points]:
-        """Move rows towards the boundary; give the hits, and of each its farthest variant."""
+        """Move rows towards the boundary; return the hits, and the farthest variant of each."""
         rows = self.generator.integers(0, len(self.coding.table), self.starts)
         points = self.coding.points(rows.astype(np.intp))
         hits, variants = [points[:0]], [points[:0]]
@@ -277,8 +289,8 @@ class _GuidedSearch:
         up, down = self._effects(points)
         up_variant, down_variant = self._effects(variants)
         gains = [
-            np.where((wanted * item > 0) & (wanted * two > 0), wanted * (item + two), 0.0)
-            for item, two in ((up, up_variant), (down, down_variant))
+            np.where((wanted * row > 0) & (wanted * variant > 0), wanted * (row + variant), 0.0)
+            for row, variant in ((up, up_variant), (down, down_variant))
         ]
         directions = np.where(gains[0] > gains[1], 1, np.where(gains[1] > 0, -1, 0))
         # Where no feature serves, ADF too takes a step at random.

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """A method as its module and class, loaded when it is used, and what reports say about it."""
+    """A method: its module and class, loaded when it is used, and its description in reports."""
 
-    target: str
+    target: str  # The module and the class, as "module:class".
     about: str  # What it looks for and how, with its authors.
 
 
@@ -60,6 +60,10 @@ METHODS = tuple(BASELINES)
 def baselines() -> tuple[Baseline, ...]:
     """Return one of every method, in the order in which they are reported.
 
+    Returns
+    -------
+    tuple of Baseline
+
     Examples
     --------
     >>> [baseline.method for baseline in baselines()]
@@ -83,7 +87,7 @@ def find_baseline(name: str) -> Baseline:
 
 
 def run_baseline(name: str, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
-    """Run one method.
+    """Run one method and return its result.
 
     Parameters
     ----------
@@ -97,10 +101,24 @@ def run_baseline(name: str, subject: Subject, *, time_limit: float | None = None
     Returns
     -------
     BaselineResult
+        With ``available=False`` and a note if an optional package is missing or raises.
 
     Raises
     ------
     ParameterError
         If there is no such method.
+
+    Examples
+    --------
+    >>> from testsgd.baselines import subject_of
+    >>> from testsgd.data import load_specification, load_table
+    >>> from testsgd.models import load_model
+    >>> specification = load_specification("demo")
+    >>> subject = subject_of(
+    ...     load_table(specification), load_model(None, specification).model, theta=0.05
+    ... )
+    >>> result = run_baseline("gerryfair", subject)
+    >>> result.available, len(result.findings)
+    (True, 2)
     """
     return find_baseline(name).run(subject, time_limit=time_limit)

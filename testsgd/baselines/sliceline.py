@@ -53,17 +53,19 @@ class SliceLine(ShippedBaseline):
         with self._calls():
             from sliceline.slicefinder import Slicefinder
         axes, columns = coded_columns(subject)
-        found: list[Slice] = []
+        slices: list[Slice] = []
         note = ""
         for decision in (~subject.decisions, subject.decisions):
             if deadline.passed:
                 note = "time was up before it was done"
                 break
             if decision.any() and axes:
-                found += self._slices(Slicefinder, subject, axes, columns, decision)
-        best = sorted(found, key=lambda item: (-item[1], len(item[0]), sorted(item[0].items())))
+                slices += self._slices(Slicefinder, subject, axes, columns, decision)
+        best = sorted(slices, key=lambda item: (-item[1], len(item[0]), sorted(item[0].items())))
         return self._result(
-            findings=tuple(finding_of(subject, *item) for item in best[:MOST_FINDINGS]),
+            findings=tuple(
+                finding_of(subject, cells, score) for cells, score in best[:MOST_FINDINGS]
+            ),
             seconds=deadline.seconds,
             note=note,
         )
@@ -88,14 +90,14 @@ class SliceLine(ShippedBaseline):
                     verbose=False,
                 )
                 finder.fit(columns, decision.astype(np.float64))
-            found = _read(finder, axes)
-            if len(found) >= MOST_FINDINGS or len(finder.top_slices_) < wanted:
-                return found
+            slices = _read(finder, axes)
+            if len(slices) >= MOST_FINDINGS or len(finder.top_slices_) < wanted:
+                return slices
             wanted *= 2
 
 
 def coded_columns(subject: Subject) -> tuple[list[int], NDArray[np.int64]]:
-    """Write the rows as SliceLine takes them: the cell of each axis as a whole number.
+    """Return the rows as SliceLine takes them: the cell of each axis as a whole number.
 
     A cell over which there is no rule is 0, and the others count from 1. An axis without two
     different numbers is left out: with it SliceLine finds each slice several times.
@@ -103,6 +105,7 @@ def coded_columns(subject: Subject) -> tuple[list[int], NDArray[np.int64]]:
     Returns
     -------
     axes : list of int
+        The indices of the axes that are kept.
     columns : numpy.ndarray of int64, shape (rows, axes)
     """
     coordinates = subject.contingency.coordinates[subject.contingency.cell_of_row]
@@ -118,12 +121,12 @@ def coded_columns(subject: Subject) -> tuple[list[int], NDArray[np.int64]]:
 
 
 def _read(finder: Any, axes: Sequence[int]) -> list[Slice]:
-    """Return the slices that were found, without those over a cell that has no rule."""
-    found = []
+    """Return the slices of a finder, without those over a cell that has no rule."""
+    slices = []
     for codes, statistics in zip(finder.top_slices_, finder.top_slices_statistics_, strict=True):
         cells = {
             axis: int(code) - 1 for axis, code in zip(axes, codes, strict=True) if code is not None
         }
         if min(cells.values()) >= 0:
-            found.append((cells, float(statistics["slice_score"])))
-    return found
+            slices.append((cells, float(statistics["slice_score"])))
+    return slices

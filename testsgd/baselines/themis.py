@@ -34,7 +34,7 @@ from testsgd.baselines.baseline import (
 )
 from testsgd.baselines.coding import Points, RowCoding
 from testsgd.baselines.combinations import (
-    NOBODY,
+    NO_COMBINATIONS,
     Combinations,
     drawn_values,
     rows_of,
@@ -70,11 +70,12 @@ def combination_rates(
     generator: np.random.Generator,
     deadline: Deadline,
 ) -> CombinationRates:
-    """Try rows with every combination of sensitive values and ask a model about all of them.
+    """Return the rates of every combination of sensitive values, each given to the same rows.
 
     A number is drawn uniformly within its bin, once for each row and bin: combinations that share a
-    bin share the number, so that a row under them differs in nothing else. `base` draws so many
-    more rows as points; a first block of them is tried whatever the time.
+    bin share the number, so that a row under them differs in nothing else. `base` returns a
+    given number of further rows as points (n, features), of which `wanted` are tried; a first block
+    of them is tried even if the time is up.
     """
     favourable = np.zeros(len(combinations), dtype=np.int64)
     done = differing = 0
@@ -150,7 +151,7 @@ class Themis(ShippedBaseline):
         coding = RowCoding(subject.table)
         combinations = sensitive_combinations(subject.contingency, coding)
         if not len(combinations):
-            return self._result(note=NOBODY, available=False)
+            return self._result(note=NO_COMBINATIONS, available=False)
         generator = np.random.default_rng(subject.seed)
         wanted = int(np.clip(self._queries // len(combinations), self._fewest, self._most))
         generated = combination_rates(
@@ -192,30 +193,42 @@ class Themis(ShippedBaseline):
         )
 
     def is_finding(self, subject: Subject, result: BaselineResult) -> bool:
-        """Compare the score with the threshold in its manual."""
+        """Return whether the score is at least 0.1, the threshold in the manual of Themis.
+
+        Parameters
+        ----------
+        subject : Subject
+            The rows and the model.
+        result : BaselineResult
+            What the method found on them.
+
+        Returns
+        -------
+        bool
+        """
         return bool(result.findings) and result.findings[0].value >= 0.1
 
 
 def _scores(
-    combinations: Combinations, found: CombinationRates, what: str, whose: str
+    combinations: Combinations, rates: CombinationRates, what: str, whose: str
 ) -> tuple[Figure, Figure]:
     """Return both scores on one kind of rows."""
     high, low = (
         rule_set_of(combinations.axes, dict(enumerate(combinations.cells[index]))).text
-        for index in (found.rates.argmax(), found.rates.argmin())
+        for index in (rates.rates.argmax(), rates.rates.argmin())
     )
-    pair = f": [{high}] - [{low}]" if found.group > 0 else ""
+    pair = f": [{high}] - [{low}]" if rates.group > 0 else ""
     return (
         Figure(
             f"group discrimination score{whose}",
-            found.group,
+            rates.group,
             "largest minus smallest rate of the favourable label over the combinations of "
-            f"sensitive values, each of them given to the same {found.rows:,} {what}{pair}",
+            f"sensitive values, each of them given to the same {rates.rows:,} {what}{pair}",
         ),
         Figure(
             f"causal discrimination score{whose}",
-            found.causal,
-            f"share of {found.rows:,} {what} about which another combination of sensitive values "
+            rates.causal,
+            f"share of {rates.rows:,} {what} about which another combination of sensitive values "
             "changes the decision",
         ),
     )

@@ -1,4 +1,4 @@
-"""Finds other methods' findings among all groups of the audit, whatever their rank.
+"""Finds other methods' findings among all groups of the audit, of any rank.
 
 There may be millions of groups. The lattice sums the rows of each finding over all of them at once,
 block by block, and of each block only the nearest is kept.
@@ -22,7 +22,7 @@ _GROUPS = 4096
 
 
 class _RuleSet(NamedTuple):
-    """A rule set: how near it is, its subset of features, its place there, its rows."""
+    """A rule set: its similarity, its subset of features, its place there, its number of rows."""
 
     similarity: float
     subset: int = 0
@@ -52,7 +52,7 @@ def nearest_groups(
 
 
 def _nearest_rule_sets(audit: TableFindings, groups: Sequence[Rows]) -> list[_RuleSet]:
-    """Go through all frequent rule sets for some groups at once."""
+    """Return the frequent rule set that is nearest to each of some groups, shapes (rows,)."""
     contingency = audit.contingency
     rows = len(contingency.cell_of_row)
     quantities = np.vstack(
@@ -67,17 +67,20 @@ def _nearest_rule_sets(audit: TableFindings, groups: Sequence[Rows]) -> list[_Ru
         if not len(kept):
             continue
         near = alikeness(block.sums[1:, kept], counts[kept], sizes, rows)
-        for which, first in enumerate(near.argmax(axis=1)):
-            if near[which, first] > best[which].similarity:
-                index = kept[first]
-                best[which] = _RuleSet(
-                    float(near[which, first]), block.subset, block.first + index, counts[index]
+        for group, place in enumerate(near.argmax(axis=1)):
+            if near[group, place] > best[group].similarity:
+                index = kept[place]
+                best[group] = _RuleSet(
+                    similarity=float(near[group, place]),
+                    subset=block.subset,
+                    place=block.first + index,
+                    rows=counts[index],
                 )
     return best
 
 
 def _in_audit(audit: TableFindings, wanted: _RuleSet) -> InAuditSummary | None:
-    """Find the group of the audit that selects the rows of a rule set."""
+    """Return the group of the audit with the same rows as a rule set; None if there is none."""
     rule_sets, contingency = audit.rule_sets, audit.contingency
     members = FrequentRuleSets(
         rule_sets.axes,

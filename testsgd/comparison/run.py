@@ -70,10 +70,12 @@ def _compared(
     audit: TableFindings,
     search: tuple[int, float],
 ) -> MethodSummary:
+    """Return the summary of a method, its first findings measured and looked up."""
     distinct = _distinct(placed[result.method], audit.parameters.overlap)
     first = distinct[:FIRST_FINDINGS]
     others = {name: items for name, items in placed.items() if name != result.method and items}
-    groups, seconds = result.groups, result.seconds
+    groups = result.groups
+    seconds = result.seconds
     intervals: list[tuple[float, float] | None] = [None] * len(first)
     in_audit: list[InAuditSummary | None] = [None] * len(first)
     if result.method == AUDIT:
@@ -84,7 +86,8 @@ def _compared(
     else:
         in_audit = nearest_groups(audit, [item.groups for item in first])
     findings = [
-        _finding(*each, others, subject) for each in zip(first, intervals, in_audit, strict=True)
+        _finding(placed_finding, interval, nearest_group, others, subject)
+        for placed_finding, interval, nearest_group in zip(first, intervals, in_audit, strict=True)
     ]
     return MethodSummary.of(
         result,
@@ -119,6 +122,7 @@ def _finding(
     others: dict[str, list[_Placed]],
     subject: Subject,
 ) -> ComparedFindingSummary:
+    """Return a finding as the document has it: measured, with the nearest of other methods."""
     rank, finding, groups = placed
     nearest = [_nearest(name, groups, findings) for name, findings in others.items()]
     comparable = any(near.rank is not None for near in nearest)
@@ -140,11 +144,14 @@ def _finding(
 
 
 def _nearest(name: str, groups: tuple[Rows, ...], others: list[_Placed]) -> Nearest:
-    found = [(similarity(groups, other.groups), -other.rank) for other in others if other.groups]
-    if not found or not groups:
+    """Return which of the findings of a method is nearest to groups; of equal ones the first."""
+    similarities = [
+        (similarity(groups, other.groups), -other.rank) for other in others if other.groups
+    ]
+    if not similarities or not groups:
         return Nearest(method=name, rank=None, similarity=0.0)
-    best, rank = max(found)
-    return Nearest(method=name, rank=-rank, similarity=best)
+    best, negative_rank = max(similarities)
+    return Nearest(method=name, rank=-negative_rank, similarity=best)
 
 
 def compare_methods(

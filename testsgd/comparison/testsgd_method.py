@@ -47,7 +47,7 @@ def resolve_methods(methods: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def audit_as_method(findings: TableFindings, *, seconds: float) -> BaselineResult:
-    """Put an audit's first distinct groups by their score into the form of the others' findings."""
+    """Return an audit's first distinct groups, by their score, as the result of a method."""
     groups = first_groups(findings)
     cells = findings.rule_sets.members(groups, findings.contingency)
     members = cells[:, findings.contingency.cell_of_row]
@@ -84,9 +84,9 @@ def audit_as_method(findings: TableFindings, *, seconds: float) -> BaselineResul
 
 
 def time_search(subject: Subject) -> tuple[int, float]:
-    """Time the search for all groups with enough rows, given what the other methods are given.
+    """Measure the time of the search for all groups with enough rows, given the decisions.
 
-    Returned: how many groups there are, and in how many seconds they, their rates and their order
+    Returned are the number of groups, and the seconds in which they, their rates and their order
     were found; the model is not asked.
     """
     start = time.perf_counter()

@@ -135,7 +135,7 @@ def _definition(summary: AuditSummary) -> tuple[str | Strong, ...]:
     words = vocabulary(summary)
     if by_metric:
         rows = words.observed(label.favourable)
-        share = f"the share of which it holds that {words.says(label.favourable)}"
+        share = f"the share of which it holds that {words.predicate(label.favourable)}"
         return (
             f"Every rate is a {words.rate.lower()}: {rows[0].lower()}{rows[1:]}, {share}{rest}",
         )
@@ -348,7 +348,7 @@ def _rates(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     if summary.charts.features:
         figure, scale = charts.feature_bars(summary, words)
         about = (
-            f"How often {words.says(label)} for each value of each sensitive feature. The "
+            f"How often {words.predicate(label)} for each value of each sensitive feature. The "
             f"upright line is the overall rate, {overall}"
         )
         if texts:

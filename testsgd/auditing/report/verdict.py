@@ -144,7 +144,8 @@ def _with_further_looks(
 ) -> tuple[str, list[str]]:
     """Add what finer cuts and slices show; the largest finding of all is the headline."""
     words, label = vocabulary(summary), summary.data.label.favourable
-    subject, says = words.observed(label), words.says(label)
+    subject = words.observed(label)
+    predicate = words.predicate(label)
     within, over_all = summary.within, largest_over_all(summary, top)
     depth = summary.parameters.depth if summary.terms is None else 0
     further = [
@@ -155,13 +156,13 @@ def _with_further_looks(
         further += within_others(summary.data)
     leading = leading_look(summary, top)
     if within is not None and isinstance(leading, WithinGroup):
-        first = within_headline(within, subject, says)
+        first = within_headline(within, subject, predicate)
         about = within_sentences(within, is_headline=True)
         return f"{first}.", [*about, headline, *sentences, *further]
     if within is not None:
         further += within_sentences(within, is_headline=False)
     if isinstance(leading, FurtherGroup):
-        first = further_headline(leading, subject, says, others=words.others)
+        first = further_headline(leading, subject, predicate, others=words.others)
         return f"{first}.", [*further, headline, *sentences]
     return headline, [*sentences, *further]
 
@@ -263,7 +264,7 @@ def _headline(group: GroupSummary, summary: AuditSummary) -> str:
     words, guarantee = vocabulary(summary), summary.guarantee
     label = summary.data.label.favourable
     difference = (
-        f"{words.says(label)} {how_often(group.difference)} for "
+        f"{words.predicate(label)} {how_often(group.difference)} for "
         f"{words.target(group)} ({percent(group.rate_in)}) than for {words.others} "
         f"({percent(group.rate_out)})"
     )

@@ -74,7 +74,7 @@ class Words:
     combinations = "combinations of sensitive values"
     variation = "how rates differ between combinations of sensitive values"  # What rules explain
 
-    def says(self, label: str) -> str:
+    def predicate(self, label: str) -> str:
         """Write what is true of the rows that a rate counts, such as what the model predicts."""
         return f"the model predicts “{label}”"
 
@@ -369,7 +369,7 @@ class PredictionWords(Words):
             self.rate = metric.replace("_", " ").capitalize()
             self.rows_figure = "Rows that count"
 
-    def says(self, label: str) -> str:
+    def predicate(self, label: str) -> str:
         """Write what is true of the rows that a rate counts, such as what the model predicts."""
         if self._metric == "accuracy":
             return "the predictions are right"

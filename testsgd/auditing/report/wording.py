@@ -99,7 +99,7 @@ def spoken_difference(group: GroupSummary, summary: AuditSummary) -> float:
 def compared(group: GroupSummary, label: str, words: Words) -> str:
     """Write in a sentence how often a group is given the favourable label."""
     here, elsewhere = percent(group.rate_in), percent(group.rate_out)
-    statement = words.says(label)
+    statement = words.predicate(label)
     sentence = (
         f"{statement[0].upper()}{statement[1:]} for {here} of the group against {elsewhere} of "
         f"{words.others}"

@@ -92,7 +92,18 @@ class Counterfactual:
         return self.rate_with - self.rate_other
 
     def take(self, groups: NDArray[np.intp]) -> Counterfactual:
-        """Return the comparisons of some groups."""
+        """Return the comparisons of some of the groups.
+
+        Parameters
+        ----------
+        groups : numpy.ndarray of int, shape (k,)
+            The places of the groups.
+
+        Returns
+        -------
+        Counterfactual
+            With arrays of the shape (k,), in the order of `groups`.
+        """
         return Counterfactual(*(values[groups] for values in self.__dict__.values()))
 
 
@@ -191,7 +202,7 @@ class ControlEffects:
 
     @property
     def contested_bound(self) -> float:
-        """The largest lower confidence bound by two controls, whatever others say; 0 if none."""
+        """The largest lower confidence bound that two controls of one effect reach; 0 if none."""
         return max((effect.contested_bound for effect in self.effects), default=0.0)
 
 
@@ -232,7 +243,15 @@ class TextFindings(Findings):
         return self.favourable / self.asked if self.asked else float("nan")
 
     def overlaps(self) -> Overlaps:
-        """Return Jaccard's index of the seeds of groups that share a term and a direction."""
+        """Return a function that measures overlaps by Jaccard's index of the groups' seeds.
+
+        Groups that share no term, or whose differences have other signs, do not overlap.
+
+        Returns
+        -------
+        callable
+            From the places of k and of m groups to their overlaps between 0 and 1, shape (k, m).
+        """
         return SeedOverlaps(self.rule_sets, len(self.texts)).between(self.effects)
 
     @property

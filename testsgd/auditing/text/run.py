@@ -133,7 +133,7 @@ def _frequent(mentions: Mentions, texts: int, parameters: AuditParameters) -> Te
 def _fits_exactly(
     model: LoadedModel[TextModel], parameters: AuditParameters, written: int, *parts: Texts
 ) -> bool:
-    """Return whether an audit is exact, of so many texts and variants in some parts."""
+    """Return whether an audit of `written` texts and variants, in `parts`, is exact."""
     needed = written * parameters.draws + sum(run.again_queries(model, part) for part in parts)
     exact = run.fits_exactly(needed, parameters.mode, parameters.budget(0))
     if parameters.nondeterministic is not None and not exact:

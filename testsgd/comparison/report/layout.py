@@ -352,7 +352,7 @@ def _method(method: MethodSummary) -> Article:
         blocks.append(Paragraph(sentence(method.note), "soft"))
     facts: tuple[Text, ...] = (
         *verdict.change_sentences(method),
-        *((Strong(f"{name}."), f" {told}") for name, told in verdict.figure_sentences(method)),
+        *((Strong(f"{name}."), f" {text}") for name, text in verdict.figure_sentences(method)),
     )
     left = method.distinct - len(method.findings)
     if table.rows:

@@ -110,7 +110,7 @@ def comparison_verdict(
             *_widest(methods, settings),
             *_missed(methods),
             # The first of what methods found that look at people, not at groups.
-            *(said for method in methods for said in change_sentences(method)[:1]),
+            *(sentence for method in methods for sentence in change_sentences(method)[:1]),
             *_speed(methods),
             *([f"Not run here: {series(missing)}; why is said below."] if missing else ()),
         ],
@@ -135,8 +135,8 @@ def _headline(methods: Sequence[MethodSummary]) -> str:
     first = f"first group{'' if audit.compared == 1 else 's'} of the audit"
     if not audit.compared:
         return f"The audit found no group; {_alone(missing, listed, rest)}."
-    said = _alone(audit.only, audit.compared, first)
-    return f"{said[:1].upper()}{said[1:]}; {_alone(missing, listed, rest)}."
+    of_audit = _alone(audit.only, audit.compared, first)
+    return f"{of_audit[:1].upper()}{of_audit[1:]}; {_alone(missing, listed, rest)}."
 
 
 def _alone(alone: int, listed: int, things: str) -> str:
@@ -210,18 +210,18 @@ def _widest(methods: Sequence[MethodSummary], settings: ComparisonSettings) -> l
 
 
 def _missed(methods: Sequence[MethodSummary]) -> list[str]:
-    """Write of other methods' findings how many the audit has too, whatever their rank."""
-    found = [
+    """Write how many findings of other methods are among all groups of the audit."""
+    similarities = [
         finding.in_audit.similarity
         for method in methods
         for finding in method.findings
         if method.method != AUDIT and finding.side is not None and finding.in_audit is not None
     ]
-    if not found:
+    if not similarities:
         return []
-    near = sum(similarity >= 0.8 for similarity in found)
+    near = sum(similarity >= 0.8 for similarity in similarities)
     return [
-        f"Of {plural(len(found), 'finding')} of other methods {count(near)} "
+        f"Of {plural(len(similarities), 'finding')} of other methods {count(near)} "
         f"{'is' if near == 1 else 'are'} among all groups of the audit nearly row by row, at "
         "whatever rank."
     ]
