@@ -165,7 +165,8 @@ class ConditionalSearch:
 
     def interval(self, group: int) -> tuple[float, float]:
         """Return the confidence interval of a group's difference."""
-        difference, margin = float(self.difference[group]), float(self.margin[group])
+        difference = float(self.difference[group])
+        margin = float(self.margin[group])
         return max(-1.0, difference - margin), min(1.0, difference + margin)
 
 
@@ -189,7 +190,8 @@ def search_conditional(
     The intervals of all groups hold at once (Bonferroni). A group of which fewer than `min_rows`
     rows have others like them, or with fewer others in these strata, is not compared.
     """
-    groups, number = len(rule_sets), int(strata.max()) + 1
+    groups = len(rule_sets)
+    number = int(strata.max()) + 1
     # Sums over the strata in which both sides have rows: of the group's rows, of the others', of
     # weighted gaps and their squares, and of weighted variances.
     matched_in, matched_out, gaps, squares, variances, rows_in = np.zeros((6, groups))
@@ -206,7 +208,8 @@ def search_conditional(
             rows_in += sums_in[0]
             rate_in, variance_in = _rates(sums_in[:, both], answers)
             rate_out, variance_out = _rates(sums_out[:, both], answers)
-            weight, gap = sums_in[0, both], rate_in - rate_out
+            weight = sums_in[0, both]
+            gap = rate_in - rate_out
             matched_in[both] += weight
             matched_out[both] += sums_out[0, both]
             gaps[both] += weight * gap

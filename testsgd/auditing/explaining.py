@@ -77,10 +77,13 @@ def _compare(
     if feature.continuous:
         # Around their mean, or small differences of large numbers are lost to rounding.
         centre = float(numbers.mean())
-        codes, amounts = np.zeros(len(numbers), np.int64), numbers - centre
+        codes = np.zeros(len(numbers), np.int64)
+        amounts = numbers - centre
     else:
-        values, centre = tuple(feature.values or ()), 0.0
-        codes, amounts = numbers.astype(np.int64), np.ones(len(numbers))
+        values = tuple(feature.values or ())
+        centre = 0.0
+        codes = numbers.astype(np.int64)
+        amounts = np.ones(len(numbers))
     cells = contingency.cell_of_row[rows].astype(np.int64)
     size = contingency.cells * len(values)
     flat = np.bincount(cells * len(values) + codes, weights=amounts, minlength=size)
@@ -206,7 +209,8 @@ def explanation_of(
     conditional: ConditionalScore | None = None,
 ) -> Explanation:
     """Explain a group by the differences of all subsets of its rules, as :func:`_differences`."""
-    subset, simplest = simplest_subset(differences), None
+    subset = simplest_subset(differences)
+    simplest = None
     chosen = RuleSet(tuple(rule for bit, rule in enumerate(group.rules) if subset >> bit & 1))
     if not np.isnan(differences[subset]):
         simplest = SimplestRules(
@@ -266,7 +270,8 @@ def _differences(rules: Sequence[RuleSides], samples: Counts, favourable: Counts
     for rule in rules:
         inside = np.concatenate([inside, inside & rule.inside])
         known = np.concatenate([known, known & rule.known])
-    samples_in, favourable_in = inside @ samples, inside @ favourable
+    samples_in = inside @ samples
+    favourable_in = inside @ favourable
     samples_out, favourable_out = known @ samples - samples_in, known @ favourable - favourable_in
     if samples_in[-1] == 0 or samples_out[-1] == 0:
         return np.full(len(inside), np.nan)

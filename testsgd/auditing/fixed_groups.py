@@ -166,7 +166,8 @@ class GroupMeasure(Measure):
             # Rows inside and outside, then favourable answers.
             tallies = tallies.reshape(2, -1, 2).transpose(2, 0, 1).reshape(4, -1)
             return rates.counted_estimates(tallies, draws=neighbourhood.size)
-        frame, starts = self._frame, range(0, len(self._frame), sampling.BATCH_ROWS)
+        frame = self._frame
+        starts = range(0, len(self._frame), sampling.BATCH_ROWS)
         answers = [
             model.decisions(frame.iloc[start : start + sampling.BATCH_ROWS]) for start in starts
         ]

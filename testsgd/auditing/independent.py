@@ -66,7 +66,8 @@ def sample_until_certain(
 
 def sample_independent(audit: RowAudit, budget: int) -> Outcome:
     """Run Algorithm 2 for one group after another; a step draws a neighbour on each side."""
-    parameters, contingency = audit.parameters, audit.contingency
+    parameters = audit.parameters
+    contingency = audit.contingency
     observed = ask_rows(audit, budget)
     quantities = np.vstack([contingency.tally(), observed.quantities])
     rule_sets = audit.search(quantities)

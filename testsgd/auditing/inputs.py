@@ -175,9 +175,10 @@ def check_same_model(summary: AuditSummary, *, name: str, file_sha256: str | Non
 
 def check_same_audit(summary: AuditSummary, findings: Findings) -> None:
     """Raise an error if an audit that was made again is not the one that was saved."""
-    name, found = findings.model.model.name, findings.model_fingerprint
-    if summary.model.fingerprint != found:
-        raise _another_model(summary, name, summary.model.fingerprint, found)
+    name = findings.model.model.name
+    fingerprint = findings.model_fingerprint
+    if summary.model.fingerprint != fingerprint:
+        raise _another_model(summary, name, summary.model.fingerprint, fingerprint)
     for group in summary.groups:
         [*same_rank] = findings.ranking[group.rank - 1 : group.rank].tolist()
         current = findings.rule_set(same_rank[0]).text if same_rank else "nobody"
@@ -190,12 +191,13 @@ def check_same_audit(summary: AuditSummary, findings: Findings) -> None:
             )
 
 
-def _another_model(summary: AuditSummary, name: str, saved: str, found: str) -> ModelError:
+def _another_model(summary: AuditSummary, name: str, saved: str, fingerprint: str) -> ModelError:
+    """Return the error that an audit is of a model with another fingerprint."""
     return ModelError(
         f"the audit is of another model: of {summary.model.name!r} with the fingerprint "
-        f"{saved[:12]}, this one has {found[:12]}",
+        f"{saved[:12]}, this one has {fingerprint[:12]}",
         where=f"model {name!r}",
         remedy="give the model that was audited, or leave the audit out to make a new one",
         saved=saved,
-        found=found,
+        found=fingerprint,
     )

@@ -144,7 +144,8 @@ def _largest_deviations(
     variance_in = np.maximum(rate_in * (1 - rate_in), least)
     variance_out = np.maximum(rate_out * (1 - rate_out), least)
     error = np.sqrt(variance_in / inside + variance_out / outside)
-    favourable, weights = sums[2 : 2 + samples], sums[2 + samples :]
+    favourable = sums[2 : 2 + samples]
+    weights = sums[2 + samples :]
     total_favourable = totals[2 : 2 + samples, None]
     total_weights = totals[2 + samples :, None]
     # (favourable - rate_in * weights) / inside, less the same of those outside; gathered by what

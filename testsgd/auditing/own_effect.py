@@ -69,7 +69,8 @@ class Responses:
         sums, sizes = sums_by_unit(decisions.astype(np.float64), clusters)
         # Sums of whole numbers, which no order of the rows changes, and only then the deviations.
         with threadpool_limits(1):
-            products, by_size = sums.T @ sums, sums.T @ sizes
+            products = sums.T @ sums
+            by_size = sums.T @ sizes
         rates = favourable / len(decisions)
         mixed = np.outer(by_size, rates)
         scatter = products - mixed - mixed.T + (sizes @ sizes) * np.outer(rates, rates)
@@ -376,7 +377,8 @@ def why_not_asked(audit: RowAudit, *, left: int) -> str:
     why = why_never_asked(audit)
     if why:
         return why
-    queries, allowed = Questions.of(audit).queries, min(left, MOST_QUESTIONS)
+    queries = Questions.of(audit).queries
+    allowed = min(left, MOST_QUESTIONS)
     if queries > allowed:
         return f"that takes {queries:,} queries, and {max(0, allowed):,} are left for it"
     return ""

@@ -111,7 +111,8 @@ def run_audit(
     allowed = parameters.budget(ROW_QUERIES)
     if isinstance(model.model, PredictionColumn):
         _check_predictions(parameters)
-        needed, exact = 0, True
+        needed = 0
+        exact = True
     else:
         needed = exact_queries(table, parameters) + min(PROBE_ROWS, len(table))
         needed += again_queries(model, table)
@@ -211,7 +212,7 @@ def fits_exactly(queries: int, mode: Mode, allowed: int) -> bool:
 
 
 def named(phase: str, progress: Progress | None) -> PhaseProgress | None:
-    """Turn a user's progress into that of one phase."""
+    """Return the progress of one phase, which calls the user's with the name of the phase."""
     if progress is None:
         return None
     return lambda done, total: progress(phase, done, total)
@@ -221,10 +222,11 @@ def audit_held_out(audit: RowAudit, share: float) -> TableFindings:
     """Find groups on one part of the rows and estimate them on the other."""
     searched, kept = split_rows(audit.table, share, audit.parameters.seed)
     search_parameters = replace(audit.parameters, guarantee="per-group", condition_on=(), within=())
-    found = audit_rows(_of_part(replace(audit, parameters=search_parameters), searched))
-    chosen = np.array(found.highlights, dtype=np.intp)
-    estimated = audit_rows(_of_part(replace(audit, given=found.rule_sets.take(chosen)), kept))
-    return held_out(found, estimated, audit.parameters, share)
+    search_findings = audit_rows(_of_part(replace(audit, parameters=search_parameters), searched))
+    chosen = np.array(search_findings.highlights, dtype=np.intp)
+    given = search_findings.rule_sets.take(chosen)
+    estimated = audit_rows(_of_part(replace(audit, given=given), kept))
+    return held_out(search_findings, estimated, audit.parameters, share)
 
 
 def held_out(

@@ -128,7 +128,8 @@ class RowCoding:
         """
         moved = points.copy()
         for index in range(len(self.names)):
-            feature, direction = self.feature(index), directions[:, index]
+            feature = self.feature(index)
+            direction = directions[:, index]
             if feature.continuous:
                 low, high = feature.range or (-np.inf, np.inf)
                 target = points[:, index] + direction * _move(feature)

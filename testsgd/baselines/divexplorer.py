@@ -162,7 +162,8 @@ def divergence_t(decisions: NDArray[np.bool_], group: NDArray[np.bool_]) -> floa
     >>> round(divergence_t(decisions, np.arange(100) < 60), 2)
     4.8
     """
-    rate, overall = float(decisions[group].mean()), float(decisions.mean())
+    rate = float(decisions[group].mean())
+    overall = float(decisions.mean())
     variance = rate * (1 - rate) / int(group.sum()) + overall * (1 - overall) / len(decisions)
     if variance == 0:
         return 0.0 if rate == overall else math.inf

@@ -198,7 +198,8 @@ def _best_cuts(
     below = below[(below >= least) & (below <= len(sums) - least)]
     if len(below) == 0:
         return []
-    total, rows = int(decisions.sum()), len(decisions)
+    total = int(decisions.sum())
+    rows = len(decisions)
     favourable = np.cumsum(decisions[order])[below - 1]
     differences = np.abs((total - favourable) / (rows - below) - favourable / below)
     # |rate in - rate of all| is the difference times the share of the other side.
@@ -220,7 +221,9 @@ def _cut_at(
     above = 2 * count <= len(sums)
     if not above:
         inside = ~inside
-    rate, rest, overall = decisions[inside].mean(), decisions[~inside].mean(), decisions.mean()
+    rate = decisions[inside].mean()
+    rest = decisions[~inside].mean()
+    overall = decisions.mean()
     return _Cut(
         above=above,
         threshold=threshold,

@@ -78,7 +78,8 @@ class InputCheck:
             varied[:, self._coding.sensitive] = np.tile(self._variants, (len(part), 1))
             # In one go, so that a network's sums of the same input are rounded alike.
             outputs = self._outputs(np.concatenate([part, varied]))
-            base, others = outputs[: len(part)], outputs[len(part) :].reshape(len(part), size)
+            base = outputs[: len(part)]
+            others = outputs[len(part) :].reshape(len(part), size)
             own[rows] = base
             discriminatory[rows] = ((others > 0) != (base > 0)[:, None]).any(axis=1)
             choice = np.abs(others - base[:, None]).argmax(axis=1)

@@ -81,7 +81,8 @@ def _nearest_rule_sets(audit: TableFindings, groups: Sequence[Rows]) -> list[_Ru
 
 def _in_audit(audit: TableFindings, wanted: _RuleSet) -> InAuditSummary | None:
     """Return the group of the audit with the same rows as a rule set; None if there is none."""
-    rule_sets, contingency = audit.rule_sets, audit.contingency
+    rule_sets = audit.rule_sets
+    contingency = audit.contingency
     members = FrequentRuleSets(
         rule_sets.axes,
         rule_sets.subsets,

@@ -34,7 +34,8 @@ def side_of(
     The complement is all others, unless it is given.
     """
     others = ~rows if complement is None else complement
-    n_in, n_out = int(rows.sum()), int(others.sum())
+    n_in = int(rows.sum())
+    n_out = int(others.sum())
     rate_in = float(decisions[rows].mean()) if n_in else None
     rate_out = float(decisions[others].mean()) if n_out else None
     return Side(

@@ -231,7 +231,8 @@ def conditional_summary(findings: TableFindings) -> ConditionalSummary | None:
     search = findings.conditional
     if search is None or not len(search.compared):
         return None
-    bounds, sizes = search.lower_bounds, np.abs(search.difference[search.compared])
+    bounds = search.lower_bounds
+    sizes = np.abs(search.difference[search.compared])
     # If no bound is above zero, the largest difference.
     first = int(search.compared[np.lexsort((-sizes, -bounds[search.compared]))[0]])
     return ConditionalSummary(

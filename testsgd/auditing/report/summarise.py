@@ -155,7 +155,9 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
 
 def _beside_the_search(parts: Mapping[str, Any]) -> list[GateMeasure]:
     """Return what the gate looks at besides the groups over all rows."""
-    finer, within, conditional = parts["finer"], parts["within"], parts["conditional"]
+    finer = parts["finer"]
+    within = parts["within"]
+    conditional = parts["conditional"]
     measures = []
     looks = {"by more features": parts["deeper"], "by finer cuts": finer}
     for name, look in looks.items():

@@ -395,7 +395,8 @@ def error_rate_sentences(summary: AuditSummary, words: Words) -> list[str]:
 
 
 def _error_rate_part(rate: ErrorRateSummary, words: Words) -> str:
-    name, first = metric_name(rate.metric), rate.first
+    name = metric_name(rate.metric)
+    first = rate.first
     if first is None:
         return f"none has enough {words.many} on both sides to judge the {name}"
     low, high = first.confidence_interval

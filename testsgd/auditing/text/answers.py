@@ -54,7 +54,8 @@ class SharedPredictions:
             if len(portion) >= _PORTION_TEXTS or characters >= _PORTION_CHARACTERS:
                 answers.append(self._decide_portion(portion))
                 done += len(portion)
-                portion, characters = [], 0
+                portion = []
+                characters = 0
                 if progress is not None:
                     progress(done)
         if portion:
@@ -128,7 +129,8 @@ def ask_variants(
 
 def containing_all(mentions: Mentions, rule_sets: TermRuleSets, weights: Counts) -> Counts:
     """Sum weights (texts,) over the texts that contain all terms of each group (groups,)."""
-    contains, counts = mentions.contains(), [np.zeros(0, dtype=np.int64)]
+    contains = mentions.contains()
+    counts = [np.zeros(0, dtype=np.int64)]
     # Not only seeds: a text that lists several terms contains each, and is no seed.
     counted = mentions.presence() & (weights > 0)[:, None]
     for item in rule_sets.category_sets:
@@ -157,16 +159,17 @@ class KnownAnswers:
     contains: tuple[NDArray[np.bool_], ...]
 
     def of_sets(self) -> Iterator[tuple[CategorySet, NDArray[Any]]]:
-        """Return each set of categories with the answers about its variants."""
+        """Return each set of categories with the answers about its variants, (seeds, groups)."""
         return zip(self.rule_sets.category_sets, self.variants, strict=True)
 
     def inside(self, category_set: CategorySet) -> NDArray[np.bool_]:
-        """Return which seeds contain all terms of a group already, shape (seeds, groups)."""
-        found = np.ones((len(category_set.rows), 1), dtype=bool)
+        """Return which seeds as they are contain all terms of a group, shape (seeds, groups)."""
+        contained = np.ones((len(category_set.rows), 1), dtype=bool)
         for category in category_set.categories:
             of_category = self.contains[category][category_set.rows]
-            found = (found[:, :, None] & of_category[:, None, :]).reshape(len(found), -1)
-        return found
+            both = contained[:, :, None] & of_category[:, None, :]
+            contained = both.reshape(len(contained), -1)
+        return contained
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,8 @@ def plan_controls(
 ) -> list[ControlPlan]:
     """Choose the texts, the terms and the controls of each category."""
     generator = np.random.default_rng([seed, 7])
-    presence, terms = mentions.replaceable(), mentions.terms
+    presence = mentions.replaceable()
+    terms = mentions.terms
     nonsense = nonsense_word(texts.texts)
     common = _common_word(texts, mentions)
     unknown = unknown_terms(model, terms)
@@ -221,7 +222,8 @@ def _interval(
     # As one category of two terms: the other of the first is the second.
     sums = pair_sums(np.column_stack([answers, control]), (2,), cluster_sizes=sizes)
     pairs = independent_pairs(sums, len(rows), len(rows), sizes)
-    mean, size = (sums.with_terms - sums.other) / len(rows), sums.sizes / len(rows)
+    mean = (sums.with_terms - sums.other) / len(rows)
+    size = sums.sizes / len(rows)
     if audit.parameters.guarantee == "simultaneous":
         low, high = paired_tails_interval(mean, size, pairs, 1 - confidence)
     else:

@@ -38,7 +38,8 @@ class SeedOverlaps:
         inside = np.zeros((len(sets), texts))
         for index, item in enumerate(sets):
             inside[index, item.rows] = 1
-        both, sizes = inside @ inside.T, inside.sum(axis=1)
+        both = inside @ inside.T
+        sizes = inside.sum(axis=1)
         # 0 where neither of two sets has seeds.
         self._shares: Floats = both / np.maximum(sizes[:, None] + sizes - both, 1)
 
@@ -276,7 +277,8 @@ class TextFindings(Findings):
     @property
     def largest_bound(self) -> float:
         """The largest lower confidence bound of what groups are ranked by; 0 if none."""
-        effects, sizes = self.counterfactual, self.guarantee.lower_bounds
+        effects = self.counterfactual
+        sizes = self.guarantee.lower_bounds
         if self.parameters.rank_by == "counterfactual" and effects is not None:
             sizes = lower_confidence_bound(effects.low, effects.high)
         return float(sizes[self.judged].max(initial=0.0))

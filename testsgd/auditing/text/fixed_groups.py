@@ -119,7 +119,8 @@ class TermGroupMeasure(Measure):
     @cached_property
     def _everything(self) -> Questions:
         """What is on both sides of each group: a text and how it is changed, as one number."""
-        presence, contains = self.mentions.replaceable(), self.mentions.contains()
+        presence = self.mentions.replaceable()
+        contains = self.mentions.contains()
         sole = self.mentions.sole()
         sides: list[Counts] = []
         for categories, chosen in self.groups:

@@ -19,14 +19,17 @@ def sample_texts_independent(audit: TextAudit, budget: int) -> TextOutcome:
 
     Each step asks about a seed with the group's terms, and about a text that lacks one of them.
     """
-    model, texts, rule_sets = audit.model.model, audit.texts, audit.rule_sets
+    model = audit.model.model
+    texts = audit.texts
+    rule_sets = audit.rule_sets
     share = check_share(budget, len(rule_sets), audit.parameters)
     replacer = Replacer(texts.texts, audit.mentions)
     contains = audit.mentions.contains()
 
     def sample(group: int) -> Counts:
         category_set = rule_sets.category_sets[rule_sets.set_of(group)]
-        seeds, categories = category_set.rows, category_set.categories
+        seeds = category_set.rows
+        categories = category_set.categories
         terms = rule_sets.chosen(group)
         generator = np.random.default_rng(
             [audit.parameters.seed, 3, group - category_set.first, *categories]

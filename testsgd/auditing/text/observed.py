@@ -91,7 +91,9 @@ def with_independent_texts(
 
 def observed_estimates(audit: TextAudit, answers: NDArray[Any]) -> Estimates:
     """Return the rates of texts with all terms of a group and of all others; `answers` (texts,)."""
-    mentions, rule_sets, parameters = audit.mentions, audit.rule_sets, audit.parameters
+    mentions = audit.mentions
+    rule_sets = audit.rule_sets
+    parameters = audit.parameters
     once = np.ones(len(answers), dtype=np.int64)
     favourable = answers.astype(np.int64)
     counted = [once, favourable]

@@ -28,9 +28,13 @@ _POOL_SHARE = 1 / 3
 
 def sample_texts_pooled(audit: TextAudit, budget: int) -> TextOutcome:
     """Estimate all groups from draws that they share, those that the budget suffices for."""
-    texts, mentions, predictions = audit.texts, audit.mentions, audit.predictions
-    rule_sets, parameters = audit.rule_sets, audit.parameters
-    pool, seeds = _Pool(audit), _Seeds(audit, budget)
+    texts = audit.texts
+    mentions = audit.mentions
+    predictions = audit.predictions
+    rule_sets = audit.rule_sets
+    parameters = audit.parameters
+    pool = _Pool(audit)
+    seeds = _Seeds(audit, budget)
     once = np.ones(len(texts), dtype=np.int64)
     rows_out = len(texts) - containing_all(mentions, rule_sets, once)
 

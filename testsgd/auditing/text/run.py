@@ -186,9 +186,9 @@ def audit_texts_held_out(
         clock=clock,
         progress=progress,
     )
-    found = audit_texts(search)
+    search_findings = audit_texts(search)
     with clock.phase("terms"):
-        needed, given = chosen_over(of_kept, rule_sets, found.highlights)
+        needed, given = chosen_over(of_kept, rule_sets, search_findings.highlights)
         variants = count_variants(of_kept, needed)
     estimation = replace(
         search,
@@ -200,7 +200,7 @@ def audit_texts_held_out(
         parameters=replace(parameters, max_queries=run.part_of_queries(allowed, kept, texts)),
         given=given,
     )
-    return run.held_out(found, audit_texts(estimation), parameters, share)
+    return run.held_out(search_findings, audit_texts(estimation), parameters, share)
 
 
 def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:

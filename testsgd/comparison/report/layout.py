@@ -54,11 +54,10 @@ _ABOUT_AUDIT = (
 
 def comparison_notes(summary: ComparisonSummary) -> tuple[Note, ...]:
     """Explain the numbers of a comparison, in the order in which a reader needs them."""
-    label, settings = summary.data.label.favourable, summary.settings
-    near, copies = (
-        verdict.similarity(settings.matching_similarity),
-        verdict.similarity(settings.duplicate_similarity),
-    )
+    label = summary.data.label.favourable
+    settings = summary.settings
+    near = verdict.similarity(settings.matching_similarity)
+    copies = verdict.similarity(settings.duplicate_similarity)
     return (
         Note(
             "One yardstick",
@@ -119,7 +118,8 @@ def comparison_notes(summary: ComparisonSummary) -> tuple[Note, ...]:
 
 def comparison_particulars(summary: ComparisonSummary) -> tuple[Facts, ...]:
     """List the particulars of the data, the model, the settings and the run."""
-    words, chosen = words_for(summary.data.kind), summary.settings
+    words = words_for(summary.data.kind)
+    chosen = summary.settings
     limit = "none" if chosen.time_limit is None else seconds(chosen.time_limit)
     return (
         data_facts(summary.data, words),
@@ -165,7 +165,8 @@ _LOWER = "the group with the lower rate"
 
 def comparison_layout(summary: ComparisonSummary) -> Document:
     """Lay a comparison out as a report; nothing is computed again."""
-    data, label = summary.data, summary.data.label
+    data = summary.data
+    label = summary.data.label
     others = words_for(data.kind).others
     meaning = f", that is, {label.meaning}" if label.meaning else ""
     about = (
@@ -345,7 +346,8 @@ def _also(method: MethodSummary, other: MethodSummary, near: float) -> str:
 
 def _method(method: MethodSummary) -> Article:
     """Lay out what a method found: its first findings, each measured as all are."""
-    table, blocks = _findings(method), list[Block]()
+    table = _findings(method)
+    blocks = list[Block]()
     if method.available and method.measure:
         blocks.append(Paragraph(sentence(method.measure)))
     if method.note:

@@ -16,7 +16,8 @@ _METHODS_PACKAGES = ("divexplorer", "sliceline", "aif360")
 
 def summarise_comparison(comparison: Comparison) -> ComparisonSummary:
     """Write what was compared as one document."""
-    audit, data = comparison.audit, data_summary(comparison.audit)
+    audit = comparison.audit
+    data = data_summary(comparison.audit)
     settings = ComparisonSettings.of(
         comparison,
         audit.parameters,

@@ -230,7 +230,8 @@ def _missed(methods: Sequence[MethodSummary]) -> list[str]:
 def _speed(methods: Sequence[MethodSummary]) -> list[str]:
     """Compare the speed of the audit's search with that of the other search of all groups."""
     known = {method.method: method for method in methods}
-    audit, other = known[AUDIT], known.get("divexplorer")
+    audit = known[AUDIT]
+    other = known.get("divexplorer")
     if other is None or not other.groups_per_second or not audit.groups_per_second:
         return []
     factor = audit.groups_per_second / other.groups_per_second
@@ -242,5 +243,6 @@ def _speed(methods: Sequence[MethodSummary]) -> list[str]:
 
 
 def _work(method: MethodSummary) -> str:
-    groups, each_second = method.groups or 0, method.groups_per_second or 1.0
+    groups = method.groups or 0
+    each_second = method.groups_per_second or 1.0
     return f"{plural(groups, 'group')} in {groups / each_second:.2g} s"
