@@ -87,7 +87,13 @@ def _error_rate(
     estimates = rates.counted_estimates(rates.both_sides(inside, together), draws=draws)
     if draws > 1:
         estimates = rates.means_over_draws(estimates, audit.parameters.confidence)
-    answers = Answers(estimates, by_cell[0] * draws, by_cell[1], draws, favourable)
+    answers = Answers(
+        estimates=estimates,
+        cell_samples=by_cell[0] * draws,
+        cell_favourable=by_cell[1],
+        row_samples=draws,
+        row_favourable=favourable,
+    )
     if audit.table.clusters is not None:
         clusters = Clusters.of(audit.table.clusters[rows])
         answers = with_independent_rows(answers, rule_sets, contingency, clusters)

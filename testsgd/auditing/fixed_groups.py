@@ -100,11 +100,11 @@ class Measure(ABC):
     @property
     @abstractmethod
     def _groups(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
 
     @property
     def draws_a_side(self) -> int:
-        """How many draws there are on each side of each group, if not all are asked about."""
+        """The number of draws on each side of each group, if not everything is asked about."""
         return min(SAMPLES_A_SIDE, self.max_queries // (2 * max(1, self._groups)))
 
 
@@ -211,7 +211,7 @@ class GroupMeasure(Measure):
 
 @dataclass(frozen=True)
 class Questions:
-    """What to ask a model about on both sides of some groups, each question once."""
+    """The questions to a model about both sides of some groups, each question once."""
 
     distinct: Counts  # The different questions, as numbers whose meaning is the caller's
     # For each group the places in `distinct` of what is asked inside, then of that outside

@@ -118,7 +118,7 @@ def check_repeatable(parameters: AuditParameters, what: str) -> None:
 
 
 def check_no_ratio_gate(parameters: AuditParameters) -> None:
-    """Refuse a gate by ratios of texts, whose gate is about the effect of their terms."""
+    """Raise a ParameterError if texts are given a gate by ratios, which is for rows."""
     if parameters.fail_below_ratio is not None:
         raise _refused(
             "fail_below_ratio", "a gate by ratios is for rows, not for texts", "use fail_above"
@@ -126,7 +126,7 @@ def check_no_ratio_gate(parameters: AuditParameters) -> None:
 
 
 def check_asked_anew(model: Any, parameters: AuditParameters) -> None:
-    """Refuse means over several answers of a model that is asked each question only once."""
+    """Raise a ParameterError if means over answers are asked for, of a model that keeps answers."""
     if parameters.nondeterministic is None or not isinstance(model, ExternalModel):
         return
     if model.keeps_answers:

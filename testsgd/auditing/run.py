@@ -154,7 +154,7 @@ def with_copies_joined(table: Table) -> Table:
 
 
 def _check_answers_of_rows(parameters: AuditParameters, table: Table, *, exact: bool) -> None:
-    """Refuse what takes an answer for each of independent rows, where there are none."""
+    """Raise a ParameterError for parameters that need an answer about each independent row."""
     asked = {
         "condition_on": (parameters.condition_on, "a conditional score"),
         "within": (parameters.within, "a search within slices"),
@@ -175,7 +175,7 @@ def _check_answers_of_rows(parameters: AuditParameters, table: Table, *, exact: 
 
 
 def _check_predictions(parameters: AuditParameters) -> None:
-    """Refuse what needs a model, where there are only predictions."""
+    """Raise a ParameterError for parameters that need a model, where there are predictions."""
     needs_model = {
         "estimand": parameters.estimand == "neighbourhood",
         "mode": parameters.mode == "sampled",
@@ -198,7 +198,7 @@ def again_queries(model: LoadedModel[Any], data: Sized) -> int:
 
 
 def fits_exactly(queries: int, mode: Mode, allowed: int) -> bool:
-    """Return whether an audit is exact: no if samples are asked for or queries are few."""
+    """Return whether an audit is exact: not if samples are asked for or queries do not suffice."""
     if mode == "sampled":
         return False
     fits = queries <= allowed
@@ -287,7 +287,7 @@ def part_of_rows(table: Table, share: float, seed: int) -> NDArray[np.bool_]:
 
 
 def _of_part(audit: RowAudit, part: Table) -> RowAudit:
-    """Audit a part of the rows, with its part of the queries."""
+    """Return the audit of a part of the rows, with its part of the queries."""
     queries = part_of_queries(audit.allowed, part, audit.table)
     return replace(audit, table=part, parameters=replace(audit.parameters, max_queries=queries))
 
@@ -300,7 +300,7 @@ def part_of_queries(allowed: int, part: Sized, whole: Sized) -> int:
 def two_parts(
     data: Data, inside: NDArray[np.bool_], share: float, seed: int, remedy: str = ""
 ) -> tuple[Data, Data]:
-    """Take data apart: those to search, and those to estimate on, which note that they are so."""
+    """Return the data to search and those to estimate on, which have a note of the split."""
     many = "rows" if isinstance(data, Table) else "texts"
     if inside.all() or not inside.any():
         raise ParameterError(
