@@ -58,7 +58,7 @@ def audit(
     progress: Progress | None = None,
     **parameters: Unpack[AuditOptions],
 ) -> AuditResult:
-    """Find the groups that a model treats differently from everybody else.
+    """Find the groups that a model treats differently from those outside of them.
 
     Parameters
     ----------
@@ -108,6 +108,7 @@ def audit(
     Returns
     -------
     AuditResult
+        The groups with their selection rates and confidence intervals, a verdict, and the report.
 
     Raises
     ------
@@ -208,7 +209,7 @@ def audit(
 def _check_undescribed(
     data: Any, sensitive_features: Any, terms: Any, parameters: Mapping[str, Any]
 ) -> None:
-    """Refuse an audit without a description where something is missing, and say what to write."""
+    """Raise a ParameterError if an audit without a description lacks rows or sensitive features."""
     if data is None:
         raise ParameterError(
             "there are no rows and no description",
@@ -234,7 +235,7 @@ def _check_undescribed(
 
 
 def _check_described(sensitive_features: Any, features: Any) -> None:
-    """Refuse guesses about data that are described."""
+    """Raise a ParameterError if data with a description come with parts of a guessed one."""
     for name, value in (("sensitive_features", sensitive_features), ("features", features)):
         if value is not None:
             raise ParameterError(

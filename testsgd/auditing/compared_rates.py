@@ -35,22 +35,35 @@ class ComparedRates:
 
     @property
     def order(self) -> tuple[float, float]:
-        """What puts the surest first: of a group and its complement that with the lower rate."""
+        """The key to sort by, the largest lower bound first.
+
+        Of a group and its complement, whose bounds are equal, that with the lower rate comes first.
+        """
         return -round(self.lower_bound, 12), self.difference
 
 
 def differences_of(sums: Floats) -> Floats:
-    """Return the differences of rates, of rows and answers inside, then outside: (4, n)."""
+    """Return the rates inside minus those outside, shape (n,).
+
+    `sums` are rows and favourable answers inside, then rows and favourable answers outside, shape
+    (4, n).
+    """
     rows_in, yes_in, rows_out, yes_out = sums
     differences: Floats = yes_in / rows_in - yes_out / rows_out
     return differences
 
 
 def normal_bounds(sums: Floats, *, margin: float) -> Floats:
-    """Return the sizes of differences less some standard errors; `sums` as in `differences_of`."""
+    """Return the sizes of differences less `margin` standard errors, shape (n,).
+
+    `sums` as in :func:`differences_of`. The bound is |p - q| - margin * sqrt(p' (1 - p') / m + q'
+    (1 - q') / n), with the rates p of m rows inside and q of n rows outside; p' and q' are these
+    with a favourable and another row more.
+    """
     rows_in, yes_in, rows_out, yes_out = sums
     # With a row of each kind more, or a group of equal answers would not vary at all.
-    share_in, share_out = (yes_in + 1) / (rows_in + 2), (yes_out + 1) / (rows_out + 2)
+    share_in = (yes_in + 1) / (rows_in + 2)
+    share_out = (yes_out + 1) / (rows_out + 2)
     variance = share_in * (1 - share_in) / rows_in + share_out * (1 - share_out) / rows_out
     bounds: Floats = np.abs(differences_of(sums)) - margin * np.sqrt(variance)
     return bounds
@@ -62,7 +75,8 @@ def compared_rates(sums: Floats, *, error: float) -> list[ComparedRates]:
     Answers that are shares of a row vary no more than if rows answered yes or no.
     """
     rows_in, yes_in, rows_out, yes_out = sums
-    inside, outside = Side(rows_in, rows_in, yes_in), Side(rows_out, rows_out, yes_out)
+    inside = Side(rows=rows_in, samples=rows_in, favourable=yes_in)
+    outside = Side(rows=rows_out, samples=rows_out, favourable=yes_out)
     low, high = population_interval(inside, outside, error, margin_kind="none")
     return [
         ComparedRates(
@@ -85,7 +99,7 @@ _ROUNDING = 1e-9
 
 
 def surest(sums: Floats, *, error: float, most: int) -> list[tuple[int, ComparedRates]]:
-    """Return the comparisons with the largest lower bounds, with their places in `sums`.
+    """Return the `most` comparisons with the largest lower bounds, with their places in `sums`.
 
     `error` is the two-sided error rate of each interval; `sums` as in `differences_of`. An exact
     interval takes long, so they are computed only of those that may be among the first.
@@ -100,21 +114,21 @@ def surest(sums: Floats, *, error: float, most: int) -> list[tuple[int, Compared
     while True:
         order = np.lexsort((chosen, differences, -np.round(bounds, 12)))
         first = order[:most].tolist()
-        open_ones = [index for index in first if index not in exact and bounds[index] > 0]
-        if not open_ones:
+        inexact = [index for index in first if index not in exact and bounds[index] > 0]
+        if not inexact:
             break
         following = order[most : most + _AT_ONCE].tolist()
-        open_ones += [index for index in following if index not in exact and bounds[index] > 0]
-        rates = compared_rates(looked_at[:, open_ones], error=error)
-        exact |= dict(zip(open_ones, rates, strict=True))
-        bounds[open_ones] = [each.lower_bound for each in rates]
-    found = [index for index in first if index not in exact]
-    exact |= dict(zip(found, compared_rates(looked_at[:, found], error=error), strict=True))
+        inexact += [index for index in following if index not in exact and bounds[index] > 0]
+        rates = compared_rates(looked_at[:, inexact], error=error)
+        exact |= dict(zip(inexact, rates, strict=True))
+        bounds[inexact] = [each.lower_bound for each in rates]
+    missing = [index for index in first if index not in exact]
+    exact |= dict(zip(missing, compared_rates(looked_at[:, missing], error=error), strict=True))
     return [(int(chosen[index]), exact[index]) for index in first]
 
 
 def _bound_limits(sums: Floats, *, error: float) -> Floats:
-    """Return what the lower bounds of differences are at most; `sums` as in `differences_of`.
+    """Return upper limits of the lower bounds of differences (n,); `sums` as in `differences_of`.
 
     An interval is the widest of several, see :func:`testsgd.scoring.population.exact_difference`;
     these are the bounds by one of them.
@@ -134,7 +148,7 @@ def _bound_limits(sums: Floats, *, error: float) -> Floats:
 
 
 def _largest(values: Floats, most: int) -> NDArray[np.intp]:
-    """Return the places of the largest values in order, of equal ones the first; `most` at most."""
+    """Return the places of the `most` largest values in order, of equal ones the first first."""
     candidates = np.arange(len(values))
     if len(values) > most:
         # There are very many, so that they are not sorted all.

@@ -46,7 +46,7 @@ class ConditionalScore(Part):
 def check_other_features(
     names: Sequence[str], specification: DatasetSpecification, *, where: str = "condition_on"
 ) -> None:
-    """Check features that are to be held equal, or to be looked within: none may be sensitive."""
+    """Raise a ParameterError unless the names are different features that are not sensitive."""
     known = ", ".join(specification.insensitive)
     choose = f"choose among {known}" if known else "leave it out: all features are sensitive"
     for index, name in enumerate(names):
@@ -96,7 +96,9 @@ def conditional_scores(
     """Compute the conditional score of each group; None where no stratum has rows on both sides.
 
     Shapes: `strata`, `row_favourable` (n,); `members`, `complements` (groups, cells), of which the
-    latter are all other cells if they are not given.
+    latter are all other cells if they are not given. The score is sum_s w_s (p_s - q_s), with the
+    rates p_s inside and q_s outside of the strata s that have rows on both sides, and w_s the share
+    of the group's rows of these that are in s.
 
     Direct standardisation: see Fleiss, Levin and Paik (2003), Statistical Methods for Rates and
     Proportions, chapter 19; the weights are those of the effect on the treated of Imbens (2004),
@@ -111,6 +113,7 @@ def conditional_scores(
     quantities = np.vstack(sums, dtype=np.float64)
 
     def by_stratum(pairs: Members) -> Floats:
+        """Sum the quantities over the pairs of a side by stratum, shape (3, strata)."""
         rows = [np.bincount(pair_stratum, weights=row) for row in quantities * pairs]
         return np.vstack(rows, dtype=np.float64)
 
@@ -165,7 +168,8 @@ class ConditionalSearch:
 
     def interval(self, group: int) -> tuple[float, float]:
         """Return the confidence interval of a group's difference."""
-        difference, margin = float(self.difference[group]), float(self.margin[group])
+        difference = float(self.difference[group])
+        margin = float(self.margin[group])
         return max(-1.0, difference - margin), min(1.0, difference + margin)
 
 
@@ -189,7 +193,8 @@ def search_conditional(
     The intervals of all groups hold at once (Bonferroni). A group of which fewer than `min_rows`
     rows have others like them, or with fewer others in these strata, is not compared.
     """
-    groups, number = len(rule_sets), int(strata.max()) + 1
+    groups = len(rule_sets)
+    number = int(strata.max()) + 1
     # Sums over the strata in which both sides have rows: of the group's rows, of the others', of
     # weighted gaps and their squares, and of weighted variances.
     matched_in, matched_out, gaps, squares, variances, rows_in = np.zeros((6, groups))
@@ -206,7 +211,8 @@ def search_conditional(
             rows_in += sums_in[0]
             rate_in, variance_in = _rates(sums_in[:, both], answers)
             rate_out, variance_out = _rates(sums_out[:, both], answers)
-            weight, gap = sums_in[0, both], rate_in - rate_out
+            weight = sums_in[0, both]
+            gap = rate_in - rate_out
             matched_in[both] += weight
             matched_out[both] += sums_out[0, both]
             gaps[both] += weight * gap
@@ -244,7 +250,10 @@ def _sums_of_strata(
 
 
 def _rates(sums: Floats, answers: int) -> tuple[Floats, Floats]:
-    """Return each stratum's rate and the variance of it."""
+    """Return each stratum's rate and the variance of it, shapes (strata,).
+
+    `sums` are rows, favourable answers of `answers` a row, and squares of these (3, strata).
+    """
     rows, favourable, squares = sums
     rate = favourable / (rows * answers)
     size = effective_sample_size(rate, squares / (rows * answers**2), rows, answers)

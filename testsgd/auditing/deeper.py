@@ -17,7 +17,7 @@ from testsgd.auditing.estimates import Floats
 from testsgd.rules import Contingency, RuleSet
 from testsgd.rules.conjunctions import Conditions, Level
 
-# Conjunctions of one level, at most; with more it is said how deep the look was.
+# Conjunctions of one level, at most; levels of more are not compared, and the report says so.
 _MOST = 1_000_000
 # The share of the error that this look gets.
 _SHARE_OF_ERROR = 0.1
@@ -25,11 +25,11 @@ _SHARE_OF_ERROR = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class DeeperSearch:
-    """What a look at conjunctions of more features found."""
+    """The conjunction of more features with the largest bound, and how many were compared."""
 
     depth: int  # Features of the longest conjunctions that were compared.
     complete: bool  # Whether all with enough rows were.
-    compared: int
+    compared: int  # Conjunctions that were compared.
     confidence: float  # With which all intervals hold at once.
     rule_set: RuleSet  # That with the largest lower bound.
     rates: ComparedRates
@@ -87,14 +87,17 @@ def search_deeper(
 
 def _sums(conditions: Conditions, level: Level, favourable: NDArray[np.bool_]) -> Floats:
     """Return rows and favourable answers inside, then outside, of a level: (4, n)."""
-    rows, yes = level.rows, conditions.count(level, favourable)
+    rows = level.rows
+    favourable_in = conditions.count(level, favourable)
     all_rows = conditions.count_together(level, np.ones(len(favourable), dtype=bool))
-    all_yes = conditions.count_together(level, favourable)
-    return np.array([rows, yes, all_rows - rows, all_yes - yes], dtype=np.float64)
+    all_favourable = conditions.count_together(level, favourable)
+    return np.array(
+        [rows, favourable_in, all_rows - rows, all_favourable - favourable_in], dtype=np.float64
+    )
 
 
 def _rule_set(conditions: Conditions, levels: list[Level], index: int) -> RuleSet:
-    """Return one of the conjunctions of several levels, numbered in their order."""
+    """Return the conjunction with a number; those of several levels are numbered in their order."""
     for level in levels:
         if index < len(level.rows):
             return conditions.rule_set(level.conditions[index])

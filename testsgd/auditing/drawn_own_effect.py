@@ -48,7 +48,7 @@ class DrawnEffect:
     0.18 to 0.22
     """
 
-    effect: float
+    effect: float  # The mean paired difference, between -1 and 1.
     standard_error: float
     rows: int | None  # How many rows were drawn to be asked about; None if all were.
     draws: int  # Draws a row from each of the two mixtures.
@@ -98,7 +98,7 @@ class Plan:
 
     @property
     def queries(self) -> int:
-        """How many rows it takes to ask about."""
+        """The number of rows that the model is asked about."""
         return 2 * self.groups * self.rows * self.draws
 
     @classmethod
@@ -131,7 +131,7 @@ class DrawnEffects:
 def draw_own_effects(
     audit: RowAudit, rule_sets: FrequentRuleSets, groups: Iterable[int], *, left: int
 ) -> DrawnEffects:
-    """Estimate the own effects of the first of some groups, with the queries that are left.
+    """Estimate the own effects of the first of the groups, with the queries that are left.
 
     All of them need rows on both sides.
     """
@@ -139,7 +139,8 @@ def draw_own_effects(
     if why_never_asked(audit):
         return DrawnEffects(of_group={}, queries=0)
     plan = Plan.of(groups=len(wanted), rows=audit.size, allowed=min(left, MOST_QUESTIONS))
-    questions, effects = Questions.of(audit), {}
+    questions = Questions.of(audit)
+    effects = {}
     for number, group in enumerate(wanted[: plan.groups]):
         effects[group] = _draw_effect(audit, rule_sets, group, questions, plan, number)
     return DrawnEffects(of_group=effects, queries=plan.queries)
@@ -153,7 +154,11 @@ def _draw_effect(
     plan: Plan,
     number: int,
 ) -> DrawnEffect:
-    """Estimate the own effect of one group; `number` groups were asked about before."""
+    """Estimate the own effect of one group; `number` groups were asked about before.
+
+    Every row is given the sensitive values of `draws` cells of the group and of as many of its
+    complement; each row's sum of paired differences of the answers goes into the estimate.
+    """
     generator = np.random.default_rng([audit.parameters.seed, 8, group])
     rows: Places = np.arange(audit.size)
     if plan.rows < audit.size:
@@ -170,10 +175,12 @@ def _draw_effect(
             source_of_cell[_cells_at(uniform, tally * complement)],
         ]
     ).ravel()
-    asked_before, each = number * len(sources), 2 * plan.draws
+    asked_before = number * len(sources)
+    questions_a_row = 2 * plan.draws
 
     def pairs(part: slice) -> tuple[Places, Places]:
-        return rows[np.arange(part.start, part.stop) // each], sources[part]
+        """Return the rows of a part of the questions, and the rows whose values they are given."""
+        return rows[np.arange(part.start, part.stop) // questions_a_row], sources[part]
 
     answers = ask_pairs(
         audit.model.model,
@@ -206,7 +213,9 @@ def _spread_uniforms(generator: np.random.Generator, rows: int, draws: int) -> F
 
 
 def _cells_at(uniform: Floats, tally: NDArray[np.integer]) -> Places:
-    """Choose cells with chances that are proportional to their rows.
+    """Return the cells at numbers from 0 to 1, with chances in proportion to their rows.
+
+    Shapes: `uniform` and the result (rows, draws); `tally` (cells,).
 
     Both sides are given the same numbers: cells stand in the order of their features, so that the
     two cells are alike in the other features where they can be, and differences vary less.

@@ -56,7 +56,8 @@ def find_error_rates(
     They are known if the selection rates of rows as they are were asked for, all rows have an
     answer, and there are true labels. Rows without a label are left out.
     """
-    labels, parameters = audit.table.labels, audit.parameters
+    labels = audit.table.labels
+    parameters = audit.parameters
     of_selection = parameters.metric == SELECTION_RATE and parameters.estimand == "observed"
     if labels is None or observed.row_favourable is None or not of_selection:
         return ()
@@ -78,14 +79,21 @@ def _error_rate(
     """Compute the rates of all groups on some of the rows, those that a metric counts."""
     assert observed.row_favourable is not None
     contingency = replace(audit.contingency, cell_of_row=audit.contingency.cell_of_row[rows])
-    favourable, draws = observed.row_favourable[rows].astype(np.int64), observed.row_samples
+    favourable = observed.row_favourable[rows].astype(np.int64)
+    draws = observed.row_samples
     by_cell = np.vstack([contingency.tally(), contingency.tally(favourable)])
     inside = np.rint(rule_sets.sums_of(contingency, by_cell)).astype(np.int64)
     together = rule_sets.totals(contingency, by_cell)
     estimates = rates.counted_estimates(rates.both_sides(inside, together), draws=draws)
     if draws > 1:
         estimates = rates.means_over_draws(estimates, audit.parameters.confidence)
-    answers = Answers(estimates, by_cell[0] * draws, by_cell[1], draws, favourable)
+    answers = Answers(
+        estimates=estimates,
+        cell_samples=by_cell[0] * draws,
+        cell_favourable=by_cell[1],
+        row_samples=draws,
+        row_favourable=favourable,
+    )
     if audit.table.clusters is not None:
         clusters = Clusters.of(audit.table.clusters[rows])
         answers = with_independent_rows(answers, rule_sets, contingency, clusters)

@@ -29,6 +29,19 @@ class Estimates:
 
     All arrays have the shape (groups,), in the order of the groups. The difference is the rate of
     the favourable label inside minus that outside; it is NaN where a side has no samples.
+
+    Examples
+    --------
+    >>> from testsgd.auditing.estimates import counted_estimates
+    >>> rows_in, rows_out, favourable_in, favourable_out = [40, 60], [60, 40], [10, 30], [30, 10]
+    >>> estimates = counted_estimates(
+    ...     np.array([rows_in, rows_out, favourable_in, favourable_out])
+    ... )
+    >>> estimates.difference.tolist()
+    [-0.25, 0.25]
+    >>> low, high = estimates.population_interval(0.95)
+    >>> bool(low[0] < -0.25 < high[0] < 0)
+    True
     """
 
     # Rows inside and outside; shape (groups,).
@@ -52,13 +65,13 @@ class Estimates:
 
     @property
     def independent_in(self) -> Counts | Floats:
-        """Independent rows inside, which the confidence interval is about."""
+        """Independent rows inside, by which confidence intervals are computed, shape (groups,)."""
         size = self.effective_sample_size_in
         return self.rows_in if size is None else size
 
     @property
     def independent_out(self) -> Counts | Floats:
-        """Independent rows outside."""
+        """Independent rows outside, by which confidence intervals are computed, shape (groups,)."""
         size = self.effective_sample_size_out
         return self.rows_out if size is None else size
 
@@ -87,7 +100,7 @@ class Estimates:
 
     @property
     def difference(self) -> Floats:
-        """Rate inside minus rate outside."""
+        """Rate inside minus rate outside; NaN where a side has no samples."""
         return self.rate_in - self.rate_out
 
     @property
@@ -101,7 +114,18 @@ class Estimates:
         return (self.samples_in > 0) & (self.samples_out > 0)
 
     def take(self, groups: NDArray[np.intp]) -> Estimates:
-        """Return the estimates of the groups at the places `groups`."""
+        """Return the estimates of some of the groups.
+
+        Parameters
+        ----------
+        groups : numpy.ndarray of int, shape (k,)
+            The places of the groups.
+
+        Returns
+        -------
+        Estimates
+            With arrays of the shape (k,), in the order of `groups`.
+        """
         arrays: dict[str, Any] = {
             name: value[groups]
             for name, value in self.__dict__.items()
@@ -110,15 +134,52 @@ class Estimates:
         return replace(self, **arrays)
 
     def population_interval(self, confidence: float) -> tuple[Floats, Floats]:
-        """Compute intervals for the difference in the population, each for its group alone."""
+        """Compute a confidence interval of each group's difference in the population.
+
+        The population is the one that the rows are drawn from. Each interval holds for its group
+        alone.
+
+        Parameters
+        ----------
+        confidence : float
+            The confidence of each interval, between 0 and 1.
+
+        Returns
+        -------
+        low, high : numpy.ndarray, shape (groups,)
+            The ends; NaN where a side has no samples.
+        """
         return self.population_interval_at(1 - confidence)
 
     def population_interval_at(self, error: Any) -> tuple[Floats, Floats]:
-        """Compute the same intervals with two-sided error rates, one for all or one a group."""
+        """Compute a confidence interval of each group's difference, given the error rates.
+
+        Parameters
+        ----------
+        error : float or array-like, shape (groups,)
+            The two-sided error rate of all intervals, or of each: 0.05 for 95% confidence.
+
+        Returns
+        -------
+        low, high : numpy.ndarray, shape (groups,)
+            The ends; NaN where a side has no samples.
+        """
         return population_interval(*self.sides, error, margin_kind=self.margin_kind)
 
     def population_ratio_at(self, error: Any) -> tuple[Floats, Floats, Floats]:
-        """Compute the ratios of the smaller rate to the larger, and their intervals."""
+        """Compute the ratio of the smaller rate to the larger of each group, and its interval.
+
+        Parameters
+        ----------
+        error : float or array-like, shape (groups,)
+            The two-sided error rate of all intervals, or of each.
+
+        Returns
+        -------
+        ratio, low, high : numpy.ndarray, shape (groups,)
+            The ratios and the ends of their confidence intervals in the population; NaN where a
+            side has no samples.
+        """
         return population_ratio(*self.sides, error, margin_kind=self.margin_kind)
 
 
@@ -234,4 +295,5 @@ def _expected_samples(parameters: AuditParameters) -> float:
 
 
 def _rate(favourable: Counts, samples: Counts) -> Floats:
+    """Return rates (groups,); NaN where there are no samples."""
     return np.where(samples > 0, favourable / np.maximum(samples, 1), np.nan)

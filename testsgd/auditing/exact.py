@@ -16,7 +16,8 @@ from testsgd.sampling import explore_neighbourhood
 
 def audit_exactly(audit: RowAudit) -> Outcome:
     """Find every group's rates from the whole perturbation neighbourhood of the rows."""
-    contingency, rows = audit.contingency, audit.contingency.tally()
+    contingency = audit.contingency
+    rows = audit.contingency.tally()
     with audit.clock.phase("predictions"):
         neighbourhood = explore_neighbourhood(
             audit.model.model,
@@ -50,7 +51,8 @@ def audit_exactly(audit: RowAudit) -> Outcome:
 
 def audit_predictions_exactly(audit: RowAudit) -> Outcome:
     """Find every group's rates from predictions that exist; no model is asked."""
-    contingency, rows = audit.contingency, audit.contingency.tally()
+    contingency = audit.contingency
+    rows = audit.contingency.tally()
     with audit.clock.phase("predictions"):
         decisions = audit.model.model.decisions(audit.table.frame).astype(np.int64)
     with audit.clock.phase("rule sets"):

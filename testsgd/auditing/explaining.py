@@ -60,13 +60,19 @@ def correlated_features(
 
 
 def _rounded(number: float) -> float:
+    """Return a number with nine significant digits."""
     return float(f"{number:.9g}")
 
 
 def _compare(
     table: Table, contingency: Contingency, name: str, members: Members, complements: Members
 ) -> list[CorrelatedFeature | None]:
-    """Compare a feature inside and outside of groups; None where it is alike, or unknown."""
+    """Compare a feature inside and outside of groups; None where it is alike, or unknown.
+
+    Shapes: `members`, `complements` (groups, cells). The standardised difference is the mean inside
+    less the mean outside, divided by the standard deviation over all rows in which it is known. Of
+    a categorical feature it is that of the value whose share differs most.
+    """
     feature = table.specification.features[name]
     values: tuple[str | None, ...] = (None,)
     numbers: NDArray[Any] = table.numbers(name) if feature.continuous else table.codes(name)
@@ -77,10 +83,13 @@ def _compare(
     if feature.continuous:
         # Around their mean, or small differences of large numbers are lost to rounding.
         centre = float(numbers.mean())
-        codes, amounts = np.zeros(len(numbers), np.int64), numbers - centre
+        codes = np.zeros(len(numbers), np.int64)
+        amounts = numbers - centre
     else:
-        values, centre = tuple(feature.values or ()), 0.0
-        codes, amounts = numbers.astype(np.int64), np.ones(len(numbers))
+        values = tuple(feature.values or ())
+        centre = 0.0
+        codes = numbers.astype(np.int64)
+        amounts = np.ones(len(numbers))
     cells = contingency.cell_of_row[rows].astype(np.int64)
     size = contingency.cells * len(values)
     flat = np.bincount(cells * len(values) + codes, weights=amounts, minlength=size)
@@ -113,7 +122,7 @@ def _compare(
     return compared
 
 
-# A simpler rule set must keep so much of the score.
+# The least share of the score that a simpler rule set must keep.
 KEPT_SCORE = 0.9
 
 
@@ -159,7 +168,12 @@ def explain_groups(
     condition_on: Sequence[str] = (),
     error: float = 0.05,
 ) -> list[Explanation]:
-    """Explain groups of rows, given the answers of cells (cells,) and of rows (n,).
+    """Return the explanations of groups of rows.
+
+    Each has the Shapley values of the group's rules, the fewest rules that keep most of its
+    difference, the features in which it differs from its complement, and the conditional score if
+    `condition_on` names features. Shapes: `cell_samples`, `cell_favourable` (cells,);
+    `row_favourable`, of `answers` answers about each row (n,).
 
     See Shapley, L. S. (1953), A value for n-person games; over the items of a subgroup: Pastor, de
     Alfaro and Baralis (2021), Looking for trouble: analyzing classifier behavior via pattern
@@ -206,7 +220,8 @@ def explanation_of(
     conditional: ConditionalScore | None = None,
 ) -> Explanation:
     """Explain a group by the differences of all subsets of its rules, as :func:`_differences`."""
-    subset, simplest = simplest_subset(differences), None
+    subset = simplest_subset(differences)
+    simplest = None
     chosen = RuleSet(tuple(rule for bit, rule in enumerate(group.rules) if subset >> bit & 1))
     if not np.isnan(differences[subset]):
         simplest = SimplestRules(
@@ -229,7 +244,7 @@ def explanation_of(
 
 @dataclass(frozen=True)
 class RuleSides:
-    """The cells of which a rule holds, and those in which what it is about is known."""
+    """The cells of which a rule holds, and those in which its feature is known; shape (cells,)."""
 
     inside: Members
     known: Members  # All cells, but for a rule on a number.
@@ -257,17 +272,20 @@ def sides_of_rules(
 
 
 def _differences(rules: Sequence[RuleSides], samples: Counts, favourable: Counts) -> Floats:
-    """Return the difference of every subset of the rules; bit i of a place says that rule i is in.
+    """Return the difference of each subset of the rules, shape (2 ** rules,).
 
-    It is 0 for no rules, and where nobody is outside; NaN for all if nobody is inside or outside
-    the whole.
+    The subset at place p has rule i if bit i of p is 1. The difference is 0 for no rules, and where
+    no sample is outside; all are NaN if no sample is inside, or none outside, of the whole group.
+    Shapes: `samples`, `favourable` (cells,).
     """
     inside = known = np.ones((1, len(samples)), dtype=bool)
     for rule in rules:
         inside = np.concatenate([inside, inside & rule.inside])
         known = np.concatenate([known, known & rule.known])
-    samples_in, favourable_in = inside @ samples, inside @ favourable
-    samples_out, favourable_out = known @ samples - samples_in, known @ favourable - favourable_in
+    samples_in = inside @ samples
+    favourable_in = inside @ favourable
+    samples_out = known @ samples - samples_in
+    favourable_out = known @ favourable - favourable_in
     if samples_in[-1] == 0 or samples_out[-1] == 0:
         return np.full(len(inside), np.nan)
     rate_out = favourable_out / np.maximum(samples_out, 1)
@@ -275,7 +293,12 @@ def _differences(rules: Sequence[RuleSides], samples: Counts, favourable: Counts
 
 
 def shapley_values(differences: Floats) -> list[float]:
-    """Compute the Shapley value of each rule; none if the differences are not known."""
+    """Return the Shapley value of each rule; none if the differences are not known.
+
+    It is the sum over the subsets S without rule i of |S|! (n - |S| - 1)! / n! times what rule i
+    adds, v(S and i) - v(S), for n rules; `differences` are the values v, as of
+    :func:`_differences`.
+    """
     rules = len(differences).bit_length() - 1
     if np.isnan(differences[-1]):
         return []
@@ -292,7 +315,7 @@ def shapley_values(differences: Floats) -> list[float]:
 
 
 def simplest_subset(differences: Floats) -> int:
-    """Choose the fewest rules that keep enough of the whole's difference."""
+    """Return the place of the smallest subset of rules that keeps enough of the difference."""
     whole = differences[-1]
     keep = [
         subset

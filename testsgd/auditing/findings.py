@@ -130,25 +130,66 @@ class Findings(ABC):
 
     @property
     def block(self) -> int:
-        """How many groups to compare at once."""
+        """How many groups are compared at once when near copies are looked for."""
         return 64
 
     @abstractmethod
     def overlaps(self) -> Overlaps:
-        """Return how much groups overlap, for telling near copies apart."""
+        """Return a function that measures how much groups overlap, by which near copies are found.
+
+        Returns
+        -------
+        callable
+            From the places of k and of m groups to their overlaps between 0 and 1, shape (k, m).
+        """
 
     def first_distinct(self, order: NDArray[np.intp], limit: int) -> list[int]:
-        """Return the first groups of an order that are no near copies of one before them."""
+        """Return the first groups of an order, near copies of one before left out.
+
+        Two groups are near copies if their overlap is at least ``parameters.overlap``.
+
+        Parameters
+        ----------
+        order : numpy.ndarray of int
+            The places of the groups, in the order in which they are looked at.
+        limit : int
+            The most groups to return.
+
+        Returns
+        -------
+        list of int
+            The places of the groups, in this order.
+        """
         return distinct_groups(
             order, self.overlaps(), overlap=self.parameters.overlap, limit=limit, block=self.block
         )
 
     def rule_set(self, group: int) -> RuleSet:
-        """Return a group's description."""
+        """Return the rules that describe a group.
+
+        Parameters
+        ----------
+        group : int
+            The place of the group.
+
+        Returns
+        -------
+        RuleSet
+        """
         return self.rule_sets.rule_set(group)
 
     def group_texts(self, groups: NDArray[np.intp]) -> NDArray[np.object_]:
-        """Write the descriptions of many groups."""
+        """Return the descriptions of groups as people write them.
+
+        Parameters
+        ----------
+        groups : numpy.ndarray of int, shape (k,)
+            The places of the groups.
+
+        Returns
+        -------
+        numpy.ndarray of str, shape (k,)
+        """
         texts = np.empty(len(groups), dtype=object)
         texts[:] = [self.rule_set(int(group)).text for group in groups]
         return texts
@@ -171,12 +212,25 @@ class Findings(ABC):
         return None
 
     def confidence_intervals(self, groups: NDArray[np.intp]) -> tuple[Floats, Floats]:
-        """Return some groups' intervals in the population; NaN where a side has no samples."""
+        """Return the confidence intervals of groups' differences in the population.
+
+        They hold for what :attr:`guarantee` says.
+
+        Parameters
+        ----------
+        groups : numpy.ndarray of int, shape (k,)
+            The places of the groups.
+
+        Returns
+        -------
+        low, high : numpy.ndarray, shape (k,)
+            The ends; NaN where a side has no samples.
+        """
         return self.guarantee.confidence_intervals(self.estimates, groups)
 
     @property
     def largest_bound(self) -> float:
-        """The largest lower confidence bound of a group's difference; 0 if none is above."""
+        """The largest lower confidence bound of the size of a group's difference; 0 if none is."""
         return self.guarantee.largest_bound
 
 
@@ -237,7 +291,19 @@ class TableFindings(Findings):
         return float(weighted / (rows_in + rows_out))
 
     def moved_differences(self, group: int) -> dict[str, float]:
-        """Return a group's difference with each feature moved by a step, as far as known."""
+        """Return a group's difference over the neighbours that differ in one feature, by feature.
+
+        Parameters
+        ----------
+        group : int
+            The place of the group.
+
+        Returns
+        -------
+        dict of str to float
+            For each feature that is not sensitive the rate inside minus the rate outside, over the
+            neighbours in which this feature is moved by a step; empty if samples were drawn.
+        """
         if self.by_feature is None:
             return {}
         inside = self.rule_sets.members(np.array([group]), self.contingency)[0]
@@ -249,16 +315,32 @@ class TableFindings(Findings):
 
     @property
     def block(self) -> int:
-        """How many groups to compare at once."""
+        """How many groups are compared at once when near copies are looked for."""
         return block_of(self.contingency.cells)
 
     def overlaps(self) -> Overlaps:
-        """Return Jaccard's index of the groups' rows."""
+        """Return a function that measures overlaps by Jaccard's index of the groups' rows.
+
+        Returns
+        -------
+        callable
+            From the places of k and of m groups to their overlaps between 0 and 1, shape (k, m).
+        """
         return member_overlaps(
             lambda groups: self.rule_sets.members(groups, self.contingency),
             self.contingency.tally(),
         )
 
     def group_texts(self, groups: NDArray[np.intp]) -> NDArray[np.object_]:
-        """Write the descriptions of many groups."""
+        """Return the descriptions of groups as people write them.
+
+        Parameters
+        ----------
+        groups : numpy.ndarray of int, shape (k,)
+            The places of the groups.
+
+        Returns
+        -------
+        numpy.ndarray of str, shape (k,)
+        """
         return self.rule_sets.texts(groups)

@@ -92,23 +92,23 @@ def search_finer(
         _groups(table, axes, index, finer[index], favourable, min_rows=min_rows) for index in kept
     ]
     compared = sum(len(rule_sets) for rule_sets, _ in looked)
-    of_each = error / max(1, compared)
-    found = [
+    error_of_each = error / max(1, compared)
+    groups = [
         group
         for rule_sets, together in looked
-        for group in _surest(rule_sets, together, error=of_each)
+        for group in _surest(rule_sets, together, error=error_of_each)
     ]
     return FinerSearch(
         features=tuple(axes[index].feature for index in kept),
         bins=tuple(axis.bins for axis in finer if axis is not None),
         compared=compared,
         confidence=1 - error,
-        first=min(found, key=lambda group: group.rates.order, default=None),
+        first=min(groups, key=lambda group: group.rates.order, default=None),
     )
 
 
 def finely_cut(table: Table, axis: Axis) -> IntervalAxis | None:
-    """Return a number cut as finely as its rows allow; None for a category, or if it was so."""
+    """Return a number cut as finely as its rows allow; None for a category or if no finer."""
     if not isinstance(axis, IntervalAxis):
         return None
     numbers = table.numbers(axis.feature)
@@ -156,7 +156,7 @@ def _groups(
 
 
 def _surest(rule_sets: FrequentRuleSets, together: Floats, *, error: float) -> list[FinerGroup]:
-    """Return the group whose difference is surest, with its exact interval; none without groups."""
+    """Return the group with the largest lower confidence bound; none without groups."""
     if not len(rule_sets):
         return []
     inside = rule_sets.sums.astype(np.float64)

@@ -100,11 +100,11 @@ class Measure(ABC):
     @property
     @abstractmethod
     def _groups(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
 
     @property
     def draws_a_side(self) -> int:
-        """How many draws there are on each side of each group, if not all are asked about."""
+        """The number of draws on each side of each group, if not everything is asked about."""
         return min(SAMPLES_A_SIDE, self.max_queries // (2 * max(1, self._groups)))
 
 
@@ -166,7 +166,8 @@ class GroupMeasure(Measure):
             # Rows inside and outside, then favourable answers.
             tallies = tallies.reshape(2, -1, 2).transpose(2, 0, 1).reshape(4, -1)
             return rates.counted_estimates(tallies, draws=neighbourhood.size)
-        frame, starts = self._frame, range(0, len(self._frame), sampling.BATCH_ROWS)
+        frame = self._frame
+        starts = range(0, len(self._frame), sampling.BATCH_ROWS)
         answers = [
             model.decisions(frame.iloc[start : start + sampling.BATCH_ROWS]) for start in starts
         ]
@@ -210,7 +211,7 @@ class GroupMeasure(Measure):
 
 @dataclass(frozen=True)
 class Questions:
-    """What to ask a model about on both sides of some groups, each question once."""
+    """The questions to a model about both sides of some groups, each question once."""
 
     distinct: Counts  # The different questions, as numbers whose meaning is the caller's
     # For each group the places in `distinct` of what is asked inside, then of that outside

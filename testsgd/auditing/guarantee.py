@@ -53,7 +53,7 @@ class Guarantee:
 
     @property
     def simultaneous_critical_value(self) -> float:
-        """How many standard errors the largest deviation of any group stays within.
+        """The number of standard errors that the largest deviation of all groups stays within.
 
         By Bonferroni's inequality where the intervals are meant for one group at a time.
         """
@@ -65,7 +65,7 @@ class Guarantee:
 
     @property
     def discoveries(self) -> NDArray[np.intp]:
-        """The groups whose q-values are small enough; none for other kinds than ``fdr``."""
+        """The groups with a q-value of at most 1 - confidence; none if the kind is not ``fdr``."""
         if self.q_values is None:
             return np.zeros(0, dtype=np.intp)
         return np.flatnonzero(self.q_values <= 1 - self.confidence)
@@ -73,12 +73,28 @@ class Guarantee:
     def confidence_intervals(
         self, estimates: Estimates, groups: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:
-        """Return intervals of some groups' differences, NaN where a side has no samples."""
+        """Return the confidence intervals of groups' differences, at their error rates.
+
+        Parameters
+        ----------
+        estimates : Estimates
+            The rates of all groups that this guarantee is about.
+        groups : numpy.ndarray of int, shape (k,)
+            The places of the groups wanted.
+
+        Returns
+        -------
+        low, high : numpy.ndarray, shape (k,)
+            The ends; NaN where a side has no samples.
+        """
         return estimates.take(groups).population_interval_at(self.errors[groups])
 
 
 def lower_confidence_bound(low: Floats, high: Floats) -> Floats:
-    """Return the lower confidence bound of the size of a difference, given its interval."""
+    """Return lower confidence bounds of the sizes of differences, given their intervals.
+
+    The bound is max(low, -high, 0), and 0 where an end is NaN; shapes (groups,).
+    """
     return np.nan_to_num(np.maximum(np.maximum(low, -high), 0.0))
 
 
@@ -93,7 +109,12 @@ def guarantee_of(
     replicates: int = 0,
     q_values: Floats | None = None,
 ) -> Guarantee:
-    """Find which groups differ significantly, given their intervals' error rates (groups,)."""
+    """Return the guarantee of intervals with the two-sided error rates `errors`, shape (groups,).
+
+    It computes the intervals and their lower confidence bounds, of at most 100,000 groups, those
+    with the largest standardised differences. `groups` is how many groups the guarantee holds for
+    together, all of them if it is not given.
+    """
     # Imported here: a tenth of a second.
     from scipy.special import ndtri
 
@@ -106,8 +127,8 @@ def guarantee_of(
     allowed = np.maximum(np.abs(low), np.abs(high))[estimates.decided[looked_at]]
     all_known = len(looked_at) == len(errors) and len(allowed) > 0
     significant = int((bounds > 0).sum())
-    sizes = np.zeros(len(errors))
-    sizes[looked_at] = bounds
+    lower_bounds = np.zeros(len(errors))
+    lower_bounds[looked_at] = bounds
     return Guarantee(
         kind=kind,
         confidence=confidence,
@@ -121,13 +142,17 @@ def guarantee_of(
         significant_complete=len(looked_at) == len(errors) or significant < len(looked_at),
         largest_bound_group=int(looked_at[largest]) if significant else None,
         largest_bound=float(bounds[largest]) if significant else 0.0,
-        lower_bounds=sizes,
+        lower_bounds=lower_bounds,
         largest_allowed=float(allowed.max()) if all_known else None,
     )
 
 
 def _most_deviant(estimates: Estimates) -> NDArray[np.intp]:
-    """Choose the groups whose differences are largest for their standard errors."""
+    """Return the places of at most 100,000 groups, those with the largest standardised differences.
+
+    The size of the difference is divided by sqrt((p (1 - p) + 1 / n) (1 / n_in + 1 / n_out)), where
+    n = n_in + n_out are the effective numbers of rows and p is the rate of both sides together.
+    """
     groups = len(estimates.rows_in)
     if groups <= _MOST_LOOKED_AT:
         return np.arange(groups)
@@ -141,7 +166,7 @@ def _most_deviant(estimates: Estimates) -> NDArray[np.intp]:
 
 
 def per_group(estimates: Estimates, confidence: float) -> Guarantee:
-    """Return intervals that hold for one group at a time (TestSGD, section 4.2)."""
+    """Return the guarantee of intervals that each hold for one group (TestSGD, section 4.2)."""
     return guarantee_of(
         estimates,
         np.full(len(estimates.rows_in), 1 - confidence),
@@ -153,7 +178,11 @@ def per_group(estimates: Estimates, confidence: float) -> Guarantee:
 
 
 def bonferroni(estimates: Estimates, confidence: float) -> Guarantee:
-    """Control the family-wise error rate by Bonferroni's inequality, under any dependence."""
+    """Return a guarantee for all groups at once by Bonferroni's inequality.
+
+    It controls the family-wise error rate under any dependence: each interval has the error rate
+    (1 - confidence) / groups.
+    """
     return guarantee_of(
         estimates,
         np.full(len(estimates.rows_in), (1 - confidence) / max(1, len(estimates.rows_in))),
@@ -168,11 +197,12 @@ _LEVELS = 10.0 ** -(np.arange(0, 31) / 3)
 
 
 def false_discovery(estimates: Estimates, confidence: float) -> Guarantee:
-    """Control the false discovery rate, with a q-value for each group.
+    """Return a guarantee that controls the false discovery rate, with a q-value for each group.
 
     The intervals are adjusted for the selection too: of those of the discoveries no more than the
     error rate is expected to miss the true difference. Overlapping groups depend on each other in
-    every way.
+    every way, so the error rate of each interval is error * discoveries / (groups * (1 + 1/2 + ...
+    + 1/groups)).
 
     See Benjamini and Yekutieli (2001), The control of the false discovery rate in multiple testing
     under dependency, Annals of Statistics 29; (2005), False discovery rate-adjusted multiple
@@ -204,7 +234,7 @@ def false_discovery(estimates: Estimates, confidence: float) -> Guarantee:
 
 
 def group_p_values(estimates: Estimates) -> Floats:
-    """Compute for each group the p-value of "no difference in the population"."""
+    """Compute the p-value of "no difference in the population" of each group, shape (groups,)."""
     if estimates.margin_kind == "anytime":
         return _p_values_of_intervals(estimates)
     size_in, size_out = (np.asarray(side.rows, dtype=np.float64) for side in estimates.sides)
@@ -225,16 +255,16 @@ def group_p_values(estimates: Estimates) -> Floats:
 
 
 def _p_values_of_intervals(estimates: Estimates) -> Floats:
-    """Return the largest of some error rates below which an interval no longer leaves out 0."""
+    """Return the smallest error rate tried at which each group's interval leaves out 0; else 1."""
     p_values = np.ones(len(estimates.rows_in))
     # Intervals grow as their error rate shrinks: only those that still leave out 0 are looked at.
-    left = np.flatnonzero(estimates.sampled)
+    candidates = np.flatnonzero(estimates.sampled)
     for level in _LEVELS:
-        low, high = estimates.take(left).population_interval_at(level)
-        left = left[lower_confidence_bound(low, high) > 0]
-        if not len(left):
+        low, high = estimates.take(candidates).population_interval_at(level)
+        candidates = candidates[lower_confidence_bound(low, high) > 0]
+        if not len(candidates):
             break
-        p_values[left] = level
+        p_values[candidates] = level
     return p_values
 
 
@@ -242,4 +272,6 @@ def guarantee_of_kind(kind: GuaranteeKind, estimates: Estimates, confidence: flo
     """Return a guarantee that takes no bootstrap; a simultaneous one is Bonferroni's."""
     if kind == "per-group":
         return per_group(estimates, confidence)
-    return (false_discovery if kind == "fdr" else bonferroni)(estimates, confidence)
+    if kind == "fdr":
+        return false_discovery(estimates, confidence)
+    return bonferroni(estimates, confidence)

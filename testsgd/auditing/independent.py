@@ -39,10 +39,14 @@ def check_share(budget: int, groups: int, parameters: AuditParameters) -> int:
 def sample_until_certain(
     ask: Callable[[int], Counts], parameters: AuditParameters, share: int
 ) -> Counts:
-    """Draw equally many samples on both sides until the stopping rule holds; returned (5,).
+    """Draw equally many samples on both sides until the stopping rule holds, or `share` is spent.
+
+    `ask` draws a number of samples on each side and returns the answers, shape (2, number).
+    Returned are samples inside and outside, favourable ones inside and outside, and the number of
+    queries, shape (5,).
 
     From the step after `min_samples` on, the margin is looked at after every step. Predictions come
-    in batches, the stopping rule does not: draws of a batch behind the stop are thrown away. So
+    in batches, the stopping rule does not: draws of a batch behind the stop are thrown away. These
     many looks are why the paper's margin, which is made for one, covers the truth less often than
     it says; that of a confidence sequence (``interval="anytime"``) keeps its promise.
     """
@@ -65,8 +69,9 @@ def sample_until_certain(
 
 
 def sample_independent(audit: RowAudit, budget: int) -> Outcome:
-    """Run Algorithm 2 for one group after another; a step draws a neighbour on each side."""
-    parameters, contingency = audit.parameters, audit.contingency
+    """Estimate each group by samples of its own (TestSGD, Algorithm 2), one on each side a step."""
+    parameters = audit.parameters
+    contingency = audit.contingency
     observed = ask_rows(audit, budget)
     quantities = np.vstack([contingency.tally(), observed.quantities])
     rule_sets = audit.search(quantities)
@@ -74,12 +79,14 @@ def sample_independent(audit: RowAudit, budget: int) -> Outcome:
     share = check_share(budget - observed.queries, len(rule_sets), parameters)
 
     def sample(group: int) -> Counts:
+        """Return the tallies of one group, as :func:`sample_until_certain` does."""
         sides = audit.sides(rule_sets, group)
         generator = np.random.default_rng(
             [parameters.seed, 3, int(rule_sets.subset[group]), int(rule_sets.position[group])]
         )
 
         def ask(count: int) -> Counts:
+            """Return the answers about draws on both sides, shape (2, count)."""
             drawn = [audit.ask(side, count, generator)[1] for side in sides]
             return np.array(drawn, dtype=np.int64)
 
@@ -94,12 +101,15 @@ def sample_independent(audit: RowAudit, budget: int) -> Outcome:
         for group, tally in enumerate(results):
             tallies[:, group] = tally
             audit.tell(group + 1, len(rule_sets))
-    nothing = np.zeros(contingency.cells, dtype=np.int64)
-    rows_in, rows_out = rule_sets.sums[0], together[0] - rule_sets.sums[0]
+    no_samples = np.zeros(contingency.cells, dtype=np.int64)
+    rows_in = rule_sets.sums[0]
+    rows_out = together[0] - rows_in
     estimates = drawn_estimates(rows_in, rows_out, tallies[:4], parameters)
     return Outcome(
-        rule_sets,
-        Answers(estimates, nothing, nothing),
-        observed.answers(rule_sets.sums, together, parameters),
-        observed.queries + int(tallies[4].sum()),
+        rule_sets=rule_sets,
+        neighbourhood=Answers(
+            estimates=estimates, cell_samples=no_samples, cell_favourable=no_samples
+        ),
+        observed=observed.answers(rule_sets.sums, together, parameters),
+        queries=observed.queries + int(tallies[4].sum()),
     )

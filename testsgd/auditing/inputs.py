@@ -118,7 +118,7 @@ def check_repeatable(parameters: AuditParameters, what: str) -> None:
 
 
 def check_no_ratio_gate(parameters: AuditParameters) -> None:
-    """Refuse a gate by ratios of texts, whose gate is about the effect of their terms."""
+    """Raise a ParameterError if texts are given a gate by ratios, which is for rows."""
     if parameters.fail_below_ratio is not None:
         raise _refused(
             "fail_below_ratio", "a gate by ratios is for rows, not for texts", "use fail_above"
@@ -126,7 +126,7 @@ def check_no_ratio_gate(parameters: AuditParameters) -> None:
 
 
 def check_asked_anew(model: Any, parameters: AuditParameters) -> None:
-    """Refuse means over several answers of a model that is asked each question only once."""
+    """Raise a ParameterError if means over answers are asked for, of a model that keeps answers."""
     if parameters.nondeterministic is None or not isinstance(model, ExternalModel):
         return
     if model.keeps_answers:
@@ -175,9 +175,10 @@ def check_same_model(summary: AuditSummary, *, name: str, file_sha256: str | Non
 
 def check_same_audit(summary: AuditSummary, findings: Findings) -> None:
     """Raise an error if an audit that was made again is not the one that was saved."""
-    name, found = findings.model.model.name, findings.model_fingerprint
-    if summary.model.fingerprint != found:
-        raise _another_model(summary, name, summary.model.fingerprint, found)
+    name = findings.model.model.name
+    fingerprint = findings.model_fingerprint
+    if summary.model.fingerprint != fingerprint:
+        raise _another_model(summary, name, summary.model.fingerprint, fingerprint)
     for group in summary.groups:
         [*same_rank] = findings.ranking[group.rank - 1 : group.rank].tolist()
         current = findings.rule_set(same_rank[0]).text if same_rank else "nobody"
@@ -190,12 +191,13 @@ def check_same_audit(summary: AuditSummary, findings: Findings) -> None:
             )
 
 
-def _another_model(summary: AuditSummary, name: str, saved: str, found: str) -> ModelError:
+def _another_model(summary: AuditSummary, name: str, saved: str, fingerprint: str) -> ModelError:
+    """Return the error that an audit is of a model with another fingerprint."""
     return ModelError(
         f"the audit is of another model: of {summary.model.name!r} with the fingerprint "
-        f"{saved[:12]}, this one has {found[:12]}",
+        f"{saved[:12]}, this one has {fingerprint[:12]}",
         where=f"model {name!r}",
         remedy="give the model that was audited, or leave the audit out to make a new one",
         saved=saved,
-        found=found,
+        found=fingerprint,
     )

@@ -47,12 +47,28 @@ class ImpactRatios:
     left_out_below: float  # The share of the data below which a category is left out of the ratios
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row a category."""
+        """Return the categories as a data frame.
+
+        Returns
+        -------
+        data frame
+            A row a category, in the order of :attr:`rows`; a column for each field of
+            :class:`ImpactRatio`. Applicants of unknown category have no row.
+        """
         names = [item.name for item in fields(ImpactRatio)]
         return pd.DataFrame([asdict(row) for row in self.rows], columns=names)
 
     def to_csv(self, path: str | Path) -> None:
-        """Write a line a category, and one for those of unknown category."""
+        """Write the table as a CSV file.
+
+        After the categories there is a line for each kind of category, "(unknown)", with the
+        number of applicants whose category is not known.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; an existing one is replaced.
+        """
         unknown = [
             {"by": by, "category": "(unknown)", "applicants": number}
             for by, number in self.unknown.items()
@@ -61,7 +77,14 @@ class ImpactRatios:
         write_text(Path(path), frame.to_csv(index=False))
 
     def to_markdown(self) -> str:
-        """Return a table for each kind of category, with what was left out and what is unknown."""
+        """Return a Markdown table for each kind of category.
+
+        Returns
+        -------
+        str
+            Below each table a line says how many applicants are of unknown category, and which
+            categories are left out of the ratios.
+        """
         blocks = []
         for by, unknown in self.unknown.items():
             lines = [
@@ -95,6 +118,10 @@ def impact_ratios(
 ) -> ImpactRatios:
     """Compute the impact ratios by sex, by race, and by both, of New York City's Local Law 144.
 
+    The impact ratio of a category is its selection rate divided by the largest selection rate of
+    the categories of the same kind, those left out aside. Applicants whose sex or race is missing
+    are counted as unknown; they are in no category by both.
+
     Parameters
     ----------
     y_pred : array-like, shape (n,)
@@ -110,11 +137,19 @@ def impact_ratios(
     Returns
     -------
     ImpactRatios
+        The categories by sex, by race and by both, in this order; within each kind by name.
 
     Raises
     ------
-    TestSGDError
-        If the lengths differ, or it is not clear which class says "selected".
+    ParameterError
+        If `left_out_below` is no share below 1, a decision is missing, or it is not clear which
+        class says "selected".
+    DataError
+        If the lengths differ.
+
+    Notes
+    -----
+    See Rules of the City of New York, title 6, section 5-301.
 
     Examples
     --------
@@ -153,6 +188,7 @@ def impact_ratios(
 
 
 def _texts(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
+    """Return values as texts, shape (n,); NaN where they are missing."""
     series = values_of(values, what, rows=rows).astype(object)
     texts: pd.Series[Any] = series.map(category_text, na_action="ignore").astype(object)
     return texts.where(texts.notna(), np.nan)
@@ -161,7 +197,7 @@ def _texts(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
 def _of_categories(
     by: str, categories: pd.Series[Any], selected: np.ndarray[Any, Any], left_out_below: float
 ) -> list[ImpactRatio]:
-    """Compute the ratios of one kind of category."""
+    """Compute the ratios of one kind of category; `categories`, `selected` have the shape (n,)."""
     counted = pd.Series(selected).groupby(categories.to_numpy()).agg(["size", "sum"])
     rates = counted["sum"] / counted["size"]
     left_out = counted["size"] < left_out_below * len(categories)

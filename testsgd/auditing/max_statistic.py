@@ -49,6 +49,9 @@ class CellRates:
 def smoothed_rates(rows: Counts, favourable: Counts, samples: Counts) -> CellRates:
     """Estimate each cell's rate with one sample more, at the rate of all rows; shapes (cells,).
 
+    The rate is (n p + q) / (n + 1), where p is the rate of the n samples of the cell, at most as
+    many as it has rows, and q the rate of all samples.
+
     A cell whose few samples all agree would otherwise seem not to vary at all, and a group of such
     cells not to count among those that stray by chance.
     """
@@ -61,7 +64,7 @@ def smoothed_rates(rows: Counts, favourable: Counts, samples: Counts) -> CellRat
 
 
 def affordable_samples(contingency: Contingency, max_features: int, wanted: int) -> int:
-    """Return how many bootstrap samples to take: fewer of millions of groups."""
+    """Return how many bootstrap samples to take: `wanted`, or fewer if there are many groups."""
     candidates = max(1, candidate_count(contingency.axes, max_features))
     return min(wanted, max(FEWEST_SAMPLES, _MOST_NUMBERS // (2 * candidates)))
 
@@ -76,8 +79,11 @@ def max_statistics(
     seed: int,
     jobs: int = 1,
 ) -> Floats:
-    """Draw samples (samples,) of the largest standardised deviation over all frequent groups.
+    """Draw the largest standardised deviation over all frequent groups, shape (samples,).
 
+    A group's deviation is D / s: with a standard normal weight g for each row, D is the sum of
+    g (y - r) / n over the rows inside, less the same over those outside, where y is the answer, r
+    the rate and n the number of rows of the side, and s is the standard error of the difference.
     Zeros if no group is frequent. See Chernozhukov, Chetverikov and Kato (2013), Gaussian
     approximations and multiplier bootstrap for maxima of sums of high-dimensional random vectors.
     Annals of Statistics 41(6).
@@ -86,10 +92,10 @@ def max_statistics(
     subsets = feature_subsets(contingency.axes, max_features)
 
     def draw(start: int) -> Floats:
-        """Draw a few samples at once, with one contraction of the lattice."""
-        together = min(_TOGETHER, samples - start)
+        """Draw at most 25 samples, from number `start` on, by one contraction of the lattice."""
+        count = min(_TOGETHER, samples - start)
         generator = np.random.default_rng([seed, 5, start])
-        shape = (together, len(cells.rows))
+        shape = (count, len(cells.rows))
         # Sums of the weights of a cell's favourable rows, and of its others.
         favourable = generator.standard_normal(shape) * np.sqrt(cells.rows * cells.rates)
         others = generator.standard_normal(shape) * np.sqrt(cells.rows * (1 - cells.rates))
@@ -102,17 +108,19 @@ def max_statistics(
         # A group's rate lies between those of its cells, so it varies no less than one of them
         # does; rounding may say otherwise where nearly all answers are alike.
         least = float((cells.rates * (1 - cells.rates)).min(initial=0.25))
-        largest = np.zeros(together)
+        largest = np.zeros(count)
         for block in rule_set_sums(contingency, quantities, max_features):
-            rows, least_rows = np.rint(block.sums[0]), max(min_count, 1)
+            rows = np.rint(block.sums[0])
+            least_rows = max(min_count, 1)
             of_block = universes.of_block(block, subsets[block.subset])
             for universe, places in universes.parts(of_block, len(rows)):
-                total, inside = totals[:, universe], rows[places]
+                total = totals[:, universe]
+                inside = rows[places]
                 enough = (inside >= least_rows) & (round(total[0]) - inside >= least_rows)
                 kept = places[enough]
                 if len(kept):
-                    found = _largest_deviations(block.sums[:, kept], total, together, least)
-                    np.maximum(largest, found, out=largest)
+                    deviations = _largest_deviations(block.sums[:, kept], total, count, least)
+                    np.maximum(largest, deviations, out=largest)
         return largest
 
     parts = joblib.Parallel(n_jobs=jobs, prefer="threads")(
@@ -124,13 +132,20 @@ def max_statistics(
 def _largest_deviations(
     sums: NDArray[np.float32], totals: NDArray[np.float32], samples: int, least: float
 ) -> NDArray[np.float32]:
-    """Return each sample's largest deviation; `least` bounds the variance of an answer below."""
+    """Return each sample's largest standardised deviation over some groups, shape (samples,).
+
+    Shapes: `sums` (2 + 2 samples, groups), over each group: the rows, the favourable ones, then of
+    each sample the weights of the favourable rows, then of each sample the weights of all rows;
+    `totals` (2 + 2 samples,), the same over a group and its complement. `least` bounds the variance
+    of an answer below.
+    """
     inside, outside = sums[0], totals[0] - sums[0]
     rate_in, rate_out = sums[1] / inside, (totals[1] - sums[1]) / outside
     variance_in = np.maximum(rate_in * (1 - rate_in), least)
     variance_out = np.maximum(rate_out * (1 - rate_out), least)
     error = np.sqrt(variance_in / inside + variance_out / outside)
-    favourable, weights = sums[2 : 2 + samples], sums[2 + samples :]
+    favourable = sums[2 : 2 + samples]
+    weights = sums[2 + samples :]
     total_favourable = totals[2 : 2 + samples, None]
     total_weights = totals[2 + samples :, None]
     # (favourable - rate_in * weights) / inside, less the same of those outside; gathered by what
@@ -154,7 +169,11 @@ def upper_quantile(samples: Floats, error: float) -> float:
 
 
 def shared_error(largest: Floats, error: float, groups: int) -> float:
-    """Return the error rate of each interval with which all of them keep `error` together."""
+    """Return the error rate of each interval with which all of them keep `error` together.
+
+    It is 2 P(Z > c), where c is the upper quantile at `error` of the largest deviations (samples,),
+    or error / groups if that is larger.
+    """
     # Imported here: a tenth of a second.
     from scipy.special import ndtr
 
@@ -162,7 +181,7 @@ def shared_error(largest: Floats, error: float, groups: int) -> float:
     return max(float(2 * ndtr(-upper_quantile(largest, error))), error / groups)
 
 
-# For very high confidences it takes more bootstrap samples than asked for; at most so many times.
+# A very high confidence takes more bootstrap samples than asked for, at most this many times.
 _MOST_TIMES = 10
 
 
@@ -177,7 +196,7 @@ def simultaneous(
     min_count: int,
     jobs: int,
 ) -> Guarantee:
-    """Promise the confidence for all frequent groups of a table at once.
+    """Return a guarantee for all frequent groups of a table at once, by the max statistic.
 
     Shapes: `cell_samples`, `cell_favourable` (cells,); `own_samples` (groups,).
 

@@ -33,7 +33,7 @@ class Clock:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Time the block under this name; blocks of the same name are added."""
+        """Measure the seconds that a ``with`` block takes; blocks of the same name are added up."""
         started = time.perf_counter()
         yield
         seconds = self.seconds.get(name, 0.0) + time.perf_counter() - started
@@ -53,18 +53,18 @@ def threads(model: Model | TextModel, jobs: int | None) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Audit(ABC, Generic[SomeModel]):
-    """What is to be audited, and how; rows and texts each know who is in a group."""
+    """What is to be audited, and how; the subclasses hold the rows or the texts."""
 
     model: LoadedModel[SomeModel]  # The black box
     parameters: AuditParameters  # What to do; ``max_queries`` is given
     exact: bool  # Ask about everything
     clock: Clock = field(default_factory=Clock)
-    progress: Progress | None = None  # Is told how far the asking is
+    progress: Progress | None = None  # Called with how much is done
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many rows or texts there are."""
+        """Number of rows or texts."""
 
     @property
     def min_count(self) -> int:
@@ -73,16 +73,16 @@ class Audit(ABC, Generic[SomeModel]):
 
     @property
     def allowed(self) -> int:
-        """Most queries."""
+        """The most rows or texts that the model is asked about."""
         return self.parameters.budget(0)
 
     @property
     def jobs(self) -> int:
-        """Threads that may ask the model at once."""
+        """Number of threads that may ask the model at once."""
         return threads(self.model.model, self.parameters.jobs)
 
     def tell(self, done: int, total: int) -> None:
-        """Report progress: how many questions of how many are answered."""
+        """Report that `done` of `total` questions are answered, if progress is wanted."""
         if self.progress is not None:
             self.progress(done, total)
 
@@ -101,21 +101,32 @@ class RowAudit(Audit[Model]):
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.table)
 
     @property
     def has_neighbours(self) -> bool:
-        """Whether anything decides on the rows' neighbours: predictions that exist do not."""
+        """Whether the model can be asked about the rows' neighbours; stored predictions cannot."""
         return not isinstance(self.model.model, PredictionColumn)
 
     @cached_property
     def contingency(self) -> Contingency:
-        """The rows' sensitive cells."""
+        """The contingency table of the rows by their sensitive cells."""
         return lay_out(self.table, self.axes)
 
     def search(self, quantities: Counts) -> FrequentRuleSets:
-        """Sum quantities (q, cells), rows first, over all frequent groups, or the given ones."""
+        """Sum quantities over the groups that are audited: all frequent groups, or the given ones.
+
+        Parameters
+        ----------
+        quantities : numpy.ndarray of int, shape (q, cells)
+            What to sum, by cell of the contingency table; first the number of rows.
+
+        Returns
+        -------
+        FrequentRuleSets
+            The groups; ``sums`` has the shape (q, groups).
+        """
         if self.given is not None:
             return self.given.over(self.contingency, quantities)
         return mine(
@@ -129,8 +140,22 @@ class RowAudit(Audit[Model]):
     def sides(
         self, rule_sets: FrequentRuleSets, group: int
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the rows inside a group and those of its complement."""
-        groups, cell_of_row = np.array([group]), self.contingency.cell_of_row
+        """Return the rows on both sides of a group.
+
+        Parameters
+        ----------
+        rule_sets : FrequentRuleSets
+            All groups.
+        group : int
+            The place of the group among them.
+
+        Returns
+        -------
+        inside, outside : numpy.ndarray of int
+            The places of the rows of the group, and of those of its complement.
+        """
+        groups = np.array([group])
+        cell_of_row = self.contingency.cell_of_row
         inside = rule_sets.members(groups, self.contingency)[0][cell_of_row]
         outside = rule_sets.complement_members(groups, self.contingency)[0][cell_of_row]
         return np.flatnonzero(inside), np.flatnonzero(outside)
@@ -138,7 +163,24 @@ class RowAudit(Audit[Model]):
     def ask(
         self, rows: NDArray[np.intp] | int, count: int, generator: np.random.Generator
     ) -> tuple[Draws, NDArray[np.bool_]]:
-        """Draw `count` neighbours of `rows`, or of the first n, and ask the model about them."""
+        """Draw neighbours of rows, with repetition, and ask the model about them.
+
+        Parameters
+        ----------
+        rows : numpy.ndarray of int, or int
+            The places of the rows to draw from; a number n stands for the first n.
+        count : int
+            How many neighbours to draw.
+        generator : numpy.random.Generator
+            Where the draws come from.
+
+        Returns
+        -------
+        draws : Draws
+            The rows that were drawn, and how each was changed.
+        decisions : numpy.ndarray of bool, shape (count,)
+            Whether the model gives each neighbour the favourable label.
+        """
         features = len(self.table.specification.insensitive)
         draws = draw(generator, rows, features, count)
         return draws, decide_draws(self.model.model, self.table, draws)
@@ -146,7 +188,7 @@ class RowAudit(Audit[Model]):
 
 @dataclass(frozen=True)
 class Answers:
-    """What a model answered, for one estimand."""
+    """A model's answers by one estimand: the groups' rates, and counts by cell and by row."""
 
     estimates: Estimates  # The groups' rates
     # Samples from each cell of the contingency table that all groups share, and how many of them
@@ -164,7 +206,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Groups and their rates, however they were found."""
+    """The groups of a table with their rates, from all answers or from samples."""
 
     rule_sets: FrequentRuleSets  # The groups
     # What the model answered about the rows' neighbours, None if it cannot be asked about them
@@ -179,15 +221,23 @@ class Outcome:
 def with_independent_rows(
     answers: Answers, rule_sets: FrequentRuleSets, contingency: Contingency, clusters: Clusters
 ) -> Answers:
-    """Count how many independent rows those on each side of each group are worth."""
+    """Return the answers with effective sample sizes, where rows of one cluster are no new rows.
+
+    The sizes of each side of each group come from sums over its rows of 1 and of the size of the
+    row's cluster, and, where all answers are known, of the same weighted by the row's rate; see
+    :func:`testsgd.scoring.independent_rows`.
+    """
     sizes = clusters.size_of_row.astype(np.float64)
-    of_rows = [np.ones(len(sizes)), sizes]
+    weights_of_rows = [np.ones(len(sizes)), sizes]
     if answers.row_favourable is not None:
-        share = answers.row_favourable / answers.row_samples
-        of_rows += [share, share * sizes]
+        rates_of_rows = answers.row_favourable / answers.row_samples
+        weights_of_rows += [rates_of_rows, rates_of_rows * sizes]
     cell = contingency.cell_of_row
     by_cell = np.array(
-        [np.bincount(cell, weights=item, minlength=contingency.cells) for item in of_rows]
+        [
+            np.bincount(cell, weights=weights, minlength=contingency.cells)
+            for weights in weights_of_rows
+        ]
     )
     inside = rule_sets.sums_of(contingency, by_cell)
     # Sums of shares are rounded, and what is left of nothing is not negative.
@@ -197,8 +247,8 @@ def with_independent_rows(
         effective_sample_size_in=independent_rows(*inside),
         effective_sample_size_out=independent_rows(*outside),
     )
-    of_cells = independent_rows(by_cell[0], by_cell[1])
-    return replace(answers, estimates=estimates, cell_independent=of_cells)
+    cell_independent = independent_rows(by_cell[0], by_cell[1])
+    return replace(answers, estimates=estimates, cell_independent=cell_independent)
 
 
 def order_groups(
@@ -209,9 +259,9 @@ def order_groups(
     first_by: NDArray[np.float64] | None = None,
     harmed: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.intp]:
-    """Rank the groups that have samples on both sides and a size; arrays of shape (groups,).
+    """Return the places of the groups that have samples on both sides and a size, ranked.
 
-    Of equal ones the harmed come first, if it is given which these are.
+    The arrays have the shape (groups,). Of equal groups the `harmed` come first, if they are given.
     """
     ranking = rank_groups(
         np.nan_to_num(size),
@@ -225,9 +275,13 @@ def order_groups(
 
 
 def accuracy_of(labels: NDArray[np.bool_], favourable: NDArray[np.integer], draws: int) -> float:
-    """Return the share of answers (n,) that are as the labels; `draws` answers to each question."""
-    right = np.where(labels, favourable, draws - favourable)
-    return float(right.sum() / (len(labels) * draws))
+    """Return the share of answers that agree with the labels.
+
+    Shapes: `labels`, `favourable` (n,); `favourable` counts the favourable ones of `draws` answers
+    about each row.
+    """
+    correct = np.where(labels, favourable, draws - favourable)
+    return float(correct.sum() / (len(labels) * draws))
 
 
 @dataclass(frozen=True)
@@ -243,19 +297,29 @@ class ObservedAnswers:
 
     @property
     def queries(self) -> int:
-        """How many rows were asked about."""
+        """Number of rows that the model was asked about."""
         return int(self.cell_samples.sum())
 
     @property
     def quantities(self) -> Counts:
-        """What to sum over groups, shape (2, cells)."""
+        """Samples and favourable answers by cell, to be summed over groups, shape (2, cells)."""
         return np.vstack([self.cell_samples, self.cell_favourable])
 
     def answers(self, inside: Counts, together: Counts, parameters: AuditParameters) -> Answers:
-        """Return the groups' rates.
+        """Return the answers by the observed estimand, with the groups' rates.
 
-        `inside`, `together`: sums of the rows and of :attr:`quantities` over groups, and over
-        groups and their complements; shapes (3, groups).
+        Parameters
+        ----------
+        inside : numpy.ndarray of int, shape (3, groups)
+            Sums of the rows and of :attr:`quantities` over each group.
+        together : numpy.ndarray of int, shape (3, groups)
+            The same over each group and its complement.
+        parameters : AuditParameters
+            By which margins are computed, if not all rows were asked about.
+
+        Returns
+        -------
+        Answers
         """
         tallies = rates.both_sides(inside[1:], together[1:])
         if self.decisions is None:
@@ -263,23 +327,32 @@ class ObservedAnswers:
             estimates = rates.drawn_estimates(rows_in, rows_out, tallies, parameters)
         else:
             estimates = rates.counted_estimates(tallies)
-        return Answers(estimates, self.cell_samples, self.cell_favourable, 1, self.decisions)
+        return Answers(
+            estimates=estimates,
+            cell_samples=self.cell_samples,
+            cell_favourable=self.cell_favourable,
+            row_samples=1,
+            row_favourable=self.decisions,
+        )
 
 
 def ask_rows(audit: RowAudit, budget: int) -> ObservedAnswers:
     """Ask a model about rows as they are, all of them if that takes at most half of the budget."""
-    model, table, contingency = audit.model.model, audit.table, audit.contingency
+    model = audit.model.model
+    table = audit.table
+    contingency = audit.contingency
     rows: NDArray[np.intp] = np.arange(len(table))
     if 2 * len(table) > budget:
         generator = np.random.default_rng([audit.parameters.seed, 7])
         rows = np.sort(generator.choice(len(table), budget // 2, replace=False))
+    # Whether each of these rows gets the favourable label.
     decisions = np.zeros(len(rows), dtype=bool)
     for start in range(0, len(rows), BATCH_ROWS):
         part = rows[start : start + BATCH_ROWS]
         decisions[start : start + len(part)] = model.decisions(table.frame.iloc[part])
     cells = contingency.cell_of_row[rows]
     return ObservedAnswers(
-        np.bincount(cells, minlength=contingency.cells),
-        np.bincount(cells[decisions], minlength=contingency.cells),
-        decisions.astype(np.int64) if len(rows) == len(table) else None,
+        cell_samples=np.bincount(cells, minlength=contingency.cells),
+        cell_favourable=np.bincount(cells[decisions], minlength=contingency.cells),
+        decisions=decisions.astype(np.int64) if len(rows) == len(table) else None,
     )

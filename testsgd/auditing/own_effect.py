@@ -69,14 +69,18 @@ class Responses:
         sums, sizes = sums_by_unit(decisions.astype(np.float64), clusters)
         # Sums of whole numbers, which no order of the rows changes, and only then the deviations.
         with threadpool_limits(1):
-            products, by_size = sums.T @ sums, sums.T @ sizes
+            products = sums.T @ sums
+            by_size = sums.T @ sizes
         rates = favourable / len(decisions)
         mixed = np.outer(by_size, rates)
         scatter = products - mixed - mixed.T + (sizes @ sizes) * np.outer(rates, rates)
         return cls(rows=len(decisions), favourable=favourable, scatter=scatter, units=len(sums))
 
     def standard_errors(self, weights: Floats) -> Floats:
-        """Compute the standard error of weighted sums of the rates, for weights (groups, tuples).
+        """Compute the standard errors of weighted sums of the rates, shape (groups,).
+
+        For a row w of `weights` (groups, tuples) it is sqrt((w S w + 2 (n / u)^2) u / (u - 1)) / n,
+        with S the scatter, n the number of rows and u that of units.
 
         Rows that all answer alike may be a sample without the few that do not. So the variance is
         taken with two units more, that answer with all that the weights allow: 1 and -1.
@@ -126,7 +130,7 @@ class OwnEffects:
         return self.responses is None
 
     def weights(self, groups: Places) -> Floats:
-        """Return how much more often each tuple occurs in some groups than outside of them.
+        """Return the shares of the tuples in groups less their shares outside.
 
         The shape is (groups, tuples). Each row's numbers add up to 0, their sizes to 2 at most.
         """
@@ -213,6 +217,7 @@ def ask_tuples(
     """
 
     def all_pairs(part: slice) -> tuple[Places, Places]:
+        """Return the rows of a part of the questions, and the rows whose values they are given."""
         source, row = np.divmod(np.arange(part.start, part.stop), len(table))
         return row, sources[source]
 
@@ -239,6 +244,7 @@ def ask_pairs(
     decisions = np.zeros(number, dtype=np.uint8)
 
     def ask(part: slice) -> tuple[slice, NDArray[np.bool_]]:
+        """Return a part of the questions with the answers."""
         rows, sources = pairs(part)
         frame = table.frame.iloc[rows].reset_index(drop=True)
         for name in features:
@@ -270,7 +276,12 @@ def own_effects(
     *,
     queries: int = 0,
 ) -> OwnEffects:
-    """Compute the own effect of every group from what a model answered."""
+    """Compute the own effect of every group from the model's responses.
+
+    It is the mean over the rows inside less that over the rows outside of the rate of their tuple,
+    which is the share of all rows that get the favourable label with these sensitive values. All
+    effects are 0 if the model is given no sensitive feature (no `responses`).
+    """
     rows = contingency.tally()
     effects = np.zeros(len(rule_sets))
     if responses is not None:
@@ -294,16 +305,16 @@ def own_effects(
 
 @dataclass(frozen=True, kw_only=True)
 class Questions:
-    """What to ask a model for the own effects of its sensitive features."""
+    """The questions to a model for the own effects of its sensitive features."""
 
     features: list[str]  # The sensitive features that the model is given.
     tuple_of_cell: Places  # The tuple of their values that stands for each cell; shape (cells,).
     sources: Places  # A row that has each tuple; shape (tuples,).
-    queries: int  # How many rows it takes to ask.
+    queries: int  # The number of rows that the model is asked about.
 
     @classmethod
     def of(cls, audit: RowAudit) -> Questions:
-        """Find out what to ask; nothing if the model is given no sensitive feature."""
+        """Return the questions of an audit; none if the model is given no sensitive feature."""
         sensitive = audit.table.specification.sensitive
         features = [name for name in sensitive if name not in audit.model.not_given]
         rows = representatives(audit.table, audit.contingency)
@@ -319,7 +330,7 @@ class Questions:
 def ask_own_effects(
     audit: RowAudit, rule_sets: FrequentRuleSets, *, left: int
 ) -> tuple[OwnEffects | None, str]:
-    """Ask for the own effects with the queries that are left.
+    """Compute the own effects of all groups, if the queries that are left suffice.
 
     Returned are the effects, or None and why they are not known.
     """
@@ -376,14 +387,15 @@ def why_not_asked(audit: RowAudit, *, left: int) -> str:
     why = why_never_asked(audit)
     if why:
         return why
-    queries, allowed = Questions.of(audit).queries, min(left, MOST_QUESTIONS)
+    queries = Questions.of(audit).queries
+    allowed = min(left, MOST_QUESTIONS)
     if queries > allowed:
         return f"that takes {queries:,} queries, and {max(0, allowed):,} are left for it"
     return ""
 
 
 def check_ranking(audit: RowAudit, *, left: int) -> None:
-    """Refuse to rank groups by own effects that will not be known, or that are all 0."""
+    """Raise a ParameterError if groups are to be ranked by unknown own effects, or all are 0."""
     why = why_not_asked(audit, left=left)
     if not why and not Questions.of(audit).features:
         why = "the model is given no sensitive feature, so that all of them are 0"

@@ -249,7 +249,13 @@ class AuditParameters(Parameters):
         return self.nondeterministic or 1
 
     def margin_kind(self) -> MarginKind:
-        """Return whose margin sampling stops at."""
+        """Return the kind of the margin that sampling stops at, with ``auto`` resolved.
+
+        Returns
+        -------
+        {"wald", "anytime"}
+            The paper's margin, or that of a confidence sequence.
+        """
         if self.interval != "auto":
             return self.interval
         return "wald" if self.sampling == "independent" else "anytime"
@@ -266,12 +272,38 @@ class AuditParameters(Parameters):
         return self.max_features
 
     def fewest_rows(self, rows: int) -> int:
-        """Return how many rows a judged group has at least, inside as outside."""
+        """Return how many rows a judged group has at least, inside as outside.
+
+        Parameters
+        ----------
+        rows : int
+            All rows; ``theta`` is a share of them.
+
+        Returns
+        -------
+        int
+            The larger of both bounds if ``theta`` and ``min_rows`` are given; 50 if neither is.
+
+        Examples
+        --------
+        >>> AuditParameters(theta=0.07).fewest_rows(1000), AuditParameters().fewest_rows(1000)
+        (70, 50)
+        """
         if self.theta is None:
             return MIN_ROWS if self.min_rows is None else self.min_rows
         # A share such as 0.07 of 100 is 7, though it is a little more in floats.
         return max(self.min_rows or 1, math.ceil(self.theta * rows - 1e-9))
 
     def budget(self, default: int) -> int:
-        """Return the most queries, if the user named none the default."""
+        """Return the most rows or texts to ask the model about.
+
+        Parameters
+        ----------
+        default : int
+            What holds where ``max_queries`` is not given.
+
+        Returns
+        -------
+        int
+        """
         return default if self.max_queries is None else self.max_queries

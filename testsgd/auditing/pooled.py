@@ -17,15 +17,22 @@ from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates
 from testsgd.auditing.outcome import Answers, Outcome, RowAudit, ask_rows
 from testsgd.rules import FrequentRuleSets
 
-# So many groups at most get draws of their own before the pool is doubled for all of them.
+# The most groups that get draws of their own; with more uncertain ones the pool is doubled.
 _FEW_GROUPS = 200
 # The first pool is large enough for the groups that hold this share of the rows.
 _SHARE_OF_THE_FIRST_POOL = 0.05
 
 
 def sample_pooled(audit: RowAudit, budget: int) -> Outcome:
-    """Estimate all groups from one pool of draws, and the uncertain ones from their own."""
-    parameters, contingency = audit.parameters, audit.contingency
+    """Estimate all groups from one pool of draws, and the uncertain ones from draws of their own.
+
+    The pool begins with 1.2 (min_samples + 1) n / m draws, where n are all rows and m the rows
+    of the smallest group, at least a twentieth of all. It is doubled while more than 200 groups are
+    uncertain and less than a third of the budget is spent. `budget` is the most queries, those
+    about the rows as they are included.
+    """
+    parameters = audit.parameters
+    contingency = audit.contingency
     generator = np.random.default_rng([parameters.seed, 1])
     samples = np.zeros(contingency.cells, dtype=np.int64)
     favourable = np.zeros(contingency.cells, dtype=np.int64)
@@ -53,7 +60,8 @@ def sample_pooled(audit: RowAudit, budget: int) -> Outcome:
         quantities = np.vstack([rows, samples, favourable, observed.quantities])
         rule_sets = audit.search(quantities)
         together = rule_sets.totals(contingency, quantities)
-        rows_in, rows_out = rule_sets.sums[0], together[0] - rule_sets.sums[0]
+        rows_in = rule_sets.sums[0]
+        rows_out = together[0] - rows_in
         tallies = rates.both_sides(rule_sets.sums[1:3], together[1:3])
         estimates = drawn_estimates(rows_in, rows_out, tallies, parameters)
         uncertain = int((~estimates.decided).sum())
@@ -63,25 +71,37 @@ def sample_pooled(audit: RowAudit, budget: int) -> Outcome:
         size = asked
     tallies, targeted = _sample_uncertain(audit, rule_sets, estimates, tallies, budget - asked)
     return Outcome(
-        rule_sets,
-        Answers(drawn_estimates(rows_in, rows_out, tallies, parameters), samples, favourable),
-        observed.answers(rule_sets.sums[[0, 3, 4]], together[[0, 3, 4]], parameters),
-        observed.queries + asked + targeted,
+        rule_sets=rule_sets,
+        neighbourhood=Answers(
+            estimates=drawn_estimates(rows_in, rows_out, tallies, parameters),
+            cell_samples=samples,
+            cell_favourable=favourable,
+        ),
+        observed=observed.answers(rule_sets.sums[[0, 3, 4]], together[[0, 3, 4]], parameters),
+        queries=observed.queries + asked + targeted,
     )
 
 
 def _sample_uncertain(
     audit: RowAudit, rule_sets: FrequentRuleSets, estimates: Estimates, tallies: Counts, budget: int
 ) -> tuple[Counts, int]:
-    """Draw for single groups, largest first; return the tallies with these, and how many."""
-    parameters, tallies, asked = audit.parameters, tallies.copy(), 0
+    """Draw for single uncertain groups, the largest first, until all are decided.
+
+    No more than `budget` neighbours are drawn. Returned are the tallies (4, groups) with these
+    draws, and how many draws there were. The rows
+    of the tallies are: samples inside and outside, favourable ones inside and outside.
+    """
+    parameters = audit.parameters
+    tallies = tallies.copy()
+    asked = 0
     batch = max(100, parameters.min_samples // 2)
     uncertain = np.flatnonzero(~estimates.decided)
     uncertain = uncertain[np.argsort(-estimates.rows_in[uncertain], kind="stable")]
     for done, group in enumerate(uncertain.tolist(), start=1):
         if asked >= budget:
             break
-        sides, tally = audit.sides(rule_sets, group), tallies[:, group]
+        sides = audit.sides(rule_sets, group)
+        tally = tallies[:, group]
         # The group's own stream: its draws do not depend on which other groups are uncertain.
         generator = np.random.default_rng(
             [parameters.seed, 2, int(rule_sets.subset[group]), int(rule_sets.position[group])]

@@ -45,7 +45,7 @@ def audit_decisions(
     progress: Progress | None = None,
     **parameters: Unpack[AuditOptions],
 ) -> AuditResult:
-    """Find the groups whose predictions differ from those of everybody else.
+    """Find the groups whose predictions differ from those outside of them.
 
     No model is needed, and no description: what the sensitive features are is guessed from their
     values, and the report says how.
@@ -79,6 +79,7 @@ def audit_decisions(
     Returns
     -------
     AuditResult
+        The groups with their rates and confidence intervals, a verdict, and the report.
 
     Raises
     ------
@@ -223,7 +224,7 @@ def with_other_features(frame: pd.DataFrame, other_features: Any) -> pd.DataFram
 
 
 def values_of(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
-    """Return predictions or labels as a series, a value a row."""
+    """Return predictions or labels as a series, shape (rows,); DataError for another length."""
     series = pd.Series(values if isinstance(values, pd.Series) else list(values))
     if len(series) != rows:
         raise _other_length(what, len(series), rows)

@@ -69,8 +69,25 @@ class AuditResult(DocumentResult[AuditSummary]):
     def write(self, folder: str | Path, formats: Sequence[str] = tuple(EXPORTERS)) -> list[Path]:
         """Write views of the result into a folder, each file whole or not at all.
 
-        As :meth:`testsgd.report.results.DocumentResult.write`. "csv" and "parquet" hold all
-        frequent groups, so a result that was read from JSON has neither.
+        "csv" and "parquet" hold all frequent groups, so a result that was read from JSON has
+        neither.
+
+        Parameters
+        ----------
+        folder : path-like
+            Made if it is not there.
+        formats : sequence of {"html", "md", "json", "csv", "parquet"}
+            Which views.
+
+        Returns
+        -------
+        list of pathlib.Path
+            The files written.
+
+        Raises
+        ------
+        ParameterError
+            If a format is unknown, or it takes all groups and the result was read from JSON.
         """
         self.check_formats(formats)
         for name in formats:

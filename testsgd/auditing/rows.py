@@ -46,13 +46,20 @@ from testsgd.rules import (
 from testsgd.sampling import neighbourhood_size
 from testsgd.scoring import Clusters
 
-# The first distinct groups are looked for in bootstrap samples, and explained.
+# The number of first distinct groups that are looked for in bootstrap samples, and explained.
 LOOKED_AT = 10
 
 
 def audit_rows(audit: RowAudit) -> TableFindings:
-    """Audit a model on some rows."""
-    table, parameters, clock = audit.table, audit.parameters, audit.clock
+    """Audit a model on the rows of a table and return what was found.
+
+    The steps are: check the model, find the rates of all groups, compute what their intervals hold
+    for, rank them, choose the rules that explain how rates differ, look further (at more features,
+    finer cuts, slices, rows that are alike), and explain the first groups.
+    """
+    table = audit.table
+    parameters = audit.parameters
+    clock = audit.clock
     with clock.phase("rows"):
         contingency = audit.contingency
     with clock.phase("model check"):
@@ -73,16 +80,20 @@ def audit_rows(audit: RowAudit) -> TableFindings:
             for estimand, known in answers.items()
         ]
     [first] = [item for item in estimated if item.estimand == parameters.estimand]
-    ranked, rule_sets = answers[parameters.estimand], outcome.rule_sets
-    guarantee, estimates = first.guarantee, first.estimates
+    ranked = answers[parameters.estimand]
+    rule_sets = outcome.rule_sets
+    guarantee = first.guarantee
+    estimates = first.estimates
     with clock.phase("own effects"):
         left = audit.allowed - probed - outcome.queries
         own_effects, own_effects_unknown = ask_own_effects(audit, rule_sets, left=left)
     with clock.phase("ranking"):
-        sizes, harmed = estimates.score, estimates.difference < 0
+        sizes = estimates.score
+        harmed = estimates.difference < 0
         first_by = guarantee.lower_bounds if parameters.ranked_by == "lower-bound" else None
         if parameters.ranked_by == "counterfactual" and own_effects is not None:
-            sizes, harmed = np.abs(own_effects.effects), own_effects.effects < 0
+            sizes = np.abs(own_effects.effects)
+            harmed = own_effects.effects < 0
             first_by = own_effects.lower_bounds(guarantee.errors)
         ranking = order_groups(
             estimates, sizes, rule_sets.rule_counts(), first_by=first_by, harmed=harmed
@@ -97,10 +108,12 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         )
     with clock.phase("rule selection"):
         rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
-    deeper, finer = _more_features(audit, outcome.observed), _finer_cuts(audit, outcome.observed)
+    deeper = _more_features(audit, outcome.observed)
+    finer = _finer_cuts(audit, outcome.observed)
     slices = _within_slices(audit, outcome.observed, rule_sets)
     conditional = _among_alike(audit, outcome.observed, rule_sets)
-    favourable, accuracy = outcome.observed.row_favourable, None
+    favourable = outcome.observed.row_favourable
+    accuracy = None
     if favourable is not None and table.labels is not None and not table.labels.isna().any():
         labels = table.labels.to_numpy() == table.specification.label.favourable
         accuracy = accuracy_of(labels, favourable, outcome.observed.row_samples)
@@ -159,7 +172,7 @@ def _is_looked_at_again(audit: RowAudit, observed: Answers) -> bool:
 
 
 def _more_features(audit: RowAudit, observed: Answers) -> DeeperSearch | None:
-    """Look at groups of more features than were searched, if there are more."""
+    """Compare groups of more features than were searched; None if there are none."""
     parameters = audit.parameters
     more = sum(axis.rule_count > 0 for axis in audit.axes) > parameters.depth
     # Answers that are shares of a row are no bits.
@@ -182,7 +195,7 @@ def _more_features(audit: RowAudit, observed: Answers) -> DeeperSearch | None:
 
 
 def _finer_cuts(audit: RowAudit, observed: Answers) -> FinerSearch | None:
-    """Look at sensitive numbers again with finer cuts."""
+    """Compare groups by finer cuts of sensitive numbers; None if there are none."""
     parameters = audit.parameters
     if not _is_looked_at_again(audit, observed):
         return None
@@ -200,7 +213,7 @@ def _finer_cuts(audit: RowAudit, observed: Answers) -> FinerSearch | None:
 def _within_slices(
     audit: RowAudit, observed: Answers, rule_sets: FrequentRuleSets
 ) -> SliceSearch | None:
-    """Look within slices of other features, if that is asked for."""
+    """Compare groups within slices of other features; None if that is not asked for."""
     parameters = audit.parameters
     if not parameters.within or observed.row_favourable is None:
         return None
@@ -219,7 +232,7 @@ def _within_slices(
 def _among_alike(
     audit: RowAudit, observed: Answers, rule_sets: FrequentRuleSets
 ) -> ConditionalSearch | None:
-    """Compare groups with others that are alike in chosen features, if there are any."""
+    """Compare groups with others alike in chosen features; None if no feature is chosen."""
     parameters = audit.parameters
     if not parameters.condition_on or observed.row_favourable is None:
         return None
@@ -237,7 +250,7 @@ def _among_alike(
 
 
 def _judged_groups(audit: RowAudit, rule_sets: FrequentRuleSets) -> FrequentRuleSets:
-    """Return the groups of a search, also where only given groups are looked at."""
+    """Return the groups of a search; they are searched for where only given groups are audited."""
     if audit.given is None:
         return rule_sets
     return mine(
@@ -250,8 +263,9 @@ def _judged_groups(audit: RowAudit, rule_sets: FrequentRuleSets) -> FrequentRule
 
 
 def _guarantee(audit: RowAudit, answers: Answers, rule_sets: FrequentRuleSets) -> Guarantee:
-    """Choose among the three kinds of guarantee."""
-    parameters, estimates = audit.parameters, answers.estimates
+    """Return the guarantee of the kind that is asked for."""
+    parameters = audit.parameters
+    estimates = answers.estimates
     # The bootstrap takes rows for independent.
     dependent = audit.given is not None or audit.table.clusters is not None
     if parameters.guarantee != "simultaneous" or dependent:
@@ -260,10 +274,10 @@ def _guarantee(audit: RowAudit, answers: Answers, rule_sets: FrequentRuleSets) -
     return simultaneous(
         estimates,
         audit.contingency,
-        answers.cell_samples,
-        answers.cell_favourable,
-        estimates.samples_in + estimates.samples_out != shared,
-        parameters,
+        cell_samples=answers.cell_samples,
+        cell_favourable=answers.cell_favourable,
+        own_samples=estimates.samples_in + estimates.samples_out != shared,
+        parameters=parameters,
         min_count=audit.min_count,
         # The bootstrap asks no model.
         jobs=parameters.jobs or int(joblib.cpu_count()),
@@ -277,22 +291,27 @@ def _explaining_rules(
     ranking: NDArray[np.intp],
     guarantee: Guarantee,
 ) -> tuple[rule_selection.ExplainingRule, ...]:
-    """Find the fewest rules that explain how rates differ; none if groups share no samples."""
-    contingency, judged = audit.contingency, ranking[answers.estimates.decided[ranking]]
+    """Return the fewest rules that explain how rates differ; none if groups share no samples."""
+    contingency = audit.contingency
+    judged = ranking[answers.estimates.decided[ranking]]
     if not answers.cell_samples.any() or not len(judged) or audit.given is not None:
         return ()
 
     def group_sums(quantities: Floats) -> Floats:
+        """Sum quantities (q, cells) over all groups, shape (q, groups)."""
         return rule_sets.sums_of(contingency, quantities)
 
     def totals(quantities: Floats) -> Floats:
+        """Sum quantities (q, cells) over all groups and their complements, shape (q, groups)."""
         return rule_sets.totals(contingency, quantities)
 
     def members(group: int) -> NDArray[np.bool_]:
+        """Return which cells are in a group, shape (cells,)."""
         inside: NDArray[np.bool_] = rule_sets.members(np.array([group]), contingency)[0]
         return inside
 
-    rows, overlap = contingency.tally(), audit.parameters.overlap
+    rows = contingency.tally()
+    overlap = audit.parameters.overlap
     rules = []
     for rule in rule_selection.select_rules(
         rule_selection.cell_table(
@@ -308,13 +327,13 @@ def _explaining_rules(
         inside = members(rule.group)
         near = rule_selection.near_duplicates(
             rule.group,
-            inside,
-            rule_sets.complement_members(np.array([rule.group]), contingency)[0],
-            rows,
-            group_sums,
-            totals,
-            judged,
-            overlap,
+            member=inside,
+            complement=rule_sets.complement_members(np.array([rule.group]), contingency)[0],
+            rows=rows,
+            group_sums=group_sums,
+            totals=totals,
+            order=judged,
+            overlap=overlap,
         )
         rules.append(replace(rule, near_duplicates=near))
     return tuple(rules)
@@ -368,7 +387,8 @@ def _explanations(audit: RowAudit, findings: TableFindings) -> dict[int, Explana
 
 def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, float], int]:
     """Look for the explaining rules in bootstrap samples; return how many samples too."""
-    parameters, rules = audit.parameters, findings.distinct
+    parameters = audit.parameters
+    rules = findings.distinct
     samples = parameters.stability
     if samples is None:
         samples = affordable(findings.rule_sets.candidates, findings.contingency.cells)
@@ -394,7 +414,8 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
 
 def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
     """Try the model on the first rows, twice; give its fingerprint, what differed, the queries."""
-    table, model = audit.table, audit.model.model
+    table = audit.table
+    model = audit.model.model
     if not audit.has_neighbours:
         existing = model.decisions(table.frame.iloc[:PROBE_ROWS])
         return _fingerprint(existing), Repetition(), 0

@@ -23,23 +23,23 @@ from testsgd.rules import Contingency, FrequentRuleSets
 
 Members = NDArray[np.bool_]
 
-# Sums of quantities by cell, shape (q, cells), over all groups, shape (q, groups).
+# From quantities by cell, shape (q, cells), to their sums over all groups, shape (q, groups).
 GroupSums = Callable[[Floats], Floats]
 
-# The next rule must explain so much of the variation between cells at least.
+# The least share of the variation between cells that the next rule must explain.
 LEAST_SHARE = 0.01
-# Each rule on one more feature must explain so much more.
+# The share by which what a rule set explains is reduced for each rule after its first.
 FEATURE_COST = 0.02
-# Nobody reads more.
+# The most rules that are chosen.
 MOST_RULES = 10
 
-# Of a group's rows, what the chosen ones leave free; less is rounding.
+# The least share of all rows that is not taken for rounding.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class CellTable:
-    """The rates that are to be explained."""
+    """The selection rates of the cells, which are to be explained, with their weights."""
 
     rows: Floats  # Weights: rows in each cell; 0 where the rate is not known, shape (cells,)
     rates: Floats  # Selection rate of each cell, shape (cells,)
@@ -51,7 +51,12 @@ class CellTable:
     def most_by_chance(
         self, slopes: Floats, fitted: Floats, critical: float, *, negative: bool
     ) -> float:
-        """Return how far from zero a weighted sum of the rates (cells,) gets by chance.
+        """Return how far from zero a weighted sum of the rates gets by chance.
+
+        Shapes: `slopes`, the weights, and `fitted`, the fitted rates (cells,). It is c
+        sqrt(v) + max(0, (c^2 - 1) k / (6 v)), where c is `critical`, v the variance and k the third
+        central moment of the sum, of -1 times the sum if it is `negative`. Without `answers` it is
+        c sqrt(v).
 
         The answers of a cell are binomial with the fitted rate: taken from its own, their variance
         would be too small, as few answers happen to agree. Sums of rare answers are skewed, which
@@ -62,14 +67,17 @@ class CellTable:
             assert self.variances is not None
             return critical * float(np.sqrt(slopes**2 @ self.variances))
         # With one answer more at the rate of all, so that none is 0 or 1.
-        answers, fitted = self.answers, np.clip(fitted, 0, 1)
+        answers = self.answers
+        fitted = np.clip(fitted, 0, 1)
         overall = (answers @ fitted + 1) / (answers.sum() + 2)
         rates = (answers * fitted + overall) / (answers + 1)
         variances = rates * (1 - rates) / answers
         variance = float(slopes**2 @ variances)
-        third = float(slopes**3 @ (variances * (1 - 2 * rates) / answers))
-        skewed = (critical**2 - 1) / 6 * (-third if negative else third) / variance
-        return critical * float(np.sqrt(variance)) + max(0.0, skewed)
+        third_moment = float(slopes**3 @ (variances * (1 - 2 * rates) / answers))
+        if negative:
+            third_moment = -third_moment
+        correction = (critical**2 - 1) / 6 * third_moment / variance
+        return critical * float(np.sqrt(variance)) + max(0.0, correction)
 
 
 @dataclass(frozen=True)
@@ -81,17 +89,17 @@ class LeftOut:
 
     @classmethod
     def of(cls, rule_sets: FrequentRuleSets, contingency: Contingency) -> LeftOut | None:
-        """Return what groups leave out; None if none of them leaves out any."""
+        """Return the cells that groups leave out; None if no group leaves out any."""
         if len(rule_sets.universes) == 1:
             return None
         return cls(~rule_sets.universes.members(contingency), rule_sets.universe)
 
     def take(self, groups: NDArray[np.intp], cells: NDArray[np.intp]) -> LeftOut:
-        """Return what some groups leave out of some cells."""
+        """Return the same for some of the groups and some of the cells, in the order given."""
         return LeftOut(self.cells[:, cells], self.universe[groups])
 
     def sums(self, quantities: Floats) -> Floats:
-        """Sum quantities (q, cells) over what each group leaves out, shape (q, groups)."""
+        """Sum quantities (q, cells) over the cells that each group leaves out: (q, groups)."""
         sums: Floats = (quantities @ self.cells.T.astype(np.float64))[:, self.universe]
         return sums
 
@@ -110,7 +118,11 @@ class ExplainingRule:
 def cell_table(
     rows: Counts, samples: Counts, favourable: Counts, independent: Floats | None = None
 ) -> CellTable:
-    """Return what is known of each cell's rate (cells,); a cell without samples has no weight."""
+    """Return the cells' rates with their weights; a cell without samples has no weight.
+
+    Shapes: all (cells,). `independent` are effective numbers of rows, if rows are clustered. A rate
+    counts as one of as many answers as the cell has rows or samples, whichever are fewer.
+    """
     known = samples > 0
     # Rows vary, and where they are sampled the samples do.
     answers = np.maximum(1, np.minimum(rows if independent is None else independent, samples))
@@ -134,9 +146,16 @@ def select_rules(
 ) -> tuple[ExplainingRule, ...]:
     """Choose groups by forward selection; none if no group's part is significant.
 
-    Shapes: `rule_counts` (groups,); `basis` (cells,). A group's part is tested as its coefficient
-    in the regression is. `critical` is taken from the search over all groups, so the best of them
-    is not mistaken for one that was chosen beforehand.
+    A group gains the squared covariance of its membership with what is left of the rates, divided
+    by the weighted square of what is left of its membership: (w . (m r))^2 / (w . m^2), where w are
+    the weights of the cells, r are the rates and m the membership without their parts in the span
+    of the groups chosen before. A group's part is tested as its coefficient in the regression is.
+    `critical` is taken from the search over all groups, so the best of them is not mistaken for one
+    that was chosen beforehand.
+
+    Shapes: `rule_counts`, the number of rules of each group (groups,); `order`, the places of the
+    groups that may be chosen, by rank; each vector of `basis` (cells,), orthonormal by the weights
+    and by default the constant alone. `members` returns the cells of a group (cells,).
 
     See Miller (2002), Subset Selection in Regression, chapter 3, for forward selection; Pati,
     Rezaiifar and Krishnaprasad (1993), Orthogonal matching pursuit, for the update of what is left.
@@ -163,30 +182,36 @@ def selection_steps(
     basis: Sequence[Floats] | None = None,
     left_out: LeftOut | None = None,
 ) -> Generator[Floats, Floats, tuple[ExplainingRule, ...]]:
-    """Do what :func:`select_rules` does, but let the caller sum quantities over all groups.
+    """Choose groups as :func:`select_rules` does, with sums over the groups by the caller.
 
-    Each quantity by cell (q, cells) that is yielded is answered by its sums (q, groups). So the
-    caller can sum for many selections at once.
+    Quantities by cell (q, cells) are yielded, and their sums over all groups (q, groups) are to be
+    sent back. So the caller can sum for many selections at once. Returned are the rules chosen.
     """
     weights = cells.rows
     total = float(weights.sum())
     if not len(order) or total == 0:
         return ()
     spanned = [np.full(len(weights), 1 / np.sqrt(total))] if basis is None else list(basis)
-    left = _without(np.where(weights > 0, cells.rates, 0.0), spanned, weights)
-    variation = float(weights @ left**2)
+    residual = _without(np.where(weights > 0, cells.rates, 0.0), spanned, weights)
+    variation = float(weights @ residual**2)
     if variation <= _ROUNDING**2 * total:
         return ()
-    wanted = np.vstack([np.ones(len(left)), left, *spanned])
-    rows_in, covariance, *along = yield weights * wanted
-    squares, filled = rows_in, np.zeros(len(rows_in))
+    wanted = np.vstack([np.ones(len(residual)), residual, *spanned])
+    # Of each group, shape (groups,): its rows, and the weighted products of its membership with the
+    # residual and with each vector of the basis.
+    rows_in, covariance, *projections = yield weights * wanted
+    squares = rows_in
+    filled = np.zeros(len(rows_in))  # The membership that stands for cells that are left out
     if left_out is not None:
-        missing, *of_missing = left_out.sums(weights * wanted)
+        missing, *sums_of_missing = left_out.sums(weights * wanted)
         filled = rows_in / np.maximum(total - missing, 1)
         squares = rows_in + filled**2 * missing
-        covariance, *along = np.vstack([covariance, *along]) + filled * np.vstack(of_missing)
-    # What is left of each group's membership beside the constant and the groups chosen.
-    free = squares - np.square(along).sum(axis=0)
+        covariance, *projections = np.vstack([covariance, *projections]) + filled * np.vstack(
+            sums_of_missing
+        )
+    # The weighted square of what is left of each group's membership beside the constant and the
+    # groups chosen.
+    free = squares - np.square(projections).sum(axis=0)
     chosen: list[ExplainingRule] = []
     while len(chosen) < MOST_RULES:
         gain = np.zeros(len(free))
@@ -202,9 +227,9 @@ def selection_steps(
         size = float(weights @ part**2)
         if not usable[group] or size <= _ROUNDING * total:
             break
-        coefficient = float(weights @ (part * left))
+        coefficient = float(weights @ (part * residual))
         chance = cells.most_by_chance(
-            weights * part, cells.rates - left, critical, negative=coefficient < 0
+            weights * part, cells.rates - residual, critical, negative=coefficient < 0
         )
         share = coefficient**2 / size / variation
         if share < LEAST_SHARE or abs(coefficient) <= chance:
@@ -212,24 +237,28 @@ def selection_steps(
         chosen.append(ExplainingRule(group, share))
         direction = part / np.sqrt(size)
         spanned.append(direction)
-        of_direction = float(weights @ (direction * left))
-        left = left - of_direction * direction
+        projection = float(weights @ (direction * residual))
+        residual = residual - projection * direction
         (sums,) = yield (weights * direction)[None]
         if left_out is not None:
             sums = sums + filled * left_out.sums((weights * direction)[None])[0]
-        covariance, free = covariance - of_direction * sums, free - sums**2
+        covariance = covariance - projection * sums
+        free = free - sums**2
     return tuple(chosen)
 
 
 def _best(gain: Floats, order: NDArray[np.intp]) -> int:
-    """Return the group that gains most, the first in order of those that gain equally much."""
+    """Return the group of the largest gain (groups,), the first in order of equally large ones."""
     ordered = gain[order]
     best = float(ordered.max())
     return int(order[np.argmax(ordered >= best - 1e-9 * abs(best))])
 
 
 def _without(member: Floats, basis: list[Floats], weights: Floats) -> Floats:
-    """Remove the part of a membership that lies in the span of an orthonormal basis."""
+    """Return a membership (cells,) less its part in the span of an orthonormal basis.
+
+    The inner product of u and v is the sum of weights * u * v over the cells.
+    """
     # Twice, because once leaves rounding errors that grow with the basis.
     for _ in range(2):
         for direction in basis:
@@ -249,14 +278,20 @@ def near_duplicates(
 ) -> tuple[int, ...]:
     """Return the groups of nearly the same rows as one, or of nearly those of its complement.
 
-    `totals` sums over groups and their complements.
+    Shapes: `member`, `complement`, `rows` (cells,). `group_sums` sums over groups, `totals` over
+    groups and their complements. A group is near if Jaccard's index of its rows and those of the
+    group is at least `overlap`, or if both of these are: the index of its rows and the complement,
+    and that of its complement and the rows of the group.
     """
+    # Of each other group the rows in both, and those that it shares with the complement.
     rows_in, both, beyond = group_sums(
         np.vstack([rows, rows * member, rows * complement]).astype(np.float64)
     )
-    together, of_group = totals(np.vstack([rows, rows * member]).astype(np.float64))
-    size, outside = rows[member].sum(), rows[complement].sum()
-    rows_out, only = together - rows_in, of_group - both
+    together, member_rows = totals(np.vstack([rows, rows * member]).astype(np.float64))
+    size = rows[member].sum()
+    outside = rows[complement].sum()
+    rows_out = together - rows_in
+    only = member_rows - both
     same = both / (rows_in + size - both)
     # Of a small group's complement every large group has nearly all rows, so both sides must agree.
     opposite = np.minimum(beyond / (rows_in + outside - beyond), only / (size + rows_out - only))

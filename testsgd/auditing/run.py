@@ -111,7 +111,8 @@ def run_audit(
     allowed = parameters.budget(ROW_QUERIES)
     if isinstance(model.model, PredictionColumn):
         _check_predictions(parameters)
-        needed, exact = 0, True
+        needed = 0
+        exact = True
     else:
         needed = exact_queries(table, parameters) + min(PROBE_ROWS, len(table))
         needed += again_queries(model, table)
@@ -153,7 +154,7 @@ def with_copies_joined(table: Table) -> Table:
 
 
 def _check_answers_of_rows(parameters: AuditParameters, table: Table, *, exact: bool) -> None:
-    """Refuse what takes an answer for each of independent rows, where there are none."""
+    """Raise a ParameterError for parameters that need an answer about each independent row."""
     asked = {
         "condition_on": (parameters.condition_on, "a conditional score"),
         "within": (parameters.within, "a search within slices"),
@@ -174,7 +175,7 @@ def _check_answers_of_rows(parameters: AuditParameters, table: Table, *, exact: 
 
 
 def _check_predictions(parameters: AuditParameters) -> None:
-    """Refuse what needs a model, where there are only predictions."""
+    """Raise a ParameterError for parameters that need a model, where there are predictions."""
     needs_model = {
         "estimand": parameters.estimand == "neighbourhood",
         "mode": parameters.mode == "sampled",
@@ -197,7 +198,7 @@ def again_queries(model: LoadedModel[Any], data: Sized) -> int:
 
 
 def fits_exactly(queries: int, mode: Mode, allowed: int) -> bool:
-    """Return whether an audit is exact: no if samples are asked for or queries are few."""
+    """Return whether an audit is exact: not if samples are asked for or queries do not suffice."""
     if mode == "sampled":
         return False
     fits = queries <= allowed
@@ -211,7 +212,7 @@ def fits_exactly(queries: int, mode: Mode, allowed: int) -> bool:
 
 
 def named(phase: str, progress: Progress | None) -> PhaseProgress | None:
-    """Turn a user's progress into that of one phase."""
+    """Return the progress of one phase, which calls the user's with the name of the phase."""
     if progress is None:
         return None
     return lambda done, total: progress(phase, done, total)
@@ -221,10 +222,11 @@ def audit_held_out(audit: RowAudit, share: float) -> TableFindings:
     """Find groups on one part of the rows and estimate them on the other."""
     searched, kept = split_rows(audit.table, share, audit.parameters.seed)
     search_parameters = replace(audit.parameters, guarantee="per-group", condition_on=(), within=())
-    found = audit_rows(_of_part(replace(audit, parameters=search_parameters), searched))
-    chosen = np.array(found.highlights, dtype=np.intp)
-    estimated = audit_rows(_of_part(replace(audit, given=found.rule_sets.take(chosen)), kept))
-    return held_out(found, estimated, audit.parameters, share)
+    search_findings = audit_rows(_of_part(replace(audit, parameters=search_parameters), searched))
+    chosen = np.array(search_findings.highlights, dtype=np.intp)
+    given = search_findings.rule_sets.take(chosen)
+    estimated = audit_rows(_of_part(replace(audit, given=given), kept))
+    return held_out(search_findings, estimated, audit.parameters, share)
 
 
 def held_out(
@@ -285,7 +287,7 @@ def part_of_rows(table: Table, share: float, seed: int) -> NDArray[np.bool_]:
 
 
 def _of_part(audit: RowAudit, part: Table) -> RowAudit:
-    """Audit a part of the rows, with its part of the queries."""
+    """Return the audit of a part of the rows, with its part of the queries."""
     queries = part_of_queries(audit.allowed, part, audit.table)
     return replace(audit, table=part, parameters=replace(audit.parameters, max_queries=queries))
 
@@ -298,7 +300,7 @@ def part_of_queries(allowed: int, part: Sized, whole: Sized) -> int:
 def two_parts(
     data: Data, inside: NDArray[np.bool_], share: float, seed: int, remedy: str = ""
 ) -> tuple[Data, Data]:
-    """Take data apart: those to search, and those to estimate on, which note that they are so."""
+    """Return the data to search and those to estimate on, which have a note of the split."""
     many = "rows" if isinstance(data, Table) else "texts"
     if inside.all() or not inside.any():
         raise ParameterError(

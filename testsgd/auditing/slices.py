@@ -53,7 +53,7 @@ class WithinSlice:
 
 @dataclass(frozen=True, kw_only=True)
 class SliceSearch:
-    """What a search within slices found."""
+    """The groups with the slices in which they differ most, and how many were compared."""
 
     features: tuple[str, ...]
     slices: int  # Slices in which some group was compared.
@@ -71,7 +71,7 @@ class SliceSearch:
 
 
 def features_within(names: Sequence[str], specification: DatasetSpecification) -> tuple[str, ...]:
-    """Return the features to look within; of `auto` all that are not sensitive.
+    """Return the features to look within; for ``auto`` all that are not sensitive.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def search_slices(
         )
         best.look_at(first, inside, together, min_rows=min_rows)
     error = (1 - confidence) / max(1, best.compared)
-    found = sorted(
+    within = sorted(
         best.findings(slices, error=error), key=lambda item: (*item.rates.order, item.group)
     )
     return SliceSearch(
@@ -147,7 +147,7 @@ def search_slices(
         depth=depth,
         compared=best.compared,
         error=error,
-        found=tuple(found),
+        found=tuple(within),
         largest=best.largest if best.compared else None,
     )
 
@@ -161,7 +161,7 @@ class _Cut:
 
     @property
     def rows(self) -> Counts:
-        """How many rows each part has."""
+        """The number of rows of each part, shape (parts,)."""
         part = self.part_of_row[self.part_of_row >= 0]
         return np.bincount(part, minlength=len(self.rules)).astype(np.int64)
 
@@ -251,7 +251,7 @@ def _by_slice(
 
 @dataclass
 class _Best:
-    """The slice of each group in which its difference is surest, as far as was looked."""
+    """The slice of each group with the largest bound of its difference, of those looked at."""
 
     margin: float  # Standard errors that are taken away.
     bound: Floats  # The difference less these; shape (groups,).
@@ -263,7 +263,7 @@ class _Best:
 
     @classmethod
     def start(cls, groups: int, *, margin: float) -> _Best:
-        """Return what is known before the first slice."""
+        """Return the state before the first slice."""
         return cls(
             margin=margin,
             bound=np.full(groups, -np.inf),
@@ -272,7 +272,11 @@ class _Best:
         )
 
     def look_at(self, first: int, inside: Floats, together: Floats, *, min_rows: int) -> None:
-        """Look at some slices; `inside`, and `together` with outside, are (2, slices, groups)."""
+        """Compare all groups within a batch of slices, of which the first has the number `first`.
+
+        Shapes: `inside`, rows and favourable answers of the groups, and `together`, those of the
+        groups and their complements (2, slices, groups).
+        """
         for index, (rows_in, yes_in) in enumerate(zip(*inside, strict=True)):
             rows_out = together[0, index] - rows_in
             yes_out = np.maximum(together[1, index] - yes_in, 0.0)
@@ -284,7 +288,11 @@ class _Best:
             self._note(first + index, np.array([rows_in, yes_in, rows_out, yes_out]), enough)
 
     def _note(self, index: int, sums: Floats, enough: NDArray[np.bool_]) -> None:
-        """Keep a slice for the groups whose differences are surer in it than in those before."""
+        """Keep a slice for the groups whose bound is larger in it than in those before.
+
+        Shapes: `sums` (4, groups), `enough`, where both sides have enough rows (groups,). The bound
+        is the size of the difference less `margin` standard errors.
+        """
         of_groups = sums[:, enough]
         self.largest = max(self.largest, float(np.abs(differences_of(of_groups)).max()))
         bound = normal_bounds(of_groups, margin=self.margin)
@@ -296,7 +304,7 @@ class _Best:
         self.sums[:, chosen] = sums[:, chosen]
 
     def findings(self, slices: Sequence[_Slice], *, error: float) -> Iterator[WithinSlice]:
-        """Yield the groups whose differences are surest, with exact intervals."""
+        """Yield the groups with the largest bounds, at most 2000, with exact intervals."""
         order = np.argsort(-self.bound, kind="stable")[:_MOST_EXACT]
         groups = order[self.slice_of_group[order] >= 0]
         rates = compared_rates(self.sums[:, groups], error=error)

@@ -1,7 +1,7 @@
-"""Stability: how often a group would be found again, had the file held other people.
+"""Stability: how often a group would be found again if the file had other rows.
 
 The rows are drawn anew, with replacement, and the whole search is done again, many times. It is no
-guarantee: the samples are drawn from the rows that luck was in.
+guarantee: the samples are drawn from the same rows in which the group was found.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def affordable(candidates: int, cells: int) -> int:
 
 
 def samples_in_time(seconds: float) -> int:
-    """Return how many samples to draw if each takes so long; 0 if they would be too few."""
+    """Return how many samples to draw if each takes `seconds`; 0 if they are fewer than 50."""
     samples = min(_SAMPLES, int(_MOST_SECONDS / seconds))
     return samples if samples >= _FEWEST_SAMPLES else 0
 
 
 def seconds_a_sample(candidates: int, cells: int) -> float:
-    """Return about how many seconds a bootstrap sample takes."""
+    """Return about how many seconds a bootstrap sample takes, by candidate groups and cells."""
     return SECONDS_A_SEARCH + _SECONDS_A_CANDIDATE * candidates + _SECONDS_A_CELL * cells
 
 
@@ -75,12 +75,12 @@ def group_stability(
     samples: int,
     seed: int,
 ) -> dict[int, float]:
-    """Return in which share of bootstrap samples groups, or near copies, are found again.
+    """Return the share of bootstrap samples in which each group, or a near copy, is found again.
 
-    The groups are the first ten of `rules`; everybody else counts as a group. Shapes:
-    `row_favourable` (n,). Rows of the same cell and with equally many favourable answers cannot be
-    told apart, so their numbers are drawn from a multinomial distribution, which is the same as
-    drawing rows.
+    The groups are the first ten of `rules`. A group and its complement count as one. Shapes:
+    `row_favourable`, how many of the `answers` answers about each row are favourable (n,). Rows of
+    the same cell and with equally many favourable answers are alike, so their numbers are drawn
+    from a multinomial distribution, which is the same as drawing rows.
 
     See Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 6; Meinshausen and
     Buehlmann (2010), Stability selection, Journal of the Royal Statistical Society B 72.
@@ -102,7 +102,10 @@ def group_stability(
     left_out = LeftOut.of(mining.rule_sets, contingency)
 
     def search(sample: Counts, groups: SampleRuleSets) -> _Search:
-        """Look for the rules that explain a sample's differences."""
+        """Begin the search for the rules that explain a sample's differences.
+
+        Shapes: `sample`, rows and favourable answers (2, cells).
+        """
         # Without the cells that no row is in, which say nothing of rates.
         present = np.flatnonzero(sample[0])
         rows, favourable = sample[:, present]
@@ -110,7 +113,8 @@ def group_stability(
         inside = favourable_in / (rows_in * answers)
         rows_together, together = mining.rule_sets.totals(contingency, sample)[:, groups.places]
         outside = (together - favourable_in) / ((rows_together - rows_in) * answers)
-        counts, decided = rule_counts[groups.places], np.ones(len(groups.places), dtype=bool)
+        counts = rule_counts[groups.places]
+        decided = np.ones(len(groups.places), dtype=bool)
         steps = selection_steps(
             cell_table(rows, rows * answers, favourable),
             lambda group: members(int(groups.places[group]))[present],
@@ -122,6 +126,7 @@ def group_stability(
         return _Search(groups, present, steps)
 
     def overlaps(chosen: NDArray[np.intp]) -> Floats:
+        """Measure overlaps of the groups with those at the places `chosen`: (groups, chosen)."""
         both = np.vstack([wanted, mining.rule_sets.members(chosen, contingency)])
         complements = None
         if left_out is not None:
@@ -133,7 +138,8 @@ def group_stability(
         indices = np.arange(len(both))
         return measured(indices[: len(wanted)], indices[len(wanted) :])
 
-    def found() -> Iterator[Floats]:
+    def sample_overlaps() -> Iterator[Floats]:
+        """Yield the overlaps of the groups with those that each bootstrap sample chooses."""
         drawn = _bootstrap(contingency, row_favourable, samples, seed)
         together = max(1, MOST_NUMBERS // (_ARRAYS * max(1, len(mining.rule_sets))))
         while batch := list(itertools.islice(drawn, together)):
@@ -141,12 +147,12 @@ def group_stability(
             searches = [search(*item) for item in zip(batch, mined, strict=True)]
             yield from map(overlaps, _searched(searches, mining))
 
-    return shares_found(looked_for, found(), overlap)
+    return shares_found(looked_for, sample_overlaps(), overlap)
 
 
 @dataclass(frozen=True)
 class _Search:
-    """The search for explaining rules in a sample."""
+    """The search for explaining rules in one bootstrap sample."""
 
     groups: SampleRuleSets
     present: NDArray[np.intp]  # The cells that the sample has rows in
@@ -154,7 +160,7 @@ class _Search:
 
 
 def _searched(searches: Sequence[_Search], mining: SampleMining) -> list[NDArray[np.intp]]:
-    """Carry searches out together, step by step; return the places of the rules of each.
+    """Run searches together, step by step; return the places of the groups that each chose.
 
     What all of them want summed over the groups is summed at once: of a sample alone, the calls
     would take longer than the sums.
@@ -187,15 +193,19 @@ def _searched(searches: Sequence[_Search], mining: SampleMining) -> list[NDArray
 def shares_found(
     looked_for: NDArray[np.intp], overlaps: Iterable[Floats], least: float
 ) -> dict[int, float]:
-    """Return in which share of samples each group overlaps enough with one found in it."""
-    found = np.mean([np.any(shares >= least, axis=1) for shares in overlaps], axis=0)
-    return dict(zip(looked_for.tolist(), found.tolist(), strict=True))
+    """Return the share of samples in which each group overlaps with a group that was chosen.
+
+    Each item of `overlaps` is of one sample, shape (groups, chosen groups); an overlap of at least
+    `least` counts.
+    """
+    shares = np.mean([np.any(overlap >= least, axis=1) for overlap in overlaps], axis=0)
+    return dict(zip(looked_for.tolist(), shares.tolist(), strict=True))
 
 
 def _bootstrap(
     contingency: Contingency, row_favourable: NDArray[np.integer], samples: int, seed: int
 ) -> Iterator[Counts]:
-    """Draw samples of the rows; give each cell's rows and their favourable answers."""
+    """Yield bootstrap samples of the rows: rows and favourable answers by cell, (2, cells)."""
     step = int(row_favourable.max()) + 1
     pairs, counts = np.unique(
         contingency.cell_of_row.astype(np.int64) * step + row_favourable, return_counts=True

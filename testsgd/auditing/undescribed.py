@@ -150,12 +150,14 @@ def model_and_rows(
             remedy="give a pandas, polars or Arrow table with named columns",
         )
     given_rows = given_rows.rename(columns=str)
-    called, file = None, None
+    called = None
+    file = None
     if isinstance(model, (str, Path)):
         called = str(model)
         opened = open_model(model, trust_pickle=trust_pickle)
         if opened is not None:
-            model, file = opened.model, opened.file
+            model = opened.model
+            file = opened.file
             called = called if file is not None else opened.name
     model = adapted(model)
     inputs = named_columns(model) or tuple(given_rows.columns)

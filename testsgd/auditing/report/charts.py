@@ -56,7 +56,8 @@ def partial_sums(group: GroupSummary) -> list[float]:
 
 def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary]) -> Figure:
     """Draw the differences of the first groups with their intervals."""
-    guarantee, scope = summary.guarantee, ""
+    guarantee = summary.guarantee
+    scope = ""
     if guarantee.kind == "simultaneous":
         scope = f", simultaneous for {plural(guarantee.groups, 'group')}"
     elif guarantee.kind == "fdr":
@@ -69,7 +70,8 @@ def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary]) -> Figur
     rows = []
     for group in groups:
         effect = group.counterfactual
-        marks, title = [_mark(group)], _title(group)
+        marks = [_mark(group)]
+        title = _title(group)
         if effect is not None:
             marks.append(_effect_mark(effect))
             title += f"; {_effect_title(effect)}"
@@ -164,7 +166,8 @@ def group_steps(group: GroupSummary, scale: Scale, words: Words) -> Figure | Non
     added = group.explanation.shapley_values if group.explanation else []
     if len(added) < 2:
         return None
-    ends, rows = [0.0, *partial_sums(group)], []
+    ends = [0.0, *partial_sums(group)]
+    rows = []
     for item, *both in zip(added, ends, ends[1:], strict=False):
         step = shapes.Segment(min(both), max(both), _side(item.value))
         rows.append(_strip(item.text, item.value, None, segments=(step,)))
@@ -214,11 +217,16 @@ def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     Rows are shaded from the overall rate. Texts are shaded from the mean of each map, whose cells
     all come from the same texts: their distance from the overall rate is mostly that of these.
     """
-    maps, centre = summary.charts.heat_maps, summary.overall_rate or 0.0
-    what, where, centres = "features", "overall rate", [centre] * len(maps)
+    maps = summary.charts.heat_maps
+    centre = summary.overall_rate or 0.0
+    what = "features"
+    where = "overall rate"
+    centres = [centre] * len(maps)
     step = _step(maps, centre)
     if words.kind == "texts":
-        what, where, centres = "categories", "mean of the map", [_mean_rate(item) for item in maps]
+        what = "categories"
+        where = "mean of the map"
+        centres = [_mean_rate(item) for item in maps]
         step = max(_step([item], mean) for item, mean in zip(maps, centres, strict=True))
 
     def cell(rate: float | None, rows: int, centre: float) -> shapes.HeatCell:
@@ -237,14 +245,16 @@ def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
         for label, *line in zip(item.row_labels, item.rates, item.counts, strict=True):
             known = zip(*line, strict=True)
             cells.append((label, tuple(cell(rate, rows, mean) for rate, rows in known)))
-        names, columns = (item.row_feature, item.column_feature), tuple(item.column_labels)
+        names = (item.row_feature, item.column_feature)
+        columns = tuple(item.column_labels)
         charts.append(shapes.HeatMap(*names, columns, tuple(cells), about))
     labels = tuple(tick_points(index * step) for index in range(-_STEPS, _STEPS + 1))
     keys = Figure(
         f"Colours: orange below the {where}, blue above it",
         (shapes.HeatKeys(f"points from the {where}", labels),),
     )
-    shown, more = tuple(charts[:_OPEN_HEAT_MAPS]), tuple(charts[_OPEN_HEAT_MAPS:])
+    shown = tuple(charts[:_OPEN_HEAT_MAPS])
+    more = tuple(charts[_OPEN_HEAT_MAPS:])
     pairs = f"Rates over pairs of {what}"
     folded = Details(f"{plural(len(more), 'more pair')} of {what}", (Figure(pairs, more),))
     return keys, Figure(pairs, shown), *((folded,) if more else ())
@@ -252,13 +262,15 @@ def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
 
 def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Words) -> Block:
     """Draw all frequent groups by support and score, some of them singled out."""
-    charts, gate = summary.charts, summary.parameters.fail_above
+    charts = summary.charts
+    gate = summary.parameters.fail_above
     fewest = summary.unjudged.fewest
     smallest = fewest / max(1, summary.data.rows)
     supports = [cell.support for cell in charts.scatter] + [group.support for group in marked]
     scores = [cell.score for cell in charts.scatter] + [group.score for group in marked]
     largest = max((cell.n for cell in charts.scatter), default=1)
-    binned, gates = charts.scatter_binned, () if gate is None else (shapes.Threshold(gate),)
+    binned = charts.scatter_binned
+    gates = () if gate is None else (shapes.Threshold(gate),)
     chart = shapes.Plane(
         title=f"Support against score of {plural(summary.counts.groups, 'group')}; "
         f"{len(marked)} marked, with their numbers in the table above",

@@ -88,7 +88,8 @@ def controls_summary(findings: Findings) -> ControlsSummary | None:
     """Write down the control effects; None for rows, which have none."""
     if not isinstance(findings, TextFindings):
         return None
-    known, listed = findings.control_effects, findings.mentions.terms.categories
+    known = findings.control_effects
+    listed = findings.mentions.terms.categories
     return ControlsSummary(
         confidence=None if known is None else known.confidence,
         effects=[
@@ -123,7 +124,7 @@ def _not_compared(findings: TextFindings) -> list[NotComparedSummary]:
     """List the terms that no other stands in for, with the reason."""
     presence = findings.mentions.replaceable().sum(axis=0).tolist()
     fewest = findings.parameters.fewest_rows(findings.rows)
-    found = []
+    not_compared = []
     for category, texts in zip(findings.mentions.terms.categories, presence, strict=True):
         reason = ""
         if texts < fewest:
@@ -132,8 +133,10 @@ def _not_compared(findings: TextFindings) -> list[NotComparedSummary]:
             reason = f"there is no other term of {category.name}"
         if reason:
             terms = [term.name for term in category.terms]
-            found.append(NotComparedSummary(category=category.name, terms=terms, reason=reason))
-    return found
+            not_compared.append(
+                NotComparedSummary(category=category.name, terms=terms, reason=reason)
+            )
+    return not_compared
 
 
 def largest_control_effect(controls: ControlsSummary | None) -> ControlEffectSummary | None:

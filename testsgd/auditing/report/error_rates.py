@@ -74,10 +74,8 @@ def _first(findings: TableFindings, rate: ErrorRate) -> ErrorRateGroup | None:
         return None
     place = np.array([rate.first], dtype=np.intp)
     low, high = rate.guarantee.confidence_intervals(rate.estimates, place)
-    estimates, rule_set = (
-        rate.estimates.take(place),
-        findings.rule_set(int(rate.groups[rate.first])),
-    )
+    estimates = rate.estimates.take(place)
+    rule_set = findings.rule_set(int(rate.groups[rate.first]))
     return ErrorRateGroup(
         rules=[RuleSummary.model_validate(rule.to_json()) for rule in rule_set.rules],
         text=rule_set.text,

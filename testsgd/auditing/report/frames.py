@@ -106,7 +106,8 @@ def frame_of(findings: Findings, groups: NDArray[np.intp], ranks: NDArray[np.int
     estimates = findings.estimates.take(groups)
     low, high = findings.confidence_intervals(groups)
     bounds = lower_confidence_bound(low, high)
-    q_values, unknown = findings.guarantee.q_values, np.full(len(groups), np.nan)
+    q_values = findings.guarantee.q_values
+    unknown = np.full(len(groups), np.nan)
     of_others: tuple[Any, ...] = (unknown,) * len(_OTHER)
     if findings.others:
         [second] = findings.others

@@ -1,7 +1,7 @@
-"""How looks beyond the search stand in the document.
+"""What the document says of looks beyond the search.
 
-They are at groups of more features, at finer cuts of numbers, within slices of other features, and
-among people who are alike.
+These are looks at groups of more features, at finer cuts of numbers, within slices of other
+features, and among people who are alike.
 """
 
 from __future__ import annotations
@@ -70,8 +70,9 @@ class WithinSummary(Part):
     @property
     def first(self) -> WithinGroup | None:
         """The group with the largest lower confidence bound, if one is above zero."""
-        found = self.groups[0] if self.groups else None
-        return found if found is not None and found.lower_confidence_bound > 0 else None
+        if not self.groups or self.groups[0].lower_confidence_bound <= 0:
+            return None
+        return self.groups[0]
 
 
 class FurtherGroup(Part):
@@ -90,7 +91,7 @@ class FurtherGroup(Part):
     lower_confidence_bound: Share = Field(description="of the size of the difference")
 
     @property
-    def held(self) -> str:
+    def comparison_note(self) -> str:
         """How many groups were compared, and with which confidence."""
         return f"{plural(self.compared, 'group')}, with {share(self.confidence)} confidence"
 
@@ -132,7 +133,7 @@ class DeeperSummary(FurtherGroup):
 
 
 def finer_summary(search: FinerSearch | None) -> FinerSummary | None:
-    """Write down what finer cuts of numbers show; None if nothing was looked for."""
+    """Return what finer cuts of numbers show; None if nothing was looked for."""
     if search is None or search.first is None:
         return None
     rates = search.first.rates
@@ -152,7 +153,7 @@ def finer_summary(search: FinerSearch | None) -> FinerSummary | None:
 
 
 def deeper_summary(findings: TableFindings) -> DeeperSummary | None:
-    """Write down what groups of more features show; None if nothing was looked for."""
+    """Return what groups of more features show; None if nothing was looked for."""
     search = findings.deeper
     if search is None:
         return None
@@ -177,9 +178,9 @@ def finer_sentences(finer: FinerSummary | None, *, over_all: float) -> list[str]
     if finer is None:
         return []
     if finer.lower_confidence_bound > over_all:
-        return [f"With finer cuts of {finer.cuts} {finer.finding} ({finer.held})."]
+        return [f"With finer cuts of {finer.cuts} {finer.finding} ({finer.comparison_note})."]
     nothing = f"With finer cuts of {finer.cuts} no group stands out more"
-    return [f"{nothing}{finer.first} ({finer.held})."]
+    return [f"{nothing}{finer.first} ({finer.comparison_note})."]
 
 
 def deeper_sentences(deeper: DeeperSummary | None, *, searched: int, over_all: float) -> list[str]:
@@ -193,19 +194,19 @@ def deeper_sentences(deeper: DeeperSummary | None, *, searched: int, over_all: f
     if not deeper.complete:
         looked += ", as those of more are too many"
     if deeper.lower_confidence_bound <= over_all:
-        return [f"{looked}: none stands out more{deeper.first} ({deeper.held})."]
-    return [f"{looked}: {deeper.finding} ({deeper.held})."]
+        return [f"{looked}: none stands out more{deeper.first} ({deeper.comparison_note})."]
+    return [f"{looked}: {deeper.finding} ({deeper.comparison_note})."]
 
 
-def further_headline(found: FurtherGroup, subject: str, says: str, *, others: str) -> str:
-    """Write of a group that a further look found, without a full stop.
+def further_headline(group: FurtherGroup, subject: str, predicate: str, *, others: str) -> str:
+    """Write a headline about the group that a further look found, without a full stop.
 
     `others` is what its complement is called; see :func:`within_headline` for the rest.
     """
     return (
-        f"{subject}, {says} {how_often(found.difference)} for "
-        f"{shorten(found.text, _TEXT_LIMIT)} ({percent(found.rate_in)}) than for {others} "
-        f"({percent(found.rate_out)})"
+        f"{subject}, {predicate} {how_often(group.difference)} for "
+        f"{shorten(group.text, _TEXT_LIMIT)} ({percent(group.rate_in)}) than for {others} "
+        f"({percent(group.rate_out)})"
     )
 
 
@@ -226,11 +227,12 @@ class ConditionalSummary(Part):
 
 
 def conditional_summary(findings: TableFindings) -> ConditionalSummary | None:
-    """Write down the comparison with others alike; None if there was none."""
+    """Return what the comparison with others alike shows; None if there was none."""
     search = findings.conditional
     if search is None or not len(search.compared):
         return None
-    bounds, sizes = search.lower_bounds, np.abs(search.difference[search.compared])
+    bounds = search.lower_bounds
+    sizes = np.abs(search.difference[search.compared])
     # If no bound is above zero, the largest difference.
     first = int(search.compared[np.lexsort((-sizes, -bounds[search.compared]))[0]])
     return ConditionalSummary(
@@ -246,23 +248,24 @@ def conditional_summary(findings: TableFindings) -> ConditionalSummary | None:
     )
 
 
-def conditional_sentences(found: ConditionalSummary | None) -> list[str]:
+def conditional_sentences(conditional: ConditionalSummary | None) -> list[str]:
     """Write which group differs most from others that are alike; nothing if it is not known."""
-    if found is None:
+    if conditional is None:
         return []
-    alike = f"Compared with others of the same mix of {series(found.features)}"
-    held = f"{plural(found.compared, 'group')} compared, whose intervals hold at once (Bonferroni)"
-    if not found.largest_bound:
-        return [f"{alike}, no group differs significantly ({held})."]
+    alike = f"Compared with others of the same mix of {series(conditional.features)}"
+    compared = plural(conditional.compared, "group")
+    note = f"{compared} compared, whose intervals hold at once (Bonferroni)"
+    if not conditional.largest_bound:
+        return [f"{alike}, no group differs significantly ({note})."]
     return [
         f"{alike}, the largest lower confidence bound is that for "
-        f"{shorten(found.text, _TEXT_LIMIT)}: {how_often(found.difference)}, interval "
-        f"{interval(found.confidence_interval)} ({held})."
+        f"{shorten(conditional.text, _TEXT_LIMIT)}: {how_often(conditional.difference)}, interval "
+        f"{interval(conditional.confidence_interval)} ({note})."
     ]
 
 
 def within_summary(findings: TableFindings) -> WithinSummary | None:
-    """Write down a search within slices; None if there was none."""
+    """Return what the search within slices shows; None if there was none."""
     search = findings.slices
     if search is None:
         return None
@@ -270,10 +273,10 @@ def within_summary(findings: TableFindings) -> WithinSummary | None:
     for other in findings.others:
         if other.estimand == "observed":
             observed = other.estimates
-    shown = []
+    groups = []
     for index in _distinct(findings, search.found[:_CANDIDATES]):
         item = search.found[index]
-        shown.append(
+        groups.append(
             WithinGroup(
                 text=findings.rule_set(item.group).text,
                 slice=item.slice.text,
@@ -296,34 +299,36 @@ def within_summary(findings: TableFindings) -> WithinSummary | None:
         largest=search.largest,
         largest_bound=search.largest_bound,
         largest_allowed=max(ends, default=0.0),
-        groups=shown,
+        groups=groups,
     )
 
 
-def _distinct(findings: TableFindings, found: tuple[WithinSlice, ...]) -> list[int]:
-    """Return the first of some groups within slices that are no near copies of one before."""
-    if not found:
+def _distinct(findings: TableFindings, candidates: tuple[WithinSlice, ...]) -> list[int]:
+    """Return the places of the first groups within slices, near copies of one before left out."""
+    if not candidates:
         return []
     cell_of_row = findings.contingency.cell_of_row
-    groups = np.array([item.group for item in found], dtype=np.intp)
+    groups = np.array([item.group for item in candidates], dtype=np.intp)
     members = findings.rule_sets.members(groups, findings.contingency)
-    in_slice = {item.slice: item.slice.matches(findings.table) for item in found}
+    in_slice = {item.slice: item.slice.matches(findings.table) for item in candidates}
 
     def rows(index: int) -> NDArray[np.bool_]:
-        return np.asarray(members[index][cell_of_row] & in_slice[found[index].slice])
+        """Return which rows of the table are in a group within its slice, shape (rows,)."""
+        return np.asarray(members[index][cell_of_row] & in_slice[candidates[index].slice])
 
-    def overlaps(some: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float64]:
-        shares = np.zeros((len(some), len(others)))
-        for column, other in enumerate(others):
-            rows_other = rows(int(other))
-            for row, one in enumerate(some):
-                rows_one = rows(int(one))
-                either = (rows_one | rows_other).sum()
-                shares[row, column] = (rows_one & rows_other).sum() / max(1, either)
+    def overlaps(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return Jaccard's index of each of the first with each of the second groups."""
+        shares = np.zeros((len(first), len(second)))
+        for column, second_group in enumerate(second):
+            rows_second = rows(int(second_group))
+            for row, first_group in enumerate(first):
+                rows_first = rows(int(first_group))
+                either = (rows_first | rows_second).sum()
+                shares[row, column] = (rows_first & rows_second).sum() / max(1, either)
         return shares
 
     return distinct_groups(
-        np.arange(len(found)),
+        np.arange(len(candidates)),
         overlaps,
         overlap=findings.parameters.overlap,
         limit=_SHOWN,
@@ -331,15 +336,15 @@ def _distinct(findings: TableFindings, found: tuple[WithinSlice, ...]) -> list[i
     )
 
 
-def within_headline(within: WithinSummary, subject: str, says: str) -> str:
-    """Write of the first group within its slice, without a full stop.
+def within_headline(within: WithinSummary, subject: str, predicate: str) -> str:
+    """Write a headline about the first group within its slice, without a full stop.
 
-    `subject` begins the sentence, such as "Among the rows as they are"; `says` is what the model
-    does, such as "the model predicts yes".
+    `subject` begins the sentence, such as "Among the rows as they are"; `predicate` is what the
+    model does, such as "the model predicts yes".
     """
     group = within.groups[0]
     return (
-        f"{subject}, within {shorten(group.slice, _TEXT_LIMIT)}, {says} "
+        f"{subject}, within {shorten(group.slice, _TEXT_LIMIT)}, {predicate} "
         f"{how_often(group.difference)} for {shorten(group.text, _TEXT_LIMIT)} "
         f"({percent(group.rate_in)}) than for all others there ({percent(group.rate_out)})"
     )
@@ -353,20 +358,20 @@ def within_sentences(within: WithinSummary, *, is_headline: bool) -> list[str]:
     )
     if not within.compared:
         return [f"{searched} no group has enough rows on both sides to be compared."]
-    held = f"{plural(within.compared, 'comparison')}, whose intervals hold at once (Bonferroni)"
+    note = f"{plural(within.compared, 'comparison')}, whose intervals hold at once (Bonferroni)"
     group = within.first
     if group is None:
-        return [f"{searched} no group differs significantly ({held})."]
+        return [f"{searched} no group differs significantly ({note})."]
     if is_headline:
         return [
             f"The confidence interval of that difference is {interval(group.confidence_interval)} "
-            f"points ({count(group.n_in)} and {count(group.n_out)} rows; one of {held}). Over all "
+            f"points ({count(group.n_in)} and {count(group.n_out)} rows; one of {note}). Over all "
             f"rows the difference of this group is {points(group.overall_difference)}."
         ]
     return [
         f"{searched} the largest lower confidence bound is that for "
         f"{shorten(group.text, _TEXT_LIMIT)} within {shorten(group.slice, _TEXT_LIMIT)}: "
-        f"{how_often(group.difference)}, interval {interval(group.confidence_interval)} ({held})."
+        f"{how_often(group.difference)}, interval {interval(group.confidence_interval)} ({note})."
     ]
 
 

@@ -108,9 +108,11 @@ def gate_sentence(
         )
     if unclear.largest is None:
         return f"Not enough evidence for the gate: no group could be judged by {unclear.name}."
-    bound, known = of_kind["simultaneous"], "no lower confidence bound is above zero"
+    bound = of_kind["simultaneous"]
+    known = "no lower confidence bound is above zero"
     if kind == "fdr":
-        bound, known = "the largest of a discovery", "there is no discovery"
+        bound = "the largest of a discovery"
+        known = "there is no discovery"
     if unclear.bound:
         known = f"{bound} is {unclear.bound:.3f}"
     return (

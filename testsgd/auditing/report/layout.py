@@ -57,7 +57,8 @@ _STATUS_NAMES = {
 
 def audit_layout(summary: AuditSummary) -> Document:
     """Lay an audit out as a report; nothing is computed again."""
-    words, data = vocabulary(summary), summary.data
+    words = vocabulary(summary)
+    data = summary.data
     top = wording.findings(summary)
     status = _STATUS_NAMES[summary.verdict.status]
     subject = f"{summary.model.name} on {data.title or data.name}"
@@ -112,14 +113,16 @@ def _in_markdown(*blocks: Block) -> Only:
 
 def _definition(summary: AuditSummary) -> tuple[str | Strong, ...]:
     """Write which prediction rates are of, and what the gate fails on."""
-    label, gate = summary.data.label, summary.parameters.fail_above
+    label = summary.data.label
+    gate = summary.parameters.fail_above
     by_metric = summary.parameters.metric != "selection_rate"
     rest = f" in column {label.column}" if summary.data.kind == "rows" and not by_metric else ""
     rest += f", that is, {label.meaning}." if label.meaning else "."
     if summary.model.output == "scores" and summary.model.threshold is not None:
         rest += f" A score above {number(summary.model.threshold)} counts as this prediction."
     if gate is not None:
-        what, kind = "a difference", summary.guarantee.kind
+        what = "a difference"
+        kind = summary.guarantee.kind
         if kind == "simultaneous":
             what = "a lower confidence bound"
         elif kind == "fdr" and not wording.by_terms(summary):
@@ -135,7 +138,7 @@ def _definition(summary: AuditSummary) -> tuple[str | Strong, ...]:
     words = vocabulary(summary)
     if by_metric:
         rows = words.observed(label.favourable)
-        share = f"the share of which it holds that {words.says(label.favourable)}"
+        share = f"the share of which it holds that {words.predicate(label.favourable)}"
         return (
             f"Every rate is a {words.rate.lower()}: {rows[0].lower()}{rows[1:]}, {share}{rest}",
         )
@@ -144,9 +147,12 @@ def _definition(summary: AuditSummary) -> tuple[str | Strong, ...]:
 
 
 def _figures(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> KeyFigures:
-    holdout, rows, compared = summary.holdout, words.rows_figure, summary.counts.groups
+    holdout = summary.holdout
+    rows = words.rows_figure
+    compared = summary.counts.groups
     if holdout is not None:
-        rows, compared = f"{words.many.capitalize()} held out", holdout.groups
+        rows = f"{words.many.capitalize()} held out"
+        compared = holdout.groups
     what = "counterfactual effect" if wording.by_terms(summary) else "difference"
     largest = points(leading_difference(summary, top[0])) if top else "none"
     figures = {
@@ -167,7 +173,8 @@ def _differences(
     if not top:
         why = "could be decided" if summary.groups else "was large enough to be compared"
         return (Paragraph(f"There is no group to show here: no group {why}."),)
-    intro, label = wording.findings_intro(summary), summary.data.label.favourable
+    intro = wording.findings_intro(summary)
+    label = summary.data.label.favourable
     name = words.estimands[summary.parameters.estimand]
     if summary.parameters.estimand == "observed":
         name = words.observed(label)
@@ -203,7 +210,8 @@ def _beyond(summary: AuditSummary, top: GroupSummary) -> tuple[Block, ...]:
 
 
 def _unknown(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
-    small, counts = summary.undecided[:_UNDECIDED_SHOWN], summary.counts
+    small = summary.undecided[:_UNDECIDED_SHOWN]
+    counts = summary.counts
     undecided = [group for group in summary.groups if not group.decided]
     if not (small or undecided or counts.undecided_small or counts.undecided_frequent):
         return (Paragraph("There are none: every group that was looked at could be judged."),)
@@ -238,7 +246,8 @@ def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
     """Show the first groups one after the other."""
     if not top:
         return ()
-    differences, rates = charts.groups_scale(top), charts.sides_scale(top)
+    differences = charts.groups_scale(top)
+    rates = charts.sides_scale(top)
     end = rates.ticks[-1].label
     about = _on_page(Paragraph(f"The same groups. Bars of rates run from 0 to {end}."))
     label = summary.data.label.favourable
@@ -281,7 +290,8 @@ def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
 def _group_facts(
     group: GroupSummary, summary: AuditSummary, words: Words
 ) -> tuple[tuple[str, str], ...]:
-    other, effect = group.other, group.counterfactual
+    other = group.other
+    effect = group.counterfactual
     facts = [
         ("Score", size_points(group.score)),
         ("Difference", points(group.difference)),
@@ -343,12 +353,14 @@ def inferred_columns(data: DataSummary) -> tuple[Block, ...]:
 def _rates(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     """Show the rates by feature, and by pairs of features or of categories of terms."""
     blocks: list[Block] = []
-    label, overall = summary.data.label.favourable, percent(summary.overall_rate)
-    sampled, texts = summary.mode == "sampled", words.kind == "texts"
+    label = summary.data.label.favourable
+    overall = percent(summary.overall_rate)
+    sampled = summary.mode == "sampled"
+    texts = words.kind == "texts"
     if summary.charts.features:
         figure, scale = charts.feature_bars(summary, words)
         about = (
-            f"How often {words.says(label)} for each value of each sensitive feature. The "
+            f"How often {words.predicate(label)} for each value of each sensitive feature. The "
             f"upright line is the overall rate, {overall}"
         )
         if texts:
@@ -420,7 +432,8 @@ def _category(summary: AuditSummary, category: TermCategorySummary) -> Article:
         fewest = plural(summary.unjudged.fewest, "text")
         about += f" That is fewer than {fewest}: the terms are not judged."
     terms = sorted(category.terms, key=lambda term: -term.mentions)
-    places, title = _places(terms), f"Places in the texts with a term of {category.name}"
+    places = _places(terms)
+    title = f"Places in the texts with a term of {category.name}"
     table = tables.category_table(category.name, terms)
     folded = (Details(title, places),) if places else ()
     return Article(f"category-{category.name}", category.name, (Paragraph(about), table, *folded))
@@ -438,7 +451,8 @@ def _places(terms: Sequence[TermSummary]) -> tuple[Quotes, ...]:
 def _ranking(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     if not summary.groups:
         return ()
-    groups, by = summary.counts.groups, wording.ranked_by(summary)
+    groups = summary.counts.groups
+    by = wording.ranked_by(summary)
     shown = min(len(summary.groups), tables.SHOWN)
     first = f"The first {plural(shown, 'group')} of {count(groups)}, by {by}."
     marked = "The rules that explain how the rates differ are marked."

@@ -24,7 +24,9 @@ def largest_look(summary: AuditSummary) -> FurtherGroup | None:
 
 def leading_look(summary: AuditSummary, top: GroupSummary) -> FurtherGroup | WithinGroup | None:
     """Return what a look beyond the search found, if its bound is above that of the search."""
-    over_all, look, within = largest_over_all(summary, top), largest_look(summary), summary.within
+    over_all = largest_over_all(summary, top)
+    look = largest_look(summary)
+    within = summary.within
     of_look = 0.0 if look is None else look.lower_confidence_bound
     of_slices = 0.0 if within is None or within.first is None else within.largest_bound
     if within is not None and of_slices > max(over_all, of_look):

@@ -46,7 +46,8 @@ def own_effect_summary(findings: Findings, group: int) -> OwnEffectSummary | Non
         if other.estimand == "observed":
             estimates = other.estimates
     observed = float(estimates.difference[group])
-    drawn, known = findings.drawn_effects.get(group), findings.own_effects
+    drawn = findings.drawn_effects.get(group)
+    known = findings.own_effects
     if drawn is not None:
         return OwnEffectSummary(
             difference=drawn.effect,

@@ -21,7 +21,8 @@ def particulars(summary: AuditSummary) -> tuple[Facts, ...]:
 
     Facts that are not known are left out, but for licence and citation: their absence matters.
     """
-    words, terms = vocabulary(summary), summary.terms
+    words = vocabulary(summary)
+    terms = summary.terms
     listed: list[tuple[str, str]] = []
     if terms is not None:
         listed += ("Sensitive terms", terms.name), ("Source of the terms", terms.source)
@@ -100,7 +101,9 @@ def _reading(model: ModelSummary) -> str:
 
 
 def _steps(summary: AuditSummary) -> Facts:
-    counts, words, unjudged = summary.counts, vocabulary(summary), summary.unjudged
+    counts = summary.counts
+    words = vocabulary(summary)
+    unjudged = summary.unjudged
     not_judged = f"{count(unjudged.unjudged)} of {count(unjudged.combinations)}"
     only = f"{count(unjudged.rows)} ({percent(unjudged.share)})"
     folded = "Groups, after folding rule sets that select the same rows"
@@ -123,8 +126,11 @@ def _steps(summary: AuditSummary) -> Facts:
 
 def _settings(summary: AuditSummary) -> Facts:
     chosen = summary.parameters
-    gate, words, guarantee = chosen.fail_above, vocabulary(summary), summary.guarantee
-    critical, draws = guarantee.critical_value, chosen.nondeterministic
+    gate = chosen.fail_above
+    words = vocabulary(summary)
+    guarantee = summary.guarantee
+    critical = guarantee.critical_value
+    draws = chosen.nondeterministic
     answers = "" if draws is None else count(draws)
     bins = "as the data set says" if chosen.bins is None else count(chosen.bins)
     return Facts(

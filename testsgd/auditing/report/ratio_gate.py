@@ -52,7 +52,8 @@ def ratio_gate_sentence(
     outcome: GateOutcome, summary: AuditSummary, ratios: Sequence[RatioMeasure], judged: str
 ) -> str:
     """Write how the gate by ratios came out, by which numbers, and for which groups."""
-    kind, limit = summary.guarantee.kind, summary.parameters.fail_below_ratio
+    kind = summary.guarantee.kind
+    limit = summary.parameters.fail_below_ratio
     assert limit is not None
     known = [item for item in ratios if item.smallest is not None]
     if outcome == "gate_failed":

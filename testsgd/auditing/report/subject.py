@@ -85,7 +85,8 @@ def table_summary(
 
 
 def _summary_of_texts(findings: TextFindings) -> document.DataSummary:
-    texts, clusters = findings.texts, findings.clusters
+    texts = findings.texts
+    clusters = findings.clusters
     independent = len(clusters) if clusters.repeated else None
     present = findings.mentions.presence()
     notes = list(texts.notes)
@@ -207,8 +208,10 @@ def _rules_of_table(findings: TableFindings, group: int) -> list[document.RuleAl
 
     Independent sampling keeps none: every group is judged by draws of its own.
     """
-    rules, rows = findings.rule_set(group).rules, findings.contingency.tally()
-    samples, favourable = findings.cell_samples, findings.cell_favourable
+    rules = findings.rule_set(group).rules
+    rows = findings.contingency.tally()
+    samples = findings.cell_samples
+    favourable = findings.cell_favourable
     alone = []
     sides = sides_of_rules(findings.table, findings.contingency, rules)
     for rule, side in zip(rules, sides, strict=True):
@@ -232,7 +235,8 @@ def _rules_of_table(findings: TableFindings, group: int) -> list[document.RuleAl
 
 def _rates_of_cells(findings: TableFindings, features: int) -> list[RateGrid]:
     """Return a grid of rates for each combination of `features` sensitive features."""
-    contingency, grids = findings.contingency, []
+    contingency = findings.contingency
+    grids = []
     quantities = np.vstack([contingency.tally(), findings.cell_samples, findings.cell_favourable])
     for subset in itertools.combinations(range(len(contingency.axes)), features):
         rows, samples, favourable = contingency.dense(subset, quantities)
@@ -277,7 +281,8 @@ def _rates_of_terms(findings: TextFindings, features: int) -> list[RateGrid]:
     The terms of one set are put into the same texts, so their number is the same. None if the
     findings hold chosen groups only, as those of a split do.
     """
-    rule_sets, listed = findings.rule_sets, findings.mentions.terms.categories
+    rule_sets = findings.rule_sets
+    listed = findings.mentions.terms.categories
     if not rule_sets.complete:
         return []
     return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ _MOVED = 3
 
 
 def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
-    """Write what an audit found as one document.
+    """Return what an audit found as one document, from which every view is rendered.
 
     Parameters
     ----------
@@ -65,15 +65,19 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     Returns
     -------
     AuditSummary
+        The document, with the verdict and the data of the charts.
     """
-    data, drawn = data_summary(findings), charts(findings)
+    data = data_summary(findings)
+    drawn = charts(findings)
     parameters = replace(findings.parameters, rank_by=findings.parameters.ranked_by)
     ranks = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
-    groups, estimands = _groups(findings, ranks), _estimands(findings)
+    groups = _groups(findings, ranks)
+    estimands = _estimands(findings)
     terms = None
     if isinstance(findings, TextFindings):
         terms = describe_terms(findings, drawn.features, snippets=snippets)
-    decided, holdout = int(findings.estimates.decided.sum()), findings.holdout
+    decided = int(findings.estimates.decided.sum())
+    holdout = findings.holdout
     # Groups are judged where they are searched.
     searched = findings.rows if holdout is None else holdout.searched
     # All that the verdict is about.
@@ -151,7 +155,9 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
 
 def _beside_the_search(parts: Mapping[str, Any]) -> list[GateMeasure]:
     """Return what the gate looks at besides the groups over all rows."""
-    finer, within, conditional = parts["finer"], parts["within"], parts["conditional"]
+    finer = parts["finer"]
+    within = parts["within"]
+    conditional = parts["conditional"]
     measures = []
     looks = {"by more features": parts["deeper"], "by finer cuts": finer}
     for name, look in looks.items():
@@ -182,7 +188,8 @@ def _beside_the_search(parts: Mapping[str, Any]) -> list[GateMeasure]:
 
 def _own_effect_measure(findings: TableFindings) -> GateMeasure:
     """Return the largest own effect of the sensitive features, and its lower confidence bound."""
-    name, known = "own effect of the sensitive features", findings.own_effects
+    name = "own effect of the sensitive features"
+    known = findings.own_effects
     if known is None:
         return GateMeasure(name, None, None)
     judged = findings.estimates.decided & ~np.isnan(known.effects)
@@ -210,7 +217,8 @@ def rule_summary(rule: Rule) -> RuleSummary:
 
 def model_summary(findings: Findings) -> document.ModelSummary:
     """Describe the model that was audited."""
-    loaded, reading = findings.model, {}
+    loaded = findings.model
+    reading: dict[str, Any] = {}
     if isinstance(loaded.model, CheckedFunction):
         reading = {"read_as": loaded.model.read_as, "other_labels": loaded.model.others}
     return document.ModelSummary.of(
@@ -271,6 +279,7 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
 
 
 def _at(rows: NDArray[np.float64] | None, index: int) -> float | None:
+    """Return the number of rows (groups,) at an index; None if there are none."""
     return None if rows is None else float(rows[index])
 
 
@@ -302,8 +311,9 @@ def _undecided(findings: Findings, words: Words) -> list[document.UndecidedGroup
 
 
 def _guarantee(findings: Findings, ranks: dict[int, int]) -> document.GuaranteeSummary:
-    """Write down what the confidence intervals hold for."""
-    guarantee, by_q_values = findings.guarantee, findings.guarantee.q_values is not None
+    """Return what the confidence intervals hold for."""
+    guarantee = findings.guarantee
+    by_q_values = guarantee.q_values is not None
     largest = guarantee.largest_bound_group
     return document.GuaranteeSummary.of(
         guarantee,
@@ -318,7 +328,7 @@ def _guarantee(findings: Findings, ranks: dict[int, int]) -> document.GuaranteeS
 def _other_rates(
     findings: Findings, group: int, row: dict[Hashable, Any]
 ) -> document.EstimandRates | None:
-    """Return what the other estimand says of a group, None if it was not estimated."""
+    """Return a group's rates by the other estimand; None if it was not estimated."""
     if not findings.others:
         return None
     [other] = findings.others
@@ -338,9 +348,12 @@ def _other_rates(
 def _estimands(findings: Findings) -> list[document.EstimandSummary]:
     """Return what the audit found by each estimand, the one that groups are ranked by first."""
     first = Estimated(findings.parameters.estimand, findings.estimates, findings.guarantee)
-    summaries, of_rows = [], isinstance(findings, TableFindings)
+    summaries = []
+    of_rows = isinstance(findings, TableFindings)
     for estimated in (first, *findings.others):
-        score, guarantee = estimated.estimates.score, estimated.guarantee
+        score = estimated.estimates.score
+        guarantee = estimated.guarantee
+        ratios = _smallest_ratios(findings, estimated) if of_rows else _SmallestRatios()
         decided = score[estimated.estimates.decided]
         # The gate takes single groups at their differences, discoveries at the largest of them.
         bound = {
@@ -363,37 +376,53 @@ def _estimands(findings: Findings) -> list[document.EstimandSummary]:
                     guarantee.largest_allowed if guarantee.kind == "simultaneous" else None
                 ),
                 guarantee=guarantee.kind,
-                **(_smallest_ratios(findings, estimated) if of_rows else {}),
+                smallest_ratio=ratios.ratio,
+                smallest_ratio_bound=ratios.bound,
+                smallest_ratio_allowed=ratios.allowed,
             )
         )
     return summaries
 
 
-def _smallest_ratios(findings: Findings, estimated: Estimated) -> dict[str, float | None]:
-    """Return the smallest ratio, and what a gate by ratios goes by if there is one."""
-    estimates, guarantee = estimated.estimates, estimated.guarantee
+@dataclass(frozen=True)
+class _SmallestRatios:
+    """The smallest ratio of two rates of any group, and the bounds that a gate by ratios uses."""
+
+    ratio: float | None = None  # None if there are no decided groups of rows
+    # The smallest upper confidence bound, or the smallest ratio of a discovery; None without a gate
+    # by ratios, and for intervals of single groups
+    bound: float | None = None
+    # The smallest ratio that an interval allows; None without a gate, and unless intervals hold at
+    # once
+    allowed: float | None = None
+
+
+def _smallest_ratios(findings: Findings, estimated: Estimated) -> _SmallestRatios:
+    """Return the smallest ratio of rates, with its bounds only if there is a gate by ratios."""
+    estimates = estimated.estimates
+    guarantee = estimated.guarantee
     decided = np.flatnonzero(estimates.decided)
     if not len(decided):
-        return {}
+        return _SmallestRatios()
     if findings.parameters.fail_below_ratio is None:
         # The intervals of all groups take their time.
         smaller, larger = np.sort([estimates.rate_in[decided], estimates.rate_out[decided]], axis=0)
         ratios = np.divide(smaller, larger, out=np.ones(len(decided)), where=larger > 0)
-        return {"smallest_ratio": float(ratios.min())}
+        return _SmallestRatios(ratio=float(ratios.min()))
     known = estimates.take(decided).population_ratio_at(guarantee.errors[decided])
     ratio, low, high = (values.clip(0.0, 1.0) for values in known)
     # Single groups are taken at their ratios, discoveries at the smallest of them.
-    found = np.isin(decided, guarantee.discoveries)
+    discovered = np.isin(decided, guarantee.discoveries)
     bound = {
         "per-group": None,
         "simultaneous": float(high.min()),
-        "fdr": float(ratio[found].min(initial=1.0)),
+        "fdr": float(ratio[discovered].min(initial=1.0)),
     }[guarantee.kind]
-    return {
-        "smallest_ratio": float(ratio.min()),
-        "smallest_ratio_bound": bound,
-        "smallest_ratio_allowed": float(low.min()) if guarantee.kind == "simultaneous" else None,
-    }
+    return _SmallestRatios(
+        ratio=float(ratio.min()),
+        bound=bound,
+        allowed=float(low.min()) if guarantee.kind == "simultaneous" else None,
+    )
 
 
 def _moved_features(
@@ -403,7 +432,8 @@ def _moved_features(
     first = findings.first
     if first is None or not isinstance(findings, TableFindings) or not disagree(groups[0]):
         return []
-    top, moved = groups[0], findings.moved_differences(first)
+    top = groups[0]
+    moved = findings.moved_differences(first)
     observed = top.difference
     if findings.parameters.estimand != "observed" and top.other is not None:
         observed = top.other.difference or 0.0

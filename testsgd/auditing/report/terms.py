@@ -25,8 +25,11 @@ def describe_terms(
     findings: TextFindings, rates: list[FeatureRates], *, snippets: int
 ) -> TermsSummary:
     """Describe the sensitive terms; `rates` are those over the terms of each frequent category."""
-    mentions, control, texts = findings.mentions, findings.control, findings.texts.texts
-    terms, present = mentions.terms, mentions.presence()
+    mentions = findings.mentions
+    control = findings.control
+    texts = findings.texts.texts
+    terms = mentions.terms
+    present = mentions.presence()
     rate_of = {(item.feature, cell.label): cell.rate for item in rates for cell in item.cells}
     unknown = unknown_terms(findings.model, terms)
     categories = []

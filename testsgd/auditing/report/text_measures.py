@@ -36,7 +36,8 @@ def _widest_difference(estimates: Estimates, guarantee: Guarantee) -> float | No
 
 def _counterfactual_measure(findings: TextFindings) -> GateMeasure:
     """Return the largest counterfactual effect of terms, and what its intervals allow."""
-    effects, judged = findings.counterfactual, findings.judged
+    effects = findings.counterfactual
+    judged = findings.judged
     assert effects is not None
     low, high = effects.low[judged], effects.high[judged]
     return GateMeasure(
@@ -53,7 +54,8 @@ def _control_measure(findings: TextFindings) -> GateMeasure:
 
     What some controls show and others do not can keep the gate from passing, and never fails it.
     """
-    name, known = "control effect", findings.control_effects
+    name = "control effect"
+    known = findings.control_effects
     if known is None:
         return GateMeasure(name, None, None)
     judged = known.judged(findings.parameters.fewest_rows(findings.rows))

@@ -86,7 +86,8 @@ def verdict(
         headline, sentences = _of_group(decided[0], summary)
         headline, sentences = _with_further_looks(headline, sentences, decided[0], summary)
     else:
-        headline, sentences = "Not enough evidence to judge any group.", _why_nothing(summary)
+        headline = "Not enough evidence to judge any group."
+        sentences = _why_nothing(summary)
     headline, sentences = _with_controls(headline, sentences, summary)
     headline = _restricted(headline, summary)
     parameters = summary.parameters
@@ -118,8 +119,11 @@ def verdict(
 
 def _restricted(headline: str, summary: AuditSummary) -> str:
     """Write in the headline what restricts it: a sample, rows held out, theta, a threshold."""
-    data, parameters, words = summary.data, summary.parameters, vocabulary(summary)
-    restrictions, holdout = [], summary.holdout
+    data = summary.data
+    parameters = summary.parameters
+    words = vocabulary(summary)
+    restrictions = []
+    holdout = summary.holdout
     if data.sampled_from is not None:
         drawn = data.rows if holdout is None else holdout.searched + holdout.estimated
         restrictions.append(
@@ -143,9 +147,12 @@ def _with_further_looks(
     headline: str, sentences: list[str], top: GroupSummary, summary: AuditSummary
 ) -> tuple[str, list[str]]:
     """Add what finer cuts and slices show; the largest finding of all is the headline."""
-    words, label = vocabulary(summary), summary.data.label.favourable
-    subject, says = words.observed(label), words.says(label)
-    within, over_all = summary.within, largest_over_all(summary, top)
+    words = vocabulary(summary)
+    label = summary.data.label.favourable
+    subject = words.observed(label)
+    predicate = words.predicate(label)
+    within = summary.within
+    over_all = largest_over_all(summary, top)
     depth = summary.parameters.depth if summary.terms is None else 0
     further = [
         *deeper_sentences(summary.deeper, searched=depth, over_all=over_all),
@@ -155,13 +162,13 @@ def _with_further_looks(
         further += within_others(summary.data)
     leading = leading_look(summary, top)
     if within is not None and isinstance(leading, WithinGroup):
-        first = within_headline(within, subject, says)
+        first = within_headline(within, subject, predicate)
         about = within_sentences(within, is_headline=True)
         return f"{first}.", [*about, headline, *sentences, *further]
     if within is not None:
         further += within_sentences(within, is_headline=False)
     if isinstance(leading, FurtherGroup):
-        first = further_headline(leading, subject, says, others=words.others)
+        first = further_headline(leading, subject, predicate, others=words.others)
         return f"{first}.", [*further, headline, *sentences]
     return headline, [*sentences, *further]
 
@@ -172,7 +179,8 @@ def _with_controls(
     """Add what neutral words in place of terms show: first, if that is the larger finding."""
     if summary.terms is None:
         return headline, sentences
-    label, control = summary.data.label.favourable, leading_control(summary)
+    label = summary.data.label.favourable
+    control = leading_control(summary)
     shown = control_sentences(summary.terms.controls, label)
     if control is None:
         return headline, [*sentences, *shown]
@@ -187,7 +195,9 @@ def _worse(*outcomes: Outcome) -> Outcome:
 
 def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]:
     """Write of the first group the headline, and what qualifies it."""
-    counts, words, label = summary.counts, vocabulary(summary), summary.data.label.favourable
+    counts = summary.counts
+    words = vocabulary(summary)
+    label = summary.data.label.favourable
     effect_first = by_terms(summary) and top.counterfactual is not None
     if effect_first:
         headline, *qualified = words.by_terms(top, label, _interval_name(summary))
@@ -260,10 +270,11 @@ def _agreement(summary: AuditSummary) -> list[str]:
 
 
 def _headline(group: GroupSummary, summary: AuditSummary) -> str:
-    words, guarantee = vocabulary(summary), summary.guarantee
+    words = vocabulary(summary)
+    guarantee = summary.guarantee
     label = summary.data.label.favourable
     difference = (
-        f"{words.says(label)} {how_often(group.difference)} for "
+        f"{words.predicate(label)} {how_often(group.difference)} for "
         f"{words.target(group)} ({percent(group.rate_in)}) than for {words.others} "
         f"({percent(group.rate_out)})"
     )
@@ -320,7 +331,9 @@ def _interval_sentence(group: GroupSummary, summary: AuditSummary) -> str:
 
 
 def _why_nothing(summary: AuditSummary) -> list[str]:
-    counts, parameters, words = summary.counts, summary.parameters, vocabulary(summary)
+    counts = summary.counts
+    parameters = summary.parameters
+    words = vocabulary(summary)
     if counts.groups == 0:
         return [
             words.nothing_frequent.format(count(summary.unjudged.fewest)),
@@ -339,7 +352,9 @@ def _significance(top: GroupSummary, summary: AuditSummary, *, effect_first: boo
 
     There is nothing about a single group: its interval says all.
     """
-    guarantee, words, examined = summary.guarantee, vocabulary(summary), summary.counts.groups
+    guarantee = summary.guarantee
+    words = vocabulary(summary)
+    examined = summary.counts.groups
     simultaneous = guarantee.kind == "simultaneous"
     if examined < 2:
         return []
@@ -374,7 +389,8 @@ def _significant(
 
     `test` names the test if it is not the guarantee's.
     """
-    guarantee, examined = summary.guarantee, summary.counts.groups
+    guarantee = summary.guarantee
+    examined = summary.counts.groups
     error = share(1 - guarantee.confidence)
     rates = {
         "simultaneous": f"family-wise error rate at most {error}",
@@ -394,7 +410,8 @@ def _significant(
 
 def _held_out(top: GroupSummary, summary: AuditSummary) -> list[str]:
     """Write that groups were selected on some rows and estimated on others."""
-    holdout, words = summary.holdout, vocabulary(summary)
+    holdout = summary.holdout
+    words = vocabulary(summary)
     if holdout is None:
         return []
     sentences = [

@@ -74,7 +74,7 @@ class Words:
     combinations = "combinations of sensitive values"
     variation = "how rates differ between combinations of sensitive values"  # What rules explain
 
-    def says(self, label: str) -> str:
+    def predicate(self, label: str) -> str:
         """Write what is true of the rows that a rate counts, such as what the model predicts."""
         return f"the model predicts “{label}”"
 
@@ -96,7 +96,8 @@ class Words:
         """Write in a sentence how large a group is."""
         rows = plural(group.n_in, "row")
         within = f", {known}" if (known := _only_known(group)) else ""
-        share, outside = percent(group.support), count(group.n_out)
+        share = percent(group.support)
+        outside = count(group.n_out)
         return f"{rows}, {share} of all; {outside} in its complement{within}."
 
     def rule_in_words(self, rule: RuleSummary) -> str:
@@ -133,7 +134,8 @@ _NAMED = 3
 
 def effect_of_terms(group: GroupSummary, label: str) -> str:
     """Write how much of a group's difference is there whichever terms stand in its texts."""
-    effect, categories = group.counterfactual, _categories(group)
+    effect = group.counterfactual
+    categories = _categories(group)
     if effect is None:
         return (
             "The counterfactual effect of the terms is not known: the same texts with other terms "
@@ -290,7 +292,8 @@ class TextWords(Words):
 
     def size(self, group: GroupSummary) -> str:
         """Write in a sentence what a group is generated from, and what is outside."""
-        single, categories = len(group.rules) == 1, _categories(group)
+        single = len(group.rules) == 1
+        categories = _categories(group)
         have = "has" if group.n_in == 1 else "have"
         are = f"are the {count(group.n_out)} texts that do"
         if group.n_out == 1:
@@ -311,7 +314,8 @@ class TextWords(Words):
 
     def by_terms(self, group: GroupSummary, label: str, interval_name: str) -> list[str]:
         """Write the effect of the terms, if it was measured, then the difference from others."""
-        effect, categories = group.counterfactual, _categories(group)
+        effect = group.counterfactual
+        categories = _categories(group)
         if effect is None:
             return []
         with_terms, with_other = percent(effect.rate_with), percent(effect.rate_other)
@@ -369,7 +373,7 @@ class PredictionWords(Words):
             self.rate = metric.replace("_", " ").capitalize()
             self.rows_figure = "Rows that count"
 
-    def says(self, label: str) -> str:
+    def predicate(self, label: str) -> str:
         """Write what is true of the rows that a rate counts, such as what the model predicts."""
         if self._metric == "accuracy":
             return "the predictions are right"

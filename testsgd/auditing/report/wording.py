@@ -99,7 +99,7 @@ def spoken_difference(group: GroupSummary, summary: AuditSummary) -> float:
 def compared(group: GroupSummary, label: str, words: Words) -> str:
     """Write in a sentence how often a group is given the favourable label."""
     here, elsewhere = percent(group.rate_in), percent(group.rate_out)
-    statement = words.says(label)
+    statement = words.predicate(label)
     sentence = (
         f"{statement[0].upper()}{statement[1:]} for {here} of the group against {elsewhere} of "
         f"{words.others}"
@@ -395,7 +395,8 @@ def error_rate_sentences(summary: AuditSummary, words: Words) -> list[str]:
 
 
 def _error_rate_part(rate: ErrorRateSummary, words: Words) -> str:
-    name, first = metric_name(rate.metric), rate.first
+    name = metric_name(rate.metric)
+    first = rate.first
     if first is None:
         return f"none has enough {words.many} on both sides to judge the {name}"
     low, high = first.confidence_interval

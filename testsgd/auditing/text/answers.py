@@ -44,7 +44,10 @@ class SharedPredictions:
     def decide(
         self, texts: Iterable[str], *, progress: Callable[[int], None] | None = None
     ) -> NDArray[Any]:
-        """Return for each text whether the model gives it the favourable label."""
+        """Return the answers about texts, each distinct text asked about once; shape (texts,).
+
+        An answer is whether the label is favourable, or how many of several answers are.
+        """
         answers: list[NDArray[Any]] = []
         portion: list[str] = []
         characters = done = 0
@@ -54,7 +57,8 @@ class SharedPredictions:
             if len(portion) >= _PORTION_TEXTS or characters >= _PORTION_CHARACTERS:
                 answers.append(self._decide_portion(portion))
                 done += len(portion)
-                portion, characters = [], 0
+                portion = []
+                characters = 0
                 if progress is not None:
                     progress(done)
         if portion:
@@ -68,6 +72,7 @@ class SharedPredictions:
         return bool if self._draws == 1 else np.int64
 
     def _decide_portion(self, texts: list[str]) -> NDArray[Any]:
+        """Return the answers about a portion of texts; the model is asked about new ones only."""
         digests = [_digest(text) for text in texts]
         # Texts that are new, each once, by length: texts of one length cost a network no padding.
         new = {
@@ -84,6 +89,7 @@ class SharedPredictions:
         return np.array([self._known[digest] for digest in digests], dtype=self._type)
 
     def _ask(self, texts: list[str]) -> NDArray[np.bool_]:
+        """Ask the model about texts, in batches, in several threads if it allows them."""
         batches = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
         if self._jobs == 1 or len(batches) == 1:
             return np.concatenate([self._model.decisions(batch) for batch in batches])
@@ -128,7 +134,8 @@ def ask_variants(
 
 def containing_all(mentions: Mentions, rule_sets: TermRuleSets, weights: Counts) -> Counts:
     """Sum weights (texts,) over the texts that contain all terms of each group (groups,)."""
-    contains, counts = mentions.contains(), [np.zeros(0, dtype=np.int64)]
+    contains = mentions.contains()
+    counts = [np.zeros(0, dtype=np.int64)]
     # Not only seeds: a text that lists several terms contains each, and is no seed.
     counted = mentions.presence() & (weights > 0)[:, None]
     for item in rule_sets.category_sets:
@@ -157,16 +164,17 @@ class KnownAnswers:
     contains: tuple[NDArray[np.bool_], ...]
 
     def of_sets(self) -> Iterator[tuple[CategorySet, NDArray[Any]]]:
-        """Return each set of categories with the answers about its variants."""
+        """Return each set of categories with the answers about its variants, (seeds, groups)."""
         return zip(self.rule_sets.category_sets, self.variants, strict=True)
 
     def inside(self, category_set: CategorySet) -> NDArray[np.bool_]:
-        """Return which seeds contain all terms of a group already, shape (seeds, groups)."""
-        found = np.ones((len(category_set.rows), 1), dtype=bool)
+        """Return which seeds as they are contain all terms of a group, shape (seeds, groups)."""
+        contained = np.ones((len(category_set.rows), 1), dtype=bool)
         for category in category_set.categories:
             of_category = self.contains[category][category_set.rows]
-            found = (found[:, :, None] & of_category[:, None, :]).reshape(len(found), -1)
-        return found
+            both = contained[:, :, None] & of_category[:, None, :]
+            contained = both.reshape(len(contained), -1)
+        return contained
 
 
 @dataclass(frozen=True)
@@ -191,27 +199,46 @@ def pair_sums(
     weights: Counts | None = None,
     cluster_sizes: Counts | None = None,
 ) -> PairSums:
-    """Compare seeds' answers (m, groups) with a group's terms with those with other terms."""
+    """Sum over seeds the answers with a group's terms, and those with other terms.
+
+    Shapes: `answers` (seeds, groups), where the groups are the cells of an array of `shape`, an
+    axis a category; `weights`, how often each seed counts, and `cluster_sizes` (seeds,), both 1 if
+    they are not given. Each sum has the shape (groups,).
+    """
     groups = answers.shape[1]
     with_terms, other, squares, sizes, of_clusters, gains, losses = np.zeros((7, groups))
     step = max(1, _BLOCK_NUMBERS // max(1, groups))
     for start in range(0, len(answers), step):
         block = answers[start : start + step].astype(np.float64)
         means = other_means(block, shape)
-        often = np.ones(len(block)) if weights is None else weights[start : start + step]
-        more = often if cluster_sizes is None else often * cluster_sizes[start : start + step]
-        with_terms += often @ block
-        other += often @ means
-        squares += often @ (block - means) ** 2
-        sizes += often @ np.abs(block - means)
-        of_clusters += more.sum()
-        gains += more @ np.maximum(block - means, 0)
-        losses += more @ np.maximum(means - block, 0)
-    return PairSums(with_terms, other, squares, sizes, of_clusters, gains, losses)
+        counts = np.ones(len(block)) if weights is None else weights[start : start + step]
+        by_cluster = counts
+        if cluster_sizes is not None:
+            by_cluster = counts * cluster_sizes[start : start + step]
+        with_terms += counts @ block
+        other += counts @ means
+        squares += counts @ (block - means) ** 2
+        sizes += counts @ np.abs(block - means)
+        of_clusters += by_cluster.sum()
+        gains += by_cluster @ np.maximum(block - means, 0)
+        losses += by_cluster @ np.maximum(means - block, 0)
+    return PairSums(
+        with_terms=with_terms,
+        other=other,
+        squares=squares,
+        sizes=sizes,
+        cluster_sizes=of_clusters,
+        cluster_gains=gains,
+        cluster_losses=losses,
+    )
 
 
 def other_means(answers: Floats, shape: tuple[int, ...]) -> Floats:
-    """Return each seed's mean answer with other terms, every category changed; (m, groups)."""
+    """Return each seed's mean answer with other terms, every category changed; (m, groups).
+
+    By inclusion and exclusion the sum over all other terms of a category is the sum over all its
+    terms less the answer with the term itself, taken along one axis of `shape` after another.
+    """
     sums = answers.reshape(-1, *shape)
     for axis in range(1, 1 + len(shape)):
         sums = sums.sum(axis=axis, keepdims=True) - sums

@@ -39,8 +39,10 @@ from testsgd.scoring import normal_quantile
 
 
 def audit_texts(audit: TextAudit) -> TextFindings:
-    """Audit a model on some texts."""
-    parameters, clock, predictions = audit.parameters, audit.clock, audit.predictions
+    """Audit a model on texts and return what was found, by the same steps as for rows."""
+    parameters = audit.parameters
+    clock = audit.clock
+    predictions = audit.predictions
     with clock.phase("model check"):
         # The first texts show early what is wrong with a model, and by them it is recognised.
         tried = audit.texts.texts[: min(PROBE_ROWS, audit.allowed // 2)]
@@ -67,10 +69,12 @@ def audit_texts(audit: TextAudit) -> TextFindings:
             control = nonsense_control(audit, outcome.known, budget)
     with clock.phase("neutral words"):
         control_effects = ask_controls(audit, budget - outcome.drawn)
-    rule_sets, estimates = audit.rule_sets, outcome.estimates
+    rule_sets = audit.rule_sets
+    estimates = outcome.estimates
     counterfactual = outcome.counterfactual
     if audit.given is not None:
-        rule_sets, estimates = rule_sets.take(audit.given), estimates.take(audit.given)
+        rule_sets = rule_sets.take(audit.given)
+        estimates = estimates.take(audit.given)
         counterfactual = None if counterfactual is None else counterfactual.take(audit.given)
     with clock.phase("guarantee"):
         guarantee = guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
@@ -81,9 +85,11 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         if parameters.estimand == "observed" and others:
             [observed] = others
             others = (Estimated("neighbourhood", estimates, guarantee),)
-            estimates, guarantee = observed.estimates, observed.guarantee
+            estimates = observed.estimates
+            guarantee = observed.guarantee
     unknown = unknown_groups(rule_sets, unknown_terms(audit.model, audit.mentions.terms))
-    difference, first_by = estimates.difference, np.zeros(len(unknown))
+    difference = estimates.difference
+    first_by = np.zeros(len(unknown))
     if parameters.ranked_by == "lower-bound":
         first_by = guarantee.lower_bounds
     elif parameters.rank_by == "counterfactual" and counterfactual is not None:
@@ -128,7 +134,8 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         favourable=outcome.favourable,
     )
     with clock.phase("rule selection"):
-        variances, critical = _variances(audit, findings), guarantee.simultaneous_critical_value
+        variances = _variances(audit, findings)
+        critical = guarantee.simultaneous_critical_value
         selection = TermSelection(audit.rule_sets, variances, critical)
         findings = replace(findings, rules=_explaining_rules(audit, findings, selection))
     with clock.phase("explanations"):
@@ -151,7 +158,8 @@ def audit_texts(audit: TextAudit) -> TextFindings:
 
 def _ask_again(audit: TextAudit, first: Sequence[str], favourable: NDArray[Any]) -> Repetition:
     """Find out whether the model answers differently when asked twice."""
-    draws, left = audit.parameters.draws, audit.allowed - audit.predictions.asked
+    draws = audit.parameters.draws
+    left = audit.allowed - audit.predictions.asked
     if draws > 1:
         # They were asked about again already.
         return Repetition(float(np.mean((favourable > 0) & (favourable < draws))))
@@ -159,7 +167,8 @@ def _ask_again(audit: TextAudit, first: Sequence[str], favourable: NDArray[Any])
     most = max(len(first), audit.allowed - audit.queries) if audit.exact else left // 2
     # Of equal texts one is asked about: as at first.
     distinct = {text: index for index, text in enumerate(first)}
-    texts, indices = list(distinct), list(distinct.values())
+    texts = list(distinct)
+    indices = list(distinct.values())
     return ask_again(
         audit.model.model,
         lambda places: [texts[place] for place in places],

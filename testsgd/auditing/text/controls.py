@@ -40,7 +40,7 @@ _LEAST_CONTROLS = 2
 
 @dataclass(frozen=True)
 class ControlPlan:
-    """What is to be asked about one category."""
+    """The texts, terms and controls of one category that the model is to be asked about."""
 
     category: int
     rows: Counts  # The texts, in random order
@@ -51,7 +51,7 @@ class ControlPlan:
 
 
 def ask_controls(audit: TextAudit, budget: int) -> ControlEffects | None:
-    """Compare the terms with neutral words, in as many texts as the budget allows; None: in none.
+    """Return the effects of terms against neutral words; None if the budget allows no text.
 
     Of each category the same texts are asked about as they are, with each term, and with each
     neutral word, all of which fit by what the list of terms says of its category.
@@ -88,7 +88,8 @@ def plan_controls(
 ) -> list[ControlPlan]:
     """Choose the texts, the terms and the controls of each category."""
     generator = np.random.default_rng([seed, 7])
-    presence, terms = mentions.replaceable(), mentions.terms
+    presence = mentions.replaceable()
+    terms = mentions.terms
     nonsense = nonsense_word(texts.texts)
     common = _common_word(texts, mentions)
     unknown = unknown_terms(model, terms)
@@ -102,7 +103,15 @@ def plan_controls(
         controls = ("", *(word for word in words if word is not None and word not in own))
         if len(controls) >= _LEAST_CONTROLS:
             known = tuple(np.flatnonzero(~unknown[index]).tolist())
-            plan.append(ControlPlan(index, rows, len(category.terms), known, controls))
+            plan.append(
+                ControlPlan(
+                    category=index,
+                    rows=rows,
+                    terms=len(category.terms),
+                    known=known,
+                    controls=controls,
+                )
+            )
     return plan
 
 
@@ -121,7 +130,7 @@ def _common_word(texts: Texts, mentions: Mentions) -> str | None:
 
 
 def _affordable(audit: TextAudit, plan: list[ControlPlan], left: int) -> int:
-    """Return how many texts of each category can be asked about."""
+    """Return how many texts of each category `left` questions suffice for."""
     judged = {item.categories for item in audit.rule_sets.category_sets}
     # What an exact audit has asked already costs nothing.
     costs = [
@@ -131,6 +140,7 @@ def _affordable(audit: TextAudit, plan: list[ControlPlan], left: int) -> int:
     ]
 
     def cost(most: int) -> int:
+        """Return the questions about at most `most` texts of each category."""
         return sum(
             each * min(most, len(asked.rows)) for each, asked in zip(costs, plan, strict=True)
         )
@@ -141,7 +151,7 @@ def _affordable(audit: TextAudit, plan: list[ControlPlan], left: int) -> int:
 
 
 def control_replacer(texts: Texts, mentions: Mentions, plan: Sequence[ControlPlan]) -> Replacer:
-    """Return what writes texts with terms and with controls, which stand behind the terms."""
+    """Return a replacer that knows controls as further terms, behind those of each category."""
     terms = mentions.terms
     categories = list(terms.categories)
     for asked in plan:
@@ -163,7 +173,7 @@ def _as_term(word: str) -> Term:
 def _effects(
     audit: TextAudit, asked: ControlPlan, replacer: Replacer, confidence: float
 ) -> Iterator[ControlEffect]:
-    """Ask about one category, and compare it and each of its terms with the controls."""
+    """Yield the effects of a category and of each of its terms against the controls."""
     # Nothing is left of a text that has nothing but the term.
     removed = asked.terms
     written = {
@@ -194,19 +204,19 @@ def _effects(
             [_interval(audit, rows, answers, control, confidence) for control in controls]
         )
         yield ControlEffect(
-            asked.category,
-            term,
-            len(rows),
-            float(answers.mean()),
-            asked.controls,
-            np.array([control.mean() for control in controls]),
-            low,
-            high,
+            category=asked.category,
+            term=term,
+            texts=len(rows),
+            rate_with=float(answers.mean()),
+            controls=asked.controls,
+            rates=np.array([control.mean() for control in controls]),
+            low=low,
+            high=high,
         )
 
 
 def _answers(audit: TextAudit, texts: list[str]) -> Floats:
-    """Return the mean answer about each text."""
+    """Return the mean answer about each text, shape (texts,)."""
     answers = audit.predictions.decide(texts).astype(np.float64)
     return answers / audit.parameters.draws
 
@@ -221,7 +231,8 @@ def _interval(
     # As one category of two terms: the other of the first is the second.
     sums = pair_sums(np.column_stack([answers, control]), (2,), cluster_sizes=sizes)
     pairs = independent_pairs(sums, len(rows), len(rows), sizes)
-    mean, size = (sums.with_terms - sums.other) / len(rows), sums.sizes / len(rows)
+    mean = (sums.with_terms - sums.other) / len(rows)
+    size = sums.sizes / len(rows)
     if audit.parameters.guarantee == "simultaneous":
         low, high = paired_tails_interval(mean, size, pairs, 1 - confidence)
     else:

@@ -19,8 +19,11 @@ from testsgd.sampling.text import Replacer
 
 def audit_texts_exactly(audit: TextAudit) -> TextOutcome:
     """Find every group's rates from all its seeds and all texts."""
-    texts, mentions, rule_sets = audit.texts, audit.mentions, audit.rule_sets
-    predictions, draws = audit.predictions, audit.parameters.draws
+    texts = audit.texts
+    mentions = audit.mentions
+    rule_sets = audit.rule_sets
+    predictions = audit.predictions
+    draws = audit.parameters.draws
     total = len(texts) + int(rule_sets.rows().sum())
     done = 0
 

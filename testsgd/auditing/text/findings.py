@@ -38,7 +38,8 @@ class SeedOverlaps:
         inside = np.zeros((len(sets), texts))
         for index, item in enumerate(sets):
             inside[index, item.rows] = 1
-        both, sizes = inside @ inside.T, inside.sum(axis=1)
+        both = inside @ inside.T
+        sizes = inside.sum(axis=1)
         # 0 where neither of two sets has seeds.
         self._shares: Floats = both / np.maximum(sizes[:, None] + sizes - both, 1)
 
@@ -92,7 +93,18 @@ class Counterfactual:
         return self.rate_with - self.rate_other
 
     def take(self, groups: NDArray[np.intp]) -> Counterfactual:
-        """Return the comparisons of some groups."""
+        """Return the comparisons of some of the groups.
+
+        Parameters
+        ----------
+        groups : numpy.ndarray of int, shape (k,)
+            The places of the groups.
+
+        Returns
+        -------
+        Counterfactual
+            With arrays of the shape (k,), in the order of `groups`.
+        """
         return Counterfactual(*(values[groups] for values in self.__dict__.values()))
 
 
@@ -191,7 +203,7 @@ class ControlEffects:
 
     @property
     def contested_bound(self) -> float:
-        """The largest lower confidence bound by two controls, whatever others say; 0 if none."""
+        """The largest lower confidence bound that two controls of one effect reach; 0 if none."""
         return max((effect.contested_bound for effect in self.effects), default=0.0)
 
 
@@ -232,7 +244,15 @@ class TextFindings(Findings):
         return self.favourable / self.asked if self.asked else float("nan")
 
     def overlaps(self) -> Overlaps:
-        """Return Jaccard's index of the seeds of groups that share a term and a direction."""
+        """Return a function that measures overlaps by Jaccard's index of the groups' seeds.
+
+        Groups that share no term, or whose differences have other signs, do not overlap.
+
+        Returns
+        -------
+        callable
+            From the places of k and of m groups to their overlaps between 0 and 1, shape (k, m).
+        """
         return SeedOverlaps(self.rule_sets, len(self.texts)).between(self.effects)
 
     @property
@@ -257,7 +277,8 @@ class TextFindings(Findings):
     @property
     def largest_bound(self) -> float:
         """The largest lower confidence bound of what groups are ranked by; 0 if none."""
-        effects, sizes = self.counterfactual, self.guarantee.lower_bounds
+        effects = self.counterfactual
+        sizes = self.guarantee.lower_bounds
         if self.parameters.rank_by == "counterfactual" and effects is not None:
             sizes = lower_confidence_bound(effects.low, effects.high)
         return float(sizes[self.judged].max(initial=0.0))

@@ -84,7 +84,20 @@ class TermGroupMeasure(Measure):
         return drawn_estimates(rows_in, rows_out, tallies, AuditParameters(interval="wald"))
 
     def answers(self, model: TextModel) -> tuple[NDArray[np.float64], ...] | None:
-        """Return a model's answers on each side of each group, as 0 or 1; None if too many."""
+        """Return a model's answers about the texts on each side of each group.
+
+        Parameters
+        ----------
+        model : TextModel
+            The model to ask.
+
+        Returns
+        -------
+        tuple of numpy.ndarray, or None
+            Arrays of 1 where the label is favourable and 0 elsewhere: of the seeds of the first
+            group, of the texts outside of it, of the seeds of the second group, and so on. None if
+            they take more than `max_queries`.
+        """
         if not self.exact:
             return None
         answers = self._decided(model, self._everything).astype(np.float64)
@@ -106,7 +119,8 @@ class TermGroupMeasure(Measure):
     @cached_property
     def _everything(self) -> Questions:
         """What is on both sides of each group: a text and how it is changed, as one number."""
-        presence, contains = self.mentions.replaceable(), self.mentions.contains()
+        presence = self.mentions.replaceable()
+        contains = self.mentions.contains()
         sole = self.mentions.sole()
         sides: list[Counts] = []
         for categories, chosen in self.groups:

@@ -15,18 +15,22 @@ from testsgd.sampling.text import Replacer
 
 
 def sample_texts_independent(audit: TextAudit, budget: int) -> TextOutcome:
-    """Run Algorithm 2 for one group of texts after another.
+    """Estimate each group of texts by samples of its own (TestSGD, Algorithm 2).
 
     Each step asks about a seed with the group's terms, and about a text that lacks one of them.
     """
-    model, texts, rule_sets = audit.model.model, audit.texts, audit.rule_sets
+    model = audit.model.model
+    texts = audit.texts
+    rule_sets = audit.rule_sets
     share = check_share(budget, len(rule_sets), audit.parameters)
     replacer = Replacer(texts.texts, audit.mentions)
     contains = audit.mentions.contains()
 
     def sample(group: int) -> Counts:
+        """Return the tallies of one group, as :func:`sample_until_certain` does."""
         category_set = rule_sets.category_sets[rule_sets.set_of(group)]
-        seeds, categories = category_set.rows, category_set.categories
+        seeds = category_set.rows
+        categories = category_set.categories
         terms = rule_sets.chosen(group)
         generator = np.random.default_rng(
             [audit.parameters.seed, 3, group - category_set.first, *categories]
@@ -36,6 +40,7 @@ def sample_texts_independent(audit: TextAudit, budget: int) -> TextOutcome:
         outside = np.flatnonzero(~inside)
 
         def ask(count: int) -> Counts:
+            """Return the answers about seeds and about texts outside, shape (2, count)."""
             drawn_in = seeds[generator.integers(0, len(seeds), count)]
             drawn_out = outside[generator.integers(0, len(outside), count)]
             variants = [replacer.variant(int(row), categories, terms) for row in drawn_in]

@@ -44,15 +44,14 @@ def unknown_groups(
 
     Nowhere true if it were true everywhere: a model that knows no term treats all alike.
     """
-    found = np.zeros(len(rule_sets), dtype=bool)
-    if unknown is None or not len(found):
-        return found
+    if unknown is None or not len(rule_sets):
+        return np.zeros(len(rule_sets), dtype=bool)
     parts = [
         reduce(np.logical_or.outer, [unknown[category] for category in item.categories]).ravel()
         for item in rule_sets.category_sets
     ]
-    found = np.concatenate(parts)[rule_sets.places(np.arange(len(found)))]
-    return np.zeros_like(found) if found.all() else found
+    is_unknown = np.concatenate(parts)[rule_sets.places(np.arange(len(rule_sets)))]
+    return np.zeros_like(is_unknown) if is_unknown.all() else is_unknown
 
 
 def _vectoriser_knows(source: Any) -> Callable[[str], bool] | None:
@@ -75,7 +74,9 @@ def nonsense_word(texts: Sequence[str]) -> str | None:
 
 def nonsense_control(audit: TextAudit, known: KnownAnswers, budget: int) -> Control | None:
     """Ask about seeds of categories with a nonsense word for terms; None if that is too dear."""
-    texts, mentions, predictions = audit.texts, audit.mentions, audit.predictions
+    texts = audit.texts
+    mentions = audit.mentions
+    predictions = audit.predictions
     draws = audit.parameters.draws
     single = [
         (item, variants)
@@ -93,7 +94,8 @@ def nonsense_control(audit: TextAudit, known: KnownAnswers, budget: int) -> Cont
     ]
     with_word = replace(terms, categories=tuple(categories))
     replacer = Replacer(texts.texts, replace(mentions, terms=with_word))
-    rates, same = {}, {}
+    rates = {}
+    same = {}
     for item, variants in single:
         (category,), (index,) = item.categories, item.shape
         answers = predictions.decide(

@@ -33,7 +33,7 @@ _MOST_PRODUCTS = 200_000_000_000
 def simultaneous_texts(
     estimates: Estimates, known: KnownAnswers, parameters: AuditParameters
 ) -> Guarantee:
-    """Promise the confidence for all groups of texts at once.
+    """Return a guarantee for all groups of texts at once, by the max statistic.
 
     The intervals take the two sides of a group for independent. Mostly that makes them too wide,
     for which the bootstrap allows. Where it makes them too narrow, because variants are answered
@@ -54,7 +54,8 @@ def simultaneous_texts(
     samples = max(samples, math.ceil(1 / error))
     largest = largest_deviations(estimates, known, spread, samples=samples, seed=parameters.seed)
     shared = shared_error(largest, error, groups)
-    errors, wide = np.full(len(spread.stretch), shared), spread.stretch > 1
+    errors = np.full(len(spread.stretch), shared)
+    wide = spread.stretch > 1
     errors[wide] = 2 * ndtr(ndtri(shared / 2) * spread.stretch[wide])
     return guarantee_of(
         estimates,
@@ -68,7 +69,7 @@ def simultaneous_texts(
 
 @dataclass(frozen=True)
 class Spread:
-    """How far each group's difference strays, all arrays of shape (groups,)."""
+    """The standard errors of the groups' differences; all arrays have the shape (groups,)."""
 
     counted: NDArray[np.bool_]  # Groups with texts on both sides
     missing: Floats  # Variance that the answers do not show, because they are few and alike
@@ -83,7 +84,8 @@ def spread_of(estimates: Estimates, known: KnownAnswers) -> Spread:
     A rate whose few answers all agree seems not to vary at all. So its variance is taken with one
     answer more, at the rate of all texts, unless that makes it smaller.
     """
-    counted, clusters = estimates.sampled, known.clusters
+    counted = estimates.sampled
+    clusters = known.clusters
     overall = (known.texts.sum() + 1) / (len(known.texts) + 2)
     independent = np.zeros(len(counted))
     missing = np.zeros(len(counted))
@@ -93,7 +95,8 @@ def spread_of(estimates: Estimates, known: KnownAnswers) -> Spread:
         rate = side.favourable / samples
         favourable = side.favourable * rows / samples if clusters is None else rate * size
         guarded = (favourable + overall) / (size + 1)
-        shown, needed = rate * (1 - rate), guarded * (1 - guarded)
+        shown = rate * (1 - rate)
+        needed = guarded * (1 - guarded)
         independent += np.maximum(shown, needed) / size
         missing += np.maximum(needed - shown, 0) / size
     together = np.zeros(len(counted))
@@ -130,11 +133,13 @@ def _squares(block: _Block, known: KnownAnswers, clusters: Clusters) -> Floats:
             (known.texts.astype(np.float64), block.answers.astype(np.float64)),
         )
     )
-    rate, outside = block.rate.astype(np.float64), block.outside.astype(np.float64)
+    rate = block.rate.astype(np.float64)
+    outside = block.outside.astype(np.float64)
     by_cluster -= (likes[seeds, None] - others[seeds, None] * rate) / outside
     apart = np.ones(len(clusters), dtype=bool)
     apart[seeds] = False
-    likes, others = likes[apart], others[apart]
+    likes = likes[apart]
+    others = others[apart]
     squares = likes @ likes - 2 * rate * (likes @ others) + rate**2 * (others @ others)
     sums: Floats = (by_cluster**2).sum(axis=0) + squares / outside**2
     return sums
@@ -143,11 +148,12 @@ def _squares(block: _Block, known: KnownAnswers, clusters: Clusters) -> Floats:
 def largest_deviations(
     estimates: Estimates, known: KnownAnswers, spread: Spread, *, samples: int, seed: int
 ) -> Floats:
-    """Draw samples (samples,) of the largest standardised deviation over all groups of texts.
+    """Draw the largest standardised deviation over all groups of texts, shape (samples,).
 
     It is what :func:`testsgd.auditing.max_statistic.max_statistics` does of rows.
     """
-    texts, clusters = len(known.texts), known.clusters
+    texts = len(known.texts)
+    clusters = known.clusters
     units = texts if clusters is None else len(clusters)
     together = max(1, min(samples, _WEIGHTS // max(1, texts)))
     largest = np.zeros(samples)
@@ -160,9 +166,10 @@ def largest_deviations(
         )
         if clusters is not None:
             weights = weights[:, clusters.of_row]
-        found = largest[start : start + len(weights)]
+        largest_of_part = largest[start : start + len(weights)]
         generator = np.random.default_rng([seed, 6, start])
-        total, favourable = weights.sum(axis=1), weights @ known.texts.astype(np.float32)
+        total = weights.sum(axis=1)
+        favourable = weights @ known.texts.astype(np.float32)
         for block in _blocks(estimates, known):
             of_seeds = weights[:, block.rows]
             others = total - of_seeds.sum(axis=1)
@@ -173,7 +180,8 @@ def largest_deviations(
             drawn = generator.standard_normal(deviations.shape, dtype=np.float32)
             deviations += drawn * noise[block.groups]
             deviations /= scale[block.groups]
-            np.maximum(found, np.abs(deviations).max(axis=1), out=found)
+            deviations_of_part = np.abs(deviations).max(axis=1)
+            np.maximum(largest_of_part, deviations_of_part, out=largest_of_part)
     return largest
 
 

@@ -63,35 +63,60 @@ def with_independent_texts(
     clusters: Clusters | None,
     known: KnownAnswers | None,
 ) -> Estimates:
-    """Count what the texts of each group are worth if those of one cluster are one unit."""
+    """Return estimates with effective sample sizes, where texts of one cluster are one unit.
+
+    Without `clusters` the estimates stay as they are. With all answers `known` the effective sizes
+    allow for the clusters of favourable texts too; see :func:`testsgd.scoring.independent_rows`.
+    """
     if clusters is None:
         return estimates
     size_of_text = clusters.size_of_row
-    sizes_in, favourable_in = np.zeros((2, len(rule_sets)))
+    # Sums over the seeds of each group: of the sizes of their clusters, and of the same of those
+    # with a favourable answer.
+    sizes_in = np.zeros(len(rule_sets))
+    favourable_sizes_in = np.zeros(len(rule_sets))
     for index, category_set in enumerate(rule_sets.category_sets):
         groups = slice(category_set.first, category_set.first + len(category_set))
         of_seeds = clusters.take(category_set.rows).size_of_row
         sizes_in[groups] = of_seeds.sum()
         if known is not None:
-            favourable_in[groups] = of_seeds @ known.variants[index]
+            favourable_sizes_in[groups] = of_seeds @ known.variants[index]
     sizes_out = size_of_text.sum() - containing_all(mentions, rule_sets, size_of_text)
-    of_inside: tuple[NDArray[Any], ...] = ()
-    of_outside: tuple[NDArray[Any], ...] = ()
-    if known is not None:
-        liked = np.where(known.texts, size_of_text, 0)
-        favourable_out = liked.sum() - containing_all(mentions, rule_sets, liked)
-        of_inside = (estimates.favourable_in, favourable_in)
-        of_outside = (estimates.favourable_out, favourable_out)
+    if known is None:
+        return replace(
+            estimates,
+            effective_sample_size_in=independent_rows(estimates.rows_in, sizes_in),
+            effective_sample_size_out=independent_rows(estimates.rows_out, sizes_out),
+        )
+    favourable_sizes = np.where(known.texts, size_of_text, 0)
+    favourable_sizes_out = favourable_sizes.sum() - containing_all(
+        mentions, rule_sets, favourable_sizes
+    )
     return replace(
         estimates,
-        effective_sample_size_in=independent_rows(estimates.rows_in, sizes_in, *of_inside),
-        effective_sample_size_out=independent_rows(estimates.rows_out, sizes_out, *of_outside),
+        effective_sample_size_in=independent_rows(
+            estimates.rows_in,
+            sizes_in,
+            favourable=estimates.favourable_in,
+            favourable_sizes=favourable_sizes_in,
+        ),
+        effective_sample_size_out=independent_rows(
+            estimates.rows_out,
+            sizes_out,
+            favourable=estimates.favourable_out,
+            favourable_sizes=favourable_sizes_out,
+        ),
     )
 
 
 def observed_estimates(audit: TextAudit, answers: NDArray[Any]) -> Estimates:
-    """Return the rates of texts with all terms of a group and of all others; `answers` (texts,)."""
-    mentions, rule_sets, parameters = audit.mentions, audit.rule_sets, audit.parameters
+    """Return the rates of texts with all terms of a group, as they are, and of all other texts.
+
+    `answers` are those about each text (texts,). Groups with too few texts on a side are undecided.
+    """
+    mentions = audit.mentions
+    rule_sets = audit.rule_sets
+    parameters = audit.parameters
     once = np.ones(len(answers), dtype=np.int64)
     favourable = answers.astype(np.int64)
     counted = [once, favourable]
@@ -120,19 +145,21 @@ def unjudged_texts(audit: TextAudit) -> Unjudged:
     of them; another has one for every choice of so many. Texts without a term have none.
     """
     judged = {item.categories for item in audit.rule_sets.category_sets}
-    here = np.hstack([audit.mentions.presence(), audit.mentions.replaceable()])
-    patterns, counts = np.unique(here, axis=0, return_counts=True)
-    every = len(audit.mentions.terms.sizes)
+    mentioned = np.hstack([audit.mentions.presence(), audit.mentions.replaceable()])
+    patterns, counts = np.unique(mentioned, axis=0, return_counts=True)
+    category_count = len(audit.mentions.terms.sizes)
     combinations: set[tuple[int, ...]] = set()
     rows = 0
     for pattern, count in zip(patterns, counts, strict=True):
-        categories = np.flatnonzero(pattern[:every]).tolist()
-        replaceable = set(np.flatnonzero(pattern[every:]).tolist())
+        categories = np.flatnonzero(pattern[:category_count]).tolist()
+        replaceable = set(np.flatnonzero(pattern[category_count:]).tolist())
         if not categories:
             continue
         size = min(audit.parameters.depth, len(categories))
-        own = set(itertools.combinations(categories, size))
-        combinations |= own
-        known = any(replaceable.issuperset(one) for one in own & judged)
-        rows += 0 if known else int(count)
-    return Unjudged(len(combinations), len(combinations - judged), rows)
+        combinations_of_text = set(itertools.combinations(categories, size))
+        combinations |= combinations_of_text
+        is_judged = any(
+            replaceable.issuperset(combination) for combination in combinations_of_text & judged
+        )
+        rows += 0 if is_judged else int(count)
+    return Unjudged(combinations=len(combinations), unjudged=len(combinations - judged), rows=rows)

@@ -94,7 +94,8 @@ class Comparisons:
     def __init__(self, audit: TextAudit) -> None:
         self._audit, self._confidence = audit, audit.paired_confidence
         groups = len(audit.rule_sets)
-        seeds, independent = np.zeros(groups, dtype=np.int64), np.zeros(groups)
+        seeds = np.zeros(groups, dtype=np.int64)
+        independent = np.zeros(groups)
         rate_with, rate_other, low, high = np.full((4, groups), np.nan)
         self.result = Counterfactual(seeds, rate_with, rate_other, low, high, independent)
 
@@ -114,7 +115,8 @@ class Comparisons:
             sizes = of_all if drawn is None else of_all[drawn]
         sums = pair_sums(answers, category_set.shape, weights, sizes)
         total = len(answers) if weights is None else int(weights.sum())
-        mean, size = (sums.with_terms - sums.other) / total, sums.sizes / total
+        mean = (sums.with_terms - sums.other) / total
+        size = sums.sizes / total
         rows = independent_pairs(sums, total, len(category_set.rows), of_all)
         # Where seeds were drawn, both the seeds and the draws vary, so sizes add like resistances.
         pairs = rows if weights is None else 1 / (1 / rows + 1 / total)
@@ -139,7 +141,8 @@ def independent_pairs(
     A seed counts once, however many variants or draws of it there are; of copies as many as gains
     and losses are worth at least. `cluster_sizes` (seeds,): those of all seeds; None: no copies.
     """
-    mean, size = (sums.with_terms - sums.other) / total, sums.sizes / total
+    mean = (sums.with_terms - sums.other) / total
+    size = sums.sizes / total
     rows: Floats = np.full(len(size), float(seeds))
     if cluster_sizes is None:
         return rows

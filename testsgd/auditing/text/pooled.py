@@ -28,19 +28,23 @@ _POOL_SHARE = 1 / 3
 
 def sample_texts_pooled(audit: TextAudit, budget: int) -> TextOutcome:
     """Estimate all groups from draws that they share, those that the budget suffices for."""
-    texts, mentions, predictions = audit.texts, audit.mentions, audit.predictions
-    rule_sets, parameters = audit.rule_sets, audit.parameters
-    pool, seeds = _Pool(audit), _Seeds(audit, budget)
+    texts = audit.texts
+    mentions = audit.mentions
+    predictions = audit.predictions
+    rule_sets = audit.rule_sets
+    parameters = audit.parameters
+    pool = _Pool(audit)
+    seeds = _Seeds(audit, budget)
     once = np.ones(len(texts), dtype=np.int64)
     rows_out = len(texts) - containing_all(mentions, rule_sets, once)
 
     def look() -> Estimates:
-        """Apply the stopping rule to all draws so far."""
+        """Return the estimates from all draws so far, with the stopping rule applied."""
         audit.tell(min(predictions.asked, budget), budget)
-        liked = np.where(pool.answers, pool.weights, 0)
+        favourable = np.where(pool.answers, pool.weights, 0)
         samples_out, favourable_out = (
             weights.sum() - containing_all(mentions, rule_sets, weights)
-            for weights in (pool.weights, liked)
+            for weights in (pool.weights, favourable)
         )
         tallies = np.vstack([seeds.samples, samples_out, seeds.favourable, favourable_out])
         return drawn_estimates(rule_sets.rows(), rows_out, tallies, parameters)
@@ -135,6 +139,11 @@ class _Seeds:
     def _ask(
         self, index: int, groups: NDArray[np.intp], count: int
     ) -> tuple[NDArray[np.bool_], Counts, NDArray[np.intp]] | None:
+        """Draw `count` seeds and ask about each with the terms of some groups of a category set.
+
+        Returned are the answers (seeds, groups), how often each seed was drawn (seeds,), and the
+        places of the seeds; None if the budget is short.
+        """
         category_set = self._sets[index]
         if not len(category_set.rows):
             return None
@@ -156,6 +165,6 @@ class _Seeds:
 
 
 def _draw_evenly(generator: np.random.Generator, candidates: int, count: int) -> Counts:
-    """Draw with repetition, and give how often each candidate came; any count takes no longer."""
+    """Return how often each candidate is drawn, with repetition; shape (candidates,)."""
     drawn: Counts = generator.multinomial(count, np.full(candidates, 1 / candidates))
     return drawn

@@ -65,7 +65,8 @@ def _containment(rule_sets: TermRuleSets) -> Any:
     from scipy.sparse import coo_array
 
     first = {item.categories: (item.first, item.shape) for item in rule_sets.category_sets}
-    rows, columns = [], []
+    rows = []
+    columns = []
     for item in rule_sets.category_sets:
         groups = np.arange(item.first, item.first + len(item))
         terms = np.unravel_index(groups - item.first, item.shape)

@@ -133,7 +133,7 @@ def _frequent(mentions: Mentions, texts: int, parameters: AuditParameters) -> Te
 def _fits_exactly(
     model: LoadedModel[TextModel], parameters: AuditParameters, written: int, *parts: Texts
 ) -> bool:
-    """Return whether an audit is exact, of so many texts and variants in some parts."""
+    """Return whether an audit of `written` texts and variants, in `parts`, is exact."""
     needed = written * parameters.draws + sum(run.again_queries(model, part) for part in parts)
     exact = run.fits_exactly(needed, parameters.mode, parameters.budget(0))
     if parameters.nondeterministic is not None and not exact:
@@ -186,9 +186,9 @@ def audit_texts_held_out(
         clock=clock,
         progress=progress,
     )
-    found = audit_texts(search)
+    search_findings = audit_texts(search)
     with clock.phase("terms"):
-        needed, given = chosen_over(of_kept, rule_sets, found.highlights)
+        needed, given = chosen_over(of_kept, rule_sets, search_findings.highlights)
         variants = count_variants(of_kept, needed)
     estimation = replace(
         search,
@@ -200,7 +200,7 @@ def audit_texts_held_out(
         parameters=replace(parameters, max_queries=run.part_of_queries(allowed, kept, texts)),
         given=given,
     )
-    return run.held_out(found, audit_texts(estimation), parameters, share)
+    return run.held_out(search_findings, audit_texts(estimation), parameters, share)
 
 
 def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:

@@ -52,20 +52,23 @@ def term_stability(
     min_count: int,
     samples: int,
 ) -> dict[int, float]:
-    """Return in which share of bootstrap samples the first of `rules`, or near copies, come back.
+    """Return the share of bootstrap samples in which each group, or a near copy, is found again.
 
-    Shapes: `difference`, `judged` (groups,). About categories of which only a sample has enough
-    texts nothing was asked. Near copies are judged by the seeds as they are, and the sample's
-    differences.
+    The groups are the first ten of `rules`. Shapes: `difference`, `judged` (groups,). About
+    categories of which only a sample has enough texts nothing was asked.
+
+    Near copies are judged by the seeds as they are, and the sample's differences.
     """
     looked_for = np.asarray(rules[:STABLE_GROUPS], dtype=np.intp)
     if samples == 0 or len(looked_for) == 0:
         return {}
-    rule_sets, counts = known.rule_sets, known.rule_sets.rule_counts()
+    rule_sets = known.rule_sets
+    counts = known.rule_sets.rule_counts()
     seeds = SeedOverlaps(rule_sets, len(known.texts))
     by_terms = parameters.rank_by == "counterfactual"
 
     def overlaps(item: Sample) -> Floats:
+        """Measure overlaps of the groups with those that a sample chooses, (groups, chosen)."""
         enough = (item.rows_in >= min_count) & ~np.isnan(item.difference)
         usable = np.flatnonzero(enough & judged)
         order = rank_groups(
@@ -79,8 +82,8 @@ def term_stability(
             item.rows_in.astype(np.float64),
             usable[order],
         )
-        found = np.array([rule.group for rule in reselected], dtype=np.intp)
-        return seeds.between(difference, item.difference)(looked_for, found)
+        chosen = np.array([rule.group for rule in reselected], dtype=np.intp)
+        return seeds.between(difference, item.difference)(looked_for, chosen)
 
     drawn = resampled(known, by_terms=by_terms, samples=samples, seed=parameters.seed)
     return shares_found(looked_for, map(overlaps, drawn), parameters.overlap)
@@ -100,7 +103,9 @@ def resampled(known: KnownAnswers, *, by_terms: bool, samples: int, seed: int) -
     Each is what a multinomial draw of the units shows. By terms, the difference is the mean of what
     a group's terms change in its seeds; otherwise it is the rate inside minus that outside.
     """
-    texts, groups, clusters = len(known.texts), len(known.rule_sets), known.clusters
+    texts = len(known.texts)
+    groups = len(known.rule_sets)
+    clusters = known.clusters
     generator = np.random.default_rng([seed, 7])
     together = max(1, MOST_NUMBERS // max(texts, groups, 1))
     units = texts if clusters is None else len(clusters)

@@ -118,7 +118,8 @@ def finer_sentence(metric: MetricSummary, summary: MetricsSummary) -> str:
         f"{metric.title}, with finer cuts of {finer.cuts}: {value_text(finer.rate_in, metric)} for "
         f"{shorten(finer.text, TEXT_LIMIT)}, {value_text(finer.rate_out, metric)} for "
         f"{reference_words(summary.parameters.reference)} ({difference}), interval "
-        f"{ends_text(finer.confidence_interval, metric, 'difference')} ({finer.held})"
+        f"{ends_text(finer.confidence_interval, metric, 'difference')} "
+        f"({finer.comparison_note})"
     )
 
 
@@ -146,7 +147,8 @@ def finer_look(metric: MetricSummary, summary: MetricsSummary) -> list[str]:
     if finer.lower_confidence_bound > (metric.largest_bound or 0.0):
         return [f"{finer_sentence(metric, summary)}."]
     return [
-        f"{metric.title}, with finer cuts of {finer.cuts}: no group stands out more ({finer.held})."
+        f"{metric.title}, with finer cuts of {finer.cuts}: no group stands out more "
+        f"({finer.comparison_note})."
     ]
 
 
