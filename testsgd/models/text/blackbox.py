@@ -28,14 +28,8 @@ class TextModel(BlackBox, Protocol):
 class CallableTextModel(CheckedFunction[list[str]]):
     """A function from a list of strings to labels or scores, checked at every call.
 
-    The list is the function's own, and it is never empty.
-
-    Parameters
-    ----------
-    function : callable
-        As for :class:`CheckedFunction`, of a list of str.
-    **options
-        As for :class:`CheckedFunction`.
+    The list is the function's own, and it is never empty. The parameters are those of
+    :class:`CheckedFunction`; the function takes a list of str.
 
     Examples
     --------
