@@ -27,6 +27,7 @@ from testsgd.certification.proving import Prover, build_problem, counted_points
 from testsgd.certification.proving.linear_bounds import bound
 from testsgd.certification.search import BranchAndBound
 from testsgd.certification.search.branch_and_bound import BINS
+from testsgd.io import replacing_any_file
 
 _FILE = Path(__file__).resolve().parent.parent / "docs" / "images" / "certification.svg"
 
@@ -351,7 +352,8 @@ def _legend() -> list[str]:
 def main() -> int:
     """Write the picture and say what it shows."""
     drawing, shares = draw()
-    write_text(_FILE, drawing)
+    with replacing_any_file():
+        write_text(_FILE, drawing)
     print(
         f"Written: {_FILE} (certified {shares.certified:.4f}, falsified {shares.falsified:.4f}, "
         f"undecided {shares.undecided:.4f})"

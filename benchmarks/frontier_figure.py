@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.figure_style import COMMON_STYLE
 from testsgd._files import write_text
+from testsgd.io import replacing_any_file
 from testsgd.mitigation import FrontierResult, FrontierSummary
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -26,7 +27,8 @@ _WORST = (0.0, 35.0)
 
 def main() -> None:
     """Draw the figure and write it."""
-    write_text(_FILE, drawing(FrontierResult.from_json(_RESULT).summary))
+    with replacing_any_file():
+        write_text(_FILE, drawing(FrontierResult.from_json(_RESULT).summary))
     print(_FILE)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from testsgd.errors import ConfigurationError, MissingExtraError
+from testsgd.io import check_replaceable, kind_of_file
 
 try:
     import fcntl
@@ -41,10 +42,11 @@ def writing_to(
 def atomic_path(target: Path) -> Iterator[Path]:
     """Return a temporary path beside `target` that is moved onto it when the block succeeds.
 
-    If the block raises, the temporary file is removed and `target` is left as it was.
+    If the block raises, the temporary file is removed and `target` is left as it was. A file that
+    testsgd did not write, or one of another kind, is not replaced.
     """
     target = Path(target)
-    _check_replaceable(target)
+    check_replaceable(target)
     with writing_to(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(
@@ -56,6 +58,7 @@ def atomic_path(target: Path) -> Iterator[Path]:
         yield temporary
         # mkstemp makes the file private; a report is meant to be as open as its folder says.
         temporary.chmod(0o666 & ~_umask())
+        check_replaceable(target, by=temporary)
         temporary.replace(target)
     except OSError as error:
         if error.errno not in NO_ROOM:
@@ -83,7 +86,8 @@ def files_together(folder: Path) -> Iterator[Path]:
         yield staging
         files = sorted(staging.iterdir())
         for file in files:
-            _check_replaceable(folder / file.name)
+            if not _is_own_format(file, folder):
+                check_replaceable(folder / file.name, by=file)
         with writing_to(folder):
             for file in files:
                 file.replace(folder / file.name)
@@ -95,12 +99,16 @@ def files_together(folder: Path) -> Iterator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _check_replaceable(target: Path) -> None:
-    if target.exists() and not target.is_file():
-        # Moving a file onto a folder fails late; onto a device such as /dev/null it would succeed.
-        raise ConfigurationError(
-            "cannot write there (it is no file)", where=str(target), remedy="choose another name"
-        )
+def _is_own_format(file: Path, folder: Path) -> bool:
+    """Return whether a file is of a plugin's format, and its place in the folder of a result."""
+    target = folder / file.name
+    result = folder / "result.json"
+    return (
+        target.is_file()
+        and kind_of_file(file) is None
+        and result.is_file()
+        and kind_of_file(result) is not None
+    )
 
 
 def write_text(target: Path, text: str) -> None:

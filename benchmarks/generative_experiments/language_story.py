@@ -25,6 +25,7 @@ from benchmarks.generative_experiments.sequence_picture import draw_sequences
 from benchmarks.marked_page import fill_marked, percent, table
 from testsgd import GenerativeResult
 from testsgd._files import write_text
+from testsgd.io import replacing_any_file
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _SPECIFICATION = _ROOT / "examples" / "generative" / "occupations.toml"
@@ -145,7 +146,8 @@ def write_page(folder: Path) -> None:
             ]
             rows.append((f"{occupation}, {title}", tuple(sequence.sequence)))
     picture = draw_sequences(rows, title=_PICTURE_TITLE, values=("female", "male"))
-    write_text(_PICTURE, picture)
+    with replacing_any_file():
+        write_text(_PICTURE, picture)
     print(f"Written: {_PICTURE}")
 
 

@@ -23,6 +23,7 @@ from benchmarks.monitor_stream import (
     long_rows,
 )
 from testsgd._files import write_text
+from testsgd.io import replacing_any_file
 
 Row = dict[str, Any]
 
@@ -64,7 +65,8 @@ def fill(docs: Path, results: Row) -> list[Path]:
         "monitor-hiring.svg": draw_hiring(results["streams"]),
     }
     for name, drawing in pictures.items():
-        write_text(docs / "images" / name, drawing)
+        with replacing_any_file():
+            write_text(docs / "images" / name, drawing)
         written.append(docs / "images" / name)
     return written
 

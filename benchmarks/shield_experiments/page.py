@@ -11,6 +11,7 @@ from benchmarks.marked_page import fill_marked, percent, table
 from benchmarks.shield_experiments.figure import draw
 from benchmarks.shield_experiments.tasks import REMARKS, TASKS
 from testsgd._files import write_text
+from testsgd.io import replacing_any_file
 
 Row = dict[str, Any]
 
@@ -57,7 +58,8 @@ def fill(docs: Path, results: Row) -> list[Path]:
     page = docs / "shields.md"
     fill_marked(page, {marks(name): part for name, part in tables(results).items()})
     picture = docs / "images" / "shields.svg"
-    write_text(picture, draw(results["one_period"]))
+    with replacing_any_file():
+        write_text(picture, draw(results["one_period"]))
     return [page, picture]
 
 

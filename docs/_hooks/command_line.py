@@ -48,7 +48,8 @@ def _section(name: str, command: Any) -> str:
     options = [
         item
         for item in command.params
-        if item.param_type_name == "option" and not item.hidden and "--help" not in item.opts
+        # Those that every command has are not exposed to it, and stand before the tables.
+        if item.param_type_name == "option" and not item.hidden and item.expose_value
     ]
     inner = getattr(command, "commands", {})
     usage = [name, *(_argument_name(item) for item in arguments)]

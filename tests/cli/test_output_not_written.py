@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from testsgd.errors import ConfigurationError
+from testsgd.io import replacing_any_file
 from testsgd.report.exporters import EXPORTERS, Exporter, export
 
 WORDS = [sys.executable, "-m", "testsgd"]
@@ -74,7 +75,11 @@ def test_all_of_a_result_is_written_or_nothing(tmp_path: Path) -> None:
         export(1, tmp_path, ["txt", "full"], exporters)
     assert [file.name for file in tmp_path.iterdir()] == ["words.txt"]
     assert (tmp_path / "words.txt").read_text() == "of before"
-    written = export(1, tmp_path, ["txt"], exporters)
+    # Whose file of an unknown kind it is nobody knows.
+    with pytest.raises(ConfigurationError, match="its own"):
+        export(1, tmp_path, ["txt"], exporters)
+    with replacing_any_file():
+        written = export(1, tmp_path, ["txt"], exporters)
     assert written == [tmp_path / "words.txt"]
     assert written[0].read_text() == "about 1"
 

@@ -14,10 +14,12 @@ import h5py
 import numpy as np
 import pytest
 
-from testsgd.data import bundled_folder
+from testsgd.data import bundled_folder, load_specification
 from testsgd.errors import ModelError
 from testsgd.models import CARD_FILE, MODEL_FILE, PREPROCESSING_FILE, read_card
+from testsgd.models.files import card_of
 from testsgd.models.network import read_network
+from testsgd.models.resolve import load_model
 
 Configuration = dict[str, Any]
 
@@ -228,3 +230,23 @@ def test_the_card_is_optional_but_must_be_json(folder: Path) -> None:
     assert read_card(folder) == {}
     (folder / CARD_FILE).unlink()
     assert read_card(folder) == {}
+
+
+def test_a_card_is_of_one_file_and_its_contents(folder: Path) -> None:
+    model = folder / MODEL_FILE
+    card = read_card(folder)
+    assert card_of(model) == card != {}
+    other = folder / "other.skops"
+    other.write_bytes(b"something else")
+    assert card_of(other) == {}
+    # As if a training had been ended after the network, and before the card.
+    write_parts(folder, *parts(folder))
+    with pytest.raises(ModelError, match="not the one") as caught:
+        load_model(model, load_specification("demo"))
+    assert caught.value.where == str(model)
+    # A card of an earlier version has no hash.
+    earlier = {key: value for key, value in card.items() if key != "model sha256"}
+    (folder / CARD_FILE).write_text(json.dumps(earlier), encoding="utf-8")
+    assert card_of(model) == earlier
+    (folder / CARD_FILE).unlink()
+    assert card_of(model) == {}

@@ -151,7 +151,7 @@ def test_either_kind_of_result_is_read_by_what_it_says(
 ) -> None:
     audit = testsgd.audit(None, PEOPLE, "demo", stability=0, replicates=99)
     for given in (audit, result):
-        path = given.write(tmp_path, ["json"])[0]
+        path = given.write(tmp_path / type(given).__name__, ["json"])[0]
         for source in (given.to_json(), path, str(path)):
             found = read_result(source)
             assert type(found) is type(given)

@@ -29,9 +29,28 @@ def shield(**changes: Any) -> Shield:
 
 
 def asked(
-    app: Any, method: str, path: str, body: bytes | dict[str, Any] = b""
+    app: Any,
+    method: str,
+    path: str,
+    body: bytes | dict[str, Any] = b"",
+    **headers: str,
 ) -> tuple[int, dict[str, Any]]:
-    """Send a request to an application; give the status and the JSON of the answer."""
+    """Send a request to an application; give the status and the JSON of the answer.
+
+    Headers are given with underscores for hyphens; the content is said to be JSON if nothing else.
+    """
+    return asyncio.run(asked_in_loop(app, method, path, body, **headers))
+
+
+async def asked_in_loop(
+    app: Any,
+    method: str,
+    path: str,
+    body: bytes | dict[str, Any] = b"",
+    **headers: str,
+) -> tuple[int, dict[str, Any]]:
+    """Do the same within a loop of events that runs."""
+    given = {"host": "localhost", "content_type": "application/json", **headers}
     sent: list[dict[str, Any]] = []
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     parts = [
@@ -55,10 +74,12 @@ def asked(
         "root_path": "",
         "scheme": "http",
         "query_string": b"",
-        "headers": [(b"host", b"here")],
+        "headers": [
+            (name.replace("_", "-").encode(), value.encode()) for name, value in given.items()
+        ],
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 2),
     }
-    asyncio.run(app(scope, receive, send))
+    await app(scope, receive, send)
     whole = b"".join(one.get("body", b"") for one in sent)
     return sent[0]["status"], json.loads(whole) if whole else {}

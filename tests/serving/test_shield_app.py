@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+
 import pytest
 import small_shields
 from small_shields import asked
 
-from testsgd.serving import shield_app
+from testsgd.errors import ParameterError, TestSGDError
+from testsgd.serving import answer, refusal, shield_app
 from testsgd.serving.app import MOST_BYTES
 
 pytest.importorskip("starlette")
@@ -63,3 +67,96 @@ def test_labels_over_http() -> None:
     assert asked(app, "POST", "/decide", PERSON)[1]["pending"] is True
     assert asked(app, "POST", "/decide", PERSON)[0] == 409
     assert asked(app, "POST", "/observe", {"label": 0})[1]["pending"] is False
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+def test_what_is_not_said_to_be_json_counts_nothing(kind: str) -> None:
+    shield = small_shields.shield()
+    app = shield_app(shield)
+    assert asked(app, "POST", "/decide", PERSON, content_type=kind)[0] == 415
+    assert asked(app, "POST", "/batch", {"events": [PERSON]}, content_type=kind)[0] == 415
+    assert shield.step == 0
+    charset = "application/json; charset=utf-8"
+    assert asked(app, "POST", "/decide", PERSON, content_type=charset)[0] == 200
+
+
+def test_a_batch_is_its_events_one_after_the_other() -> None:
+    alone, together = small_shields.shield(after="next"), small_shields.shield(after="next")
+    events = [{"group": "ab"[number % 2], "recommendation": number % 3 % 2} for number in range(25)]
+    events.insert(3, {"group": "nobody", "recommendation": 1})
+    events.insert(5, {"label": 1})
+    singly = []
+    for event in events:
+        try:
+            singly.append(answer(alone, event))
+        except TestSGDError as error:
+            singly.append(refusal(error))
+    status, found = asked(shield_app(together), "POST", "/batch", {"events": events})
+    assert status == 200
+    statuses = [one.pop("status", 200) for one in found["answers"]]
+    assert found["answers"] == singly
+    assert [statuses[3], statuses[5]] == [422, 409]
+    assert alone.to_dict() == together.to_dict()
+    for wrong in ({}, {"events": {}}, {"events": [1]}):
+        assert asked(shield_app(together), "POST", "/batch", wrong)[0] == 400
+
+
+def test_several_shields_by_name() -> None:
+    shields = {"loans": small_shields.shield(), "jobs": small_shields.shield()}
+    app = shield_app(shields)
+    assert asked(app, "POST", "/shields/loans/decide", PERSON)[0] == 200
+    assert (shields["loans"].step, shields["jobs"].step) == (1, 0)
+    assert asked(app, "GET", "/shields/jobs/state")[1]["step"] == 0
+    assert asked(app, "POST", "/decide", PERSON)[0] == 404
+    for name in ("", "a/b", "a b"):
+        with pytest.raises(ParameterError):
+            shield_app({name: shields["jobs"]})
+
+
+def test_ready_as_long_as_decisions_can_be_asked_for() -> None:
+    app = shield_app(small_shields.shield())
+    for _ in range(10):
+        assert asked(app, "GET", "/readyz")[0] == 200
+        asked(app, "POST", "/decide", PERSON)
+    assert asked(app, "GET", "/readyz")[0] == 503
+    assert asked(app, "GET", "/healthz")[0] == 200
+
+
+def test_every_address_is_described() -> None:
+    app = shield_app(small_shields.shield())
+    described = asked(app, "GET", "/openapi.json")[1]["paths"]
+    assert {route.path for route in app.routes} == set(described)
+    for route in app.routes:
+        assert {method.lower() for method in route.methods} - {"head"} == set(described[route.path])
+
+
+def test_others_are_answered_while_a_period_is_synthesised() -> None:
+    shield = small_shields.shield(after="next")
+    began, goes_on = threading.Event(), threading.Event()
+
+    def slowly() -> None:
+        began.set()
+        assert goes_on.wait(60)
+        type(shield).prepare(shield)
+
+    shield.prepare = slowly  # type: ignore[method-assign]
+    app = shield_app(shield)
+
+    async def run() -> list[tuple[int, dict[str, object]]]:
+        first = [
+            asyncio.create_task(small_shields.asked_in_loop(app, "POST", "/decide", PERSON))
+            for _ in range(11)
+        ]
+        await asyncio.to_thread(began.wait)
+        # The eleventh waits for the next period; the server answers.
+        waiting = await small_shields.asked_in_loop(app, "GET", "/readyz")
+        healthy = await small_shields.asked_in_loop(app, "GET", "/healthz")
+        assert (waiting[0], healthy[0]) == (503, 200)
+        goes_on.set()
+        return list(await asyncio.gather(*first))
+
+    answers = asyncio.run(run())
+    assert sorted((found["period"], found["step"]) for _, found in answers) == [
+        *((0, step) for step in range(1, 11)),
+        (1, 1),
+    ]

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import small_shields
 
+from testsgd.serving.guard import BODY_SECONDS, HEAD_SECONDS, MOST_CONNECTIONS
+
 pytest.importorskip("uvicorn")
 pytestmark = pytest.mark.serve
+
+JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture
@@ -26,9 +32,11 @@ def shield_file(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def served(path: Path) -> Iterator[tuple[http.client.HTTPConnection, subprocess.Popen[str]]]:
+def served(
+    path: Path, *options: str
+) -> Iterator[tuple[http.client.HTTPConnection, subprocess.Popen[str]]]:
     command = [sys.executable, "-m", "testsgd", "shield", "serve", str(path), "--port", "0"]
-    command += ["--journal", str(path.with_name("journal"))]
+    command += ["--journal", str(path.with_name("journal")), *options]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -43,7 +51,7 @@ def served(path: Path) -> Iterator[tuple[http.client.HTTPConnection, subprocess.
 
 
 def posted(connection: http.client.HTTPConnection, event: dict[str, Any]) -> dict[str, Any]:
-    connection.request("POST", "/decide", json.dumps(event))
+    connection.request("POST", "/decide", json.dumps(event), JSON)
     answer = connection.getresponse()
     assert answer.status == 200
     found: dict[str, Any] = json.loads(answer.read())
@@ -82,3 +90,90 @@ def test_a_port_that_is_taken_is_one_line(shield_file: Path) -> None:
         )
     assert (finished.returncode, finished.stdout, finished.stderr.count("\n")) == (2, "", 1)
     assert "cannot listen there" in finished.stderr
+
+
+def test_who_may_ask(shield_file: Path, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("a-long-secret\n")
+    person = json.dumps({"group": "a", "recommendation": 1})
+    right = {"Authorization": "Bearer a-long-secret"}
+    allowed = ("--token-file", str(token), "--allow-host", "shields.example")
+    with served(shield_file, *allowed) as (connection, _):
+
+        def status(method: str, path: str, **headers: str) -> int:
+            given = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request(method, path, person if method == "POST" else None, given)
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status
+
+        assert status("GET", "/healthz") == 200
+        assert status("GET", "/readyz") == 200
+        assert status("GET", "/state") == 401
+        assert status("GET", "/state", Authorization="Bearer another") == 401
+        assert status("GET", "/state", **right) == 200
+        assert status("GET", "/state", Host="evil.example", **right) == 421
+        assert status("GET", "/state", Host="shields.example", **right) == 200
+        assert status("POST", "/decide", Content_Type="text/plain", **right) == 415
+        origin = {"Origin": "http://evil.example"}
+        assert status("POST", "/decide", **JSON, **right, **origin) == 403
+        assert status("POST", "/decide", **JSON, **right) == 200
+        connection.request("GET", "/state", headers=right)
+        assert json.loads(connection.getresponse().read())["step"] == 1
+
+
+@pytest.mark.slow
+def test_connections_that_say_nothing_do_not_keep_others_out(shield_file: Path) -> None:
+    with served(shield_file) as (connection, process):
+        address = (connection.host, connection.port)
+        begun = b"POST /decide HTTP/1.1\r\nHost: localhost\r\n"
+        head = begun + b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+        beginnings = [b"", begun, head]
+        answers = []
+        with ExitStack() as stack:
+            held = [
+                stack.enter_context(socket.create_connection(address, timeout=60))
+                for _ in range(3 * MOST_CONNECTIONS // 2)
+            ]
+            for number, one in enumerate(held):
+                with suppress(OSError):  # Beyond the limit they are closed.
+                    one.sendall(beginnings[number % 3])
+            time.sleep(HEAD_SECONDS + BODY_SECONDS)
+            assert posted(connection, {"group": "a", "recommendation": 1})["step"] == 1
+            for one in held:
+                with suppress(OSError):
+                    answers.append(one.recv(100))
+        assert any(answer.startswith(b"HTTP/1.1 408") for answer in answers)
+        process.terminate()
+        _, errors = process.communicate()
+        assert "Traceback" not in errors
+
+
+def test_a_client_that_leaves_is_no_traceback(shield_file: Path) -> None:
+    with served(shield_file) as (connection, process):
+        head = b"POST /decide HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        for _ in range(5):
+            with socket.create_connection((connection.host, connection.port)) as leaving:
+                leaving.sendall(head + b"Content-Length: 100\r\n\r\n{")
+                time.sleep(0.05)
+        assert posted(connection, {"group": "a", "recommendation": 1})["step"] == 1
+        process.terminate()
+        _, errors = process.communicate()
+        assert "Traceback" not in errors
+
+
+@pytest.mark.slow
+def test_several_shields_have_journals_and_addresses_of_their_own(tmp_path: Path) -> None:
+    paths = [tmp_path / "loans.npz", tmp_path / "jobs.npz"]
+    for path in paths:
+        small_shields.shield().save(path)
+    with served(paths[0], str(paths[1])) as (connection, _):
+        person = json.dumps({"group": "a", "recommendation": 1})
+        connection.request("POST", "/shields/loans/decide", person, JSON)
+        assert json.loads(connection.getresponse().read())["step"] == 1
+        connection.request("GET", "/shields/jobs/state")
+        assert json.loads(connection.getresponse().read())["step"] == 0
+    assert sorted(path.name for path in (tmp_path / "journal").iterdir()) == [
+        "jobs.journal",
+        "loans.journal",
+    ]

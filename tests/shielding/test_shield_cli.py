@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from testsgd.cli.main import _run
-from testsgd.cli.shield import byte_count
+from testsgd.cli.options import byte_count
 from testsgd.errors import ParameterError
 
 SPECIFICATION = """

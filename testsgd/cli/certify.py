@@ -214,7 +214,7 @@ def certify(
     wanted = options.listed(formats)
     CertificationResult.check_formats(wanted)
     folder = out or Path("reports") / f"{_name_of(model)}-certified"
-    console.check_writable(folder)
+    console.check_reports_writable(folder)
     if checkpoint is not None:
         console.check_writable(checkpoint.parent)
     names = protected_names(protected) if protected else None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from testsgd.errors import ConfigurationError, printable
+from testsgd.io import check_replaceable
 
 if TYPE_CHECKING:
     from testsgd.report.blocks import Table
@@ -58,6 +59,10 @@ def points(difference: float) -> str:
     return f"{round(100 * difference, 1) + 0.0:+.1f}"
 
 
+# What commands write into the folder of their reports.
+_REPORTS = ("report.html", "report.md", "result.json")
+
+
 def check_writable(folder: Path) -> None:
     """Raise a :class:`ConfigurationError`, before all the work, if nothing can be written there."""
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
@@ -67,6 +72,16 @@ def check_writable(folder: Path) -> None:
             where=str(folder),
             remedy="choose a folder that can be written to",
         )
+
+
+def check_reports_writable(folder: Path) -> None:
+    """Raise a :class:`ConfigurationError`, before all the work, if reports cannot be written there.
+
+    So it is if nothing can, or if a file of such a name is there that testsgd did not write.
+    """
+    check_writable(folder)
+    for name in _REPORTS:
+        check_replaceable(folder / name)
 
 
 @contextmanager

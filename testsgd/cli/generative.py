@@ -77,7 +77,7 @@ def assess(
     wanted = options.listed(formats)
     GenerativeResult.check_formats(wanted)
     if out is not None:
-        console.check_writable(out)
+        console.check_reports_writable(out)
     result = assess_generative(outputs, spec, before=before, pictures=True if pictures else None)
     return _finish(result, out, wanted, quiet=quiet)
 
@@ -114,7 +114,7 @@ def ask(
     specification = GenerativeSpecification.read(spec)
     wanted = options.listed(formats)
     GenerativeResult.check_formats(wanted)
-    console.check_writable(out)
+    console.check_reports_writable(out)
     out.mkdir(parents=True, exist_ok=True)
     log = out / "outputs.jsonl"
     with (
@@ -390,6 +390,7 @@ def serve(
         str, typer.Option(help="Address to listen at; only this machine can reach the default.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen at; 0: any that is free.")] = 8080,
+    allow_host: options.AllowHostOption = None,
     max_body: Annotated[
         int, typer.Option(min=1, help="Most bytes of a request; a longer one is refused.")
     ] = 1_048_576,
@@ -434,6 +435,7 @@ def serve(
             announce=announce,
             max_body=max_body,
             max_requests=max_requests,
+            allowed_hosts=allow_host or (),
         )
     except KeyboardInterrupt:
         # That is how it ends.

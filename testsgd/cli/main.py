@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -22,6 +23,7 @@ from testsgd.cli.console import (
     print_error,
 )
 from testsgd.errors import TestSGDError
+from testsgd.io import file_memory, replacing_any_file
 
 # Each command is a module of this package, imported when it is called. So what the list of them
 # shows, the first paragraph of a command's own help, stands here.
@@ -55,7 +57,58 @@ def load_command(name: str) -> Any:
         parent.add_typer(module.app, name=name)
     else:
         parent.command(name)(getattr(module, module_name))
-    return typer.main.get_group(parent).commands[name]
+    command = typer.main.get_group(parent).commands[name]
+    _add_file_options(command)
+    return command
+
+
+def _add_file_options(command: Any) -> None:
+    """Give a command, or those of a group, the options that are about any file."""
+    for inner in getattr(command, "commands", {}).values():
+        _add_file_options(inner)
+    if not hasattr(command, "commands"):
+        holder = typer.Typer(add_completion=False)
+        holder.command()(_file_options)
+        named = typer.main.get_command(holder).params
+        command.params += [option for option in named if not option.expose_value]
+
+
+def _replace_any_file(wanted: bool) -> None:
+    if wanted:
+        _entered.enter_context(replacing_any_file())
+
+
+def _limit_file_memory(size: str | None) -> None:
+    if size is not None:
+        from testsgd.cli.options import byte_count
+
+        _entered.enter_context(file_memory(byte_count(size, "--max-file-memory")))
+
+
+def _file_options(
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Replace files that testsgd did not write, too.",
+            callback=_replace_any_file,
+            expose_value=False,
+        ),
+    ] = False,
+    max_file_memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Refuse a file whose contents need more memory. (default: 4GiB)",
+            callback=_limit_file_memory,
+            expose_value=False,
+        ),
+    ] = None,
+) -> None:
+    """Hold the options that every command has; they act as soon as they are read."""
+
+
+# What these options change ends with the command.
+_entered = contextlib.ExitStack()
 
 
 class _LazyGroup(TyperGroup):
@@ -145,6 +198,11 @@ def _command_of(arguments: list[str]) -> str:
 
 def _run(arguments: list[str] | None) -> int:
     """Run the command line and return its exit code; errors of a user are one line."""
+    with _entered:
+        return _outcome(arguments)
+
+
+def _outcome(arguments: list[str] | None) -> int:
     try:
         outcome = app(arguments, standalone_mode=False)
     except TestSGDError as error:

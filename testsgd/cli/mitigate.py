@@ -11,6 +11,7 @@ import typer
 
 from testsgd.cli import console, options
 from testsgd.errors import ModelError, ParameterError
+from testsgd.io import check_replaceable
 from testsgd.mitigation.frontiers.parameters import FrontierParameters
 from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.parameters import declared_parameters
@@ -25,15 +26,22 @@ OF_FRONTIERS = ["min_share", "max_features", "blind", "confidence", "objective"]
 JOURNAL_FILE = "journal.json"
 
 
-def _check_writable(folders: list[Path], samples: Path | None) -> None:
+# What a model that was made fairer may be written as, and its card.
+_MODEL_FILES = ("model.keras", "model.skops", "card.json")
+
+
+def _check_writable(reports: Path, model: Path, samples: Path | None) -> None:
     """Raise an error now if something could not be written later, after all the work."""
     if samples is not None:
         from testsgd.mitigation.samples import check_samples_file
 
         check_samples_file(samples)
-        folders = [*folders, samples.parent]
-    for folder in folders:
-        console.check_writable(folder)
+        console.check_writable(samples.parent)
+        check_replaceable(samples)
+    console.check_reports_writable(reports)
+    console.check_writable(model)
+    for name in _MODEL_FILES:
+        check_replaceable(model / name)
 
 
 @options.with_options(FrontierParameters, only=OF_FRONTIERS)
@@ -298,7 +306,7 @@ def _find_frontier(
     folder = f"{name}-mitigated"
     reports = out or Path("reports") / folder
     new_model = model_out or Path("models") / folder
-    _check_writable([reports, new_model], None)
+    _check_writable(reports, new_model, None)
     journal = reports / JOURNAL_FILE
     with _resumable(journal), console.progress_bar(quiet) as progress:
         if of_file:
@@ -382,7 +390,7 @@ def _mitigate_by_samples(
     reports = out or Path("reports") / name
     new_model = model_out or Path("models") / name
     journal = reports / JOURNAL_FILE
-    _check_writable([reports, new_model], export)
+    _check_writable(reports, new_model, export)
     chosen: dict[str, Any] = {
         "audit": audit,
         "favourable": favorable,

@@ -74,7 +74,7 @@ def run(
     folders = (out, *(path.parent for path in (state, dead_letters) if path is not None))
     for folder in folders:
         if folder is not None:
-            console.check_writable(folder)
+            console.check_reports_writable(folder)
     watched = load_monitor(specification).specification
     source = json_lines("", sys.stdin.buffer) if events is None else event_source(events, watched)
     ending = Ending()

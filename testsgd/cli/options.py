@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from testsgd.errors import ParameterError
 from testsgd.parameters import Declared, declared_parameters
 
 DatasetArgument = Annotated[
@@ -38,6 +39,11 @@ ModelOption = Annotated[
 TermsOption = Annotated[
     Path | None,
     typer.Option(help="For texts: a TOML file of sensitive terms, in place of the paper's."),
+]
+
+AllowHostOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Another name that the server is asked by, such as that of a proxy."),
 ]
 
 SensitiveOption = Annotated[
@@ -160,3 +166,21 @@ def _option(declared: Declared) -> inspect.Parameter:
         default=default,
         annotation=Annotated[kind | None if optional else kind, option],
     )
+
+
+_SIZE = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[kmgt]?)(?P<binary>i?)b?\s*", re.I)
+
+
+def byte_count(text: str, where: str) -> int:
+    """Read an amount of memory in bytes from a number with a unit.
+
+    >>> byte_count("8GB", "--memory-limit"), byte_count("1.5 KiB", "--memory-limit")
+    (8000000000, 1536)
+    """
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise ParameterError(
+            f"{text!r} is no amount of memory", where=where, remedy="give one such as 8GB"
+        )
+    power = " kmgt".index(match["unit"].lower() or " ")
+    return int(float(match["number"]) * (1024 if match["binary"] else 1000) ** power)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +12,7 @@ import typer
 
 from testsgd.cli import console, options
 from testsgd.errors import JournalError, ParameterError, TestSGDError
+from testsgd.io import check_replaceable
 from testsgd.shielding.parameters import SimulationParameters
 
 if TYPE_CHECKING:
@@ -51,23 +52,6 @@ BoundOption = Annotated[
 ]
 
 LengthOption = Annotated[int | None, typer.Option(help="Another horizon.")]
-
-_SIZE = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[kmgt]?)(?P<binary>i?)b?\s*", re.I)
-
-
-def byte_count(text: str, where: str) -> int:
-    """Read an amount of memory in bytes from a number with a unit.
-
-    >>> byte_count("8GB", "--memory-limit"), byte_count("1.5 KiB", "--memory-limit")
-    (8000000000, 1536)
-    """
-    match = _SIZE.fullmatch(text)
-    if match is None:
-        raise ParameterError(
-            f"{text!r} is no amount of memory", where=where, remedy="give one such as 8GB"
-        )
-    power = " kmgt".index(match["unit"].lower() or " ")
-    return int(float(match["number"]) * (1024 if match["binary"] else 1000) ** power)
 
 
 def changes_of(bound: str | None, length: int | None) -> dict[str, str | int]:
@@ -114,14 +98,15 @@ def synthesize(
     """
     from testsgd.shielding import ShieldResult, synthesis_result
 
-    limit = byte_count(memory_limit, "--memory-limit")
+    limit = options.byte_count(memory_limit, "--memory-limit")
     wanted = options.listed(formats)
     ShieldResult.check_formats(wanted)
     # Of a specification that is wrong, the errors come first.
     target = shield or Path(f"{specification.stem}.npz")
+    check_replaceable(target)
     console.check_writable(target.parent)
     if out is not None:
-        console.check_writable(out)
+        console.check_reports_writable(out)
 
     def announce(plan: ShieldPlan) -> None:
         from testsgd.shielding.report.wording import bytes_text
@@ -228,7 +213,7 @@ def simulate(
     wanted = options.listed(formats)
     SimulationResult.check_formats(wanted)
     folder = out or Path("reports") / f"{shield.stem}-shield"
-    console.check_writable(folder)
+    console.check_reports_writable(folder)
     result = simulate_shield(
         shield,
         log,
@@ -254,27 +239,47 @@ def _print_result(result: SimulationResult, written: list[Path]) -> None:
 
 
 def serve(
-    shield: ShieldArgument,
+    shield: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SHIELD.npz...",
+            help="A shield, or several; each of several has the address /shields/NAME, by the "
+            "name of its file.",
+        ),
+    ],
     host: Annotated[
         str, typer.Option(help="Address to listen at; only this machine can reach the default.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen at; 0: any that is free.")] = 8080,
-    journal: JournalOption = None,
+    allow_host: options.AllowHostOption = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="A file with the token that requests must have. (default: none)"),
+    ] = None,
+    journal: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of JSON Lines for the decisions; one that is there is gone on with. Of "
+            "several shields a folder: each has a file of its name in it."
+        ),
+    ] = None,
     fsync: FsyncOption = False,
     specification: SpecificationOption = None,
     jobs: options.JobsOption = None,
     quiet: options.QuietOption = False,
     verbose: options.VerboseOption = False,
 ) -> int:
-    """Answer for a shield over HTTP, until it is interrupted.
+    """Answer for a shield over HTTP, or for several, until it is interrupted.
 
     POST /decide takes {"group": "female", "recommendation": 1, "cost": 2.5, "id": "a7"} and gives
-    the decision, POST /observe takes {"label": 1, "id": "a7"}; cost and id may be left out. GET
-    /state says where the shield stands, GET /healthz that it is there. There is no check of who
-    asks: put it behind something that does if others can reach the address.
+    the decision, POST /observe takes {"label": 1, "id": "a7"}; cost and id may be left out. POST
+    /batch takes {"events": [...]}. GET /state says where the shield stands; /healthz, /readyz,
+    /metrics and /openapi.json are about the server. Without --token-file there is no check of who
+    asks.
 
     Exit codes: 0 interrupted, which is how it ends, 2 bad input.
     """
+    from testsgd.serving import read_token
     from testsgd.serving import serve as listen
     from testsgd.shielding import load_shield
 
@@ -283,16 +288,49 @@ def serve(
             console.print_line(f"Serving on {address}")
             sys.stdout.flush()
 
-    cores = options.processors(jobs)
-    with load_shield(
-        shield, specification=specification, journal=journal, fsync=fsync, jobs=cores
-    ) as loaded:
+    token = None if token_file is None else read_token(token_file)
+    journals = _journals(shield, journal)
+    with ExitStack() as stack:
+        loaded = {
+            path.stem: stack.enter_context(
+                load_shield(
+                    path,
+                    specification=specification,
+                    journal=journals[path],
+                    fsync=fsync,
+                    jobs=options.processors(jobs),
+                )
+            )
+            for path in shield
+        }
         try:
-            listen(loaded, host=host, port=port, announce=announce)
+            listen(
+                loaded[shield[0].stem] if len(shield) == 1 else loaded,
+                host=host,
+                port=port,
+                allowed_hosts=allow_host or (),
+                token=token,
+                announce=announce,
+            )
         except KeyboardInterrupt:
             # That is how it ends.
             return console.DONE
     return console.DONE
+
+
+def _journals(shields: list[Path], journal: Path | None) -> dict[Path, Path | None]:
+    """Return the journal of each shield: the file that was named, or one in that folder."""
+    names = [path.stem for path in shields]
+    if len(set(names)) < len(names):
+        raise ParameterError(
+            f"two shields are called {max(names, key=names.count)!r}",
+            where="shield",
+            remedy="give the files different names",
+        )
+    if journal is None or len(shields) == 1:
+        return dict.fromkeys(shields, journal)
+    journal.mkdir(parents=True, exist_ok=True)
+    return {path: journal / f"{path.stem}.journal" for path in shields}
 
 
 app = typer.Typer(

@@ -8,6 +8,9 @@ from .documents import DEEPEST as DEEPEST
 from .documents import check_document as check_document
 from .documents import loads_json as loads_json
 from .documents import loads_toml as loads_toml
+from .identity import check_replaceable as check_replaceable
+from .identity import kind_of_file as kind_of_file
+from .identity import replacing_any_file as replacing_any_file
 from .reading import DOCUMENT_BYTES as DOCUMENT_BYTES
 from .reading import UnsuitableFileError as UnsuitableFileError
 from .reading import check_regular as check_regular

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd._files import write_text
+from testsgd._files import sha256_of_file, write_text
 from testsgd._version import __version__
 from testsgd.errors import ModelError
 from testsgd.io import check_file_memory, loads_json, open_archive, read_text
@@ -28,6 +28,9 @@ from testsgd.io import check_file_memory, loads_json, open_archive, read_text
 MODEL_FILE = "model.keras"
 PREPROCESSING_FILE = "preprocessing.json"
 CARD_FILE = "card.json"
+# In a card: which file it is about, and the sha256 of that.
+_CARD_MODEL = "model file"
+_CARD_HASH = "model sha256"
 
 _FORMATS = {"testsgd.preprocessing/1": "tables", "testsgd.text-preprocessing/1": "texts"}
 
@@ -195,6 +198,41 @@ def read_card(folder: Path) -> dict[str, Any]:
     return card if isinstance(card, dict) else {}
 
 
+def card_of(model: Path) -> dict[str, Any]:
+    """Return the card of a model's file, after a check that the two belong together.
+
+    A model and its card are two files. If a training was ended between writing the one and the
+    other, a new model stands beside the card of the old one, and its figures would be taken for
+    the new model's.
+
+    Parameters
+    ----------
+    model : pathlib.Path
+        The model's file.
+
+    Returns
+    -------
+    dict
+        The entries of ``card.json`` beside it; empty if there is none, or if it is of another file
+        of the folder.
+
+    Raises
+    ------
+    ModelError
+        If the card is of a file of that name with other contents, or cannot be read.
+    """
+    card = read_card(model.parent)
+    if card.get(_CARD_MODEL, model.name) != model.name:
+        return {}
+    if _CARD_HASH in card and card[_CARD_HASH] != sha256_of_file(model):
+        raise ModelError(
+            f"the model is not the one that {CARD_FILE} beside it is about",
+            where=str(model),
+            remedy=f"write the model again, or remove {CARD_FILE} if you replaced the model",
+        )
+    return card
+
+
 class SigmoidOutput:
     """The output of a network with one sigmoid unit, read for the label that is compared.
 
@@ -284,11 +322,14 @@ class TrainingReport:
 
 
 def write_card(folder: Path, about: Mapping[str, Any], report: TrainingReport) -> None:
-    """Write a model card: the entries of `about`, the figures of the training, the versions."""
+    """Write a model card: the entries of `about`, the figures of the training, the versions.
+
+    It is written last, as it holds the hash of the network.
+    """
     figures = asdict(report)
     del figures["folder"]
     shown = {key.replace("_", " "): value for key, value in figures.items()}
-    _write(folder, {**about, **shown}, ("tensorflow", "keras"))
+    _write(folder, {**about, **shown}, ("tensorflow", "keras"), model_file=MODEL_FILE)
 
 
 def write_retrained_card(
@@ -297,25 +338,42 @@ def write_retrained_card(
     about: Mapping[str, Any],
     *,
     packages: Sequence[str] = (),
+    model_file: str = MODEL_FILE,
 ) -> None:
-    """Write the card of a model that was trained again.
+    """Write the card of a model that was trained again, after the model itself.
 
     What the `original` card says of the data, the split and the network still holds and is kept;
     the figures of its training are left out. `packages`: what the model was trained with, besides
-    numpy and pandas.
+    numpy and pandas. `model_file`: the name of its file in the folder.
     """
     kept = {key: value for key, value in original.items() if key not in _FIGURES}
-    _write(folder, {**kept, **about}, packages)
+    _write(folder, {**kept, **about}, packages, model_file=model_file)
 
 
 # What a card says of one training only.
 _FIGURES = frozenset(
-    ("train accuracy", "test accuracy", "balanced accuracy", "epochs", "seconds", "versions")
+    (
+        "train accuracy",
+        "test accuracy",
+        "balanced accuracy",
+        "epochs",
+        "seconds",
+        "versions",
+        _CARD_MODEL,
+        _CARD_HASH,
+    )
 )
 
 
-def _write(folder: Path, entries: Mapping[str, Any], packages: Sequence[str]) -> None:
+def _write(
+    folder: Path, entries: Mapping[str, Any], packages: Sequence[str], *, model_file: str
+) -> None:
     versions = [f"testsgd {__version__}"]
     versions += [f"{name} {version(name)}" for name in (*packages, "numpy", "pandas")]
-    card = {**entries, "versions": ", ".join([*versions, f"python {platform.python_version()}"])}
+    card = {
+        **entries,
+        "versions": ", ".join([*versions, f"python {platform.python_version()}"]),
+        _CARD_MODEL: model_file,
+        _CARD_HASH: sha256_of_file(Path(folder) / model_file),
+    }
     write_text(Path(folder) / CARD_FILE, json.dumps(card, indent=1) + "\n")

@@ -14,7 +14,7 @@ from testsgd.errors import ModelError, ParameterError
 from testsgd.models import blackbox
 from testsgd.models.blackbox import CallableModel, Model
 from testsgd.models.external import ExternalModel
-from testsgd.models.files import MODEL_FILE, read_card
+from testsgd.models.files import MODEL_FILE, card_of
 from testsgd.models.network import NetworkModel, read_network
 from testsgd.models.pickled_files import PICKLES
 from testsgd.models.sources import MODEL_FILES, NETWORK_FILE, PLUGINS, adapted, open_model
@@ -190,7 +190,7 @@ def _load(
 
     def from_network(path: Path, name: str) -> LoadedModel[M]:
         model = read(path, favourable=label.favourable, name=name, threshold=threshold)
-        return LoadedModel(model, sha256_of_file(path), read_card(path.parent), origin=path)
+        return LoadedModel(model, sha256_of_file(path), card_of(path), origin=path)
 
     def from_object(target: Any, name: str) -> LoadedModel[M]:
         called, kind = _callable(target, takes)
@@ -226,7 +226,7 @@ def _load(
         loaded = from_object(opened.model, opened.name)
         if (file := opened.file) is None:
             return loaded
-        return replace(loaded, file_sha256=sha256_of_file(file), card=read_card(file.parent))
+        return replace(loaded, file_sha256=sha256_of_file(file), card=card_of(file))
     bundled = bundled_folder("models") / text / MODEL_FILE
     if bundled.is_file():
         return from_network(bundled, text)

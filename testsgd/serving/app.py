@@ -1,22 +1,34 @@
-"""A shield over HTTP: four addresses, one process, one decision after the other.
+"""Shields over HTTP: one process, one decision of a shield after the other.
 
-``POST /decide`` and ``POST /observe`` take the events of :mod:`testsgd.serving.messages`;
-``GET /state`` gives the state of the shield, and ``GET /healthz`` an answer as long as the server
-runs. The process holds the state, so there is exactly one; with a journal it may end at any time
-and be started again.
+``POST /decide`` and ``POST /observe`` take the events of :mod:`testsgd.serving.messages`, and
+``POST /batch`` a list of them; ``GET /state`` gives the state of the shield. With several shields
+each has these addresses below ``/shields/NAME``. ``GET /healthz`` answers as long as the server
+runs, ``GET /readyz`` says whether decisions can be asked for, ``GET /metrics`` counts for
+Prometheus, and ``GET /openapi.json`` describes all of this. The process holds the state, so there
+is exactly one; with a journal it may end at any time and be started again.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from testsgd import errors
 from testsgd.serving.http import read_body, reply, run_server
-from testsgd.serving.messages import decision_answer, label_answer, parsed, refusal, shield_state
+from testsgd.serving.messages import (
+    answer,
+    decision_answer,
+    label_answer,
+    parsed,
+    refusal,
+    shield_state,
+)
+from testsgd.serving.shield_description import openapi_document
+from testsgd.serving.shield_metrics import ShieldMetrics
 from testsgd.shielding import Shield
 
 if TYPE_CHECKING:
@@ -26,20 +38,69 @@ if TYPE_CHECKING:
 
 # An event has less than a hundred characters, unless its id is long.
 MOST_BYTES = 65_536
+MOST_BATCH_BYTES = 4_194_304
 _PURPOSE = "serving a shield over HTTP"
+_JSON = "application/json"
 
 _Answer = Callable[[Shield, dict[str, Any]], dict[str, Any]]
 
 
-def shield_app(shield: Shield) -> Starlette:
-    """Return the ASGI application that answers for a shield.
+class _ServedShield:
+    """A shield, and the lock that gives its requests an order.
 
-    Requests are answered one after the other. At the end of a period the next one is prepared
-    after the answer was sent.
+    The lock is one of the event loop. While the next period of a dynamic shield is synthesised in
+    another thread, requests for this shield wait, and the server answers all others.
+    """
+
+    def __init__(self, shield: Shield) -> None:
+        self.shield = shield
+        self._lock = asyncio.Lock()
+        self._is_preparing = False
+
+    async def respond(self, answered: Callable[[Shield], Any]) -> Any:
+        """Return what a function of the shield returns; the next period is begun first if due."""
+        async with self._lock:
+            await self._prepare()
+            return answered(self.shield)
+
+    async def state(self) -> dict[str, Any]:
+        """Return the state of the shield, between two decisions."""
+        async with self._lock:
+            return shield_state(self.shield)
+
+    async def prepare(self) -> None:
+        """Begin the next period if one is due, after the answer to the last decision was sent."""
+        async with self._lock:
+            await self._prepare()
+
+    def is_due(self) -> bool:
+        """Return whether a period has ended and another one comes."""
+        length = self.shield.specification.horizon.length
+        return self.shield.step == length and not self.shield.pending and not self.shield.ended
+
+    def is_ready(self) -> bool:
+        """Return whether a decision can be asked for now, or once the last label is known."""
+        return not self.shield.ended and not self._is_preparing
+
+    async def _prepare(self) -> None:
+        if not self.is_due():
+            return
+        self._is_preparing = True
+        # An error here is raised again by the decision that needs the period.
+        with suppress(errors.TestSGDError):
+            await asyncio.to_thread(self.shield.prepare)
+        self._is_preparing = False
+
+
+def shield_app(shield: Shield | Mapping[str, Shield]) -> Starlette:
+    """Return the ASGI application that answers for a shield, or for several by name.
+
+    The requests for a shield are answered one after the other. At the end of a period the next one
+    is prepared after the answer was sent, in another thread.
 
     Parameters
     ----------
-    shield : Shield
+    shield : Shield or mapping of str to Shield
         What decides. Nothing else may use it meanwhile.
 
     Returns
@@ -47,7 +108,8 @@ def shield_app(shield: Shield) -> Starlette:
     starlette.applications.Starlette
         It answers with JSON: 200; 400 if a request is no event, 404 and 405 for another address or
         method, 409 if a label is missing or not asked for or the horizon is over, 413 if a request
-        is too long, 422 for a group that is unknown, 503 if the journal cannot be written.
+        is too long, 415 if it is not said to be JSON, 422 for a group that is unknown, 503 if the
+        journal cannot be written or the guarantee was broken.
 
     Raises
     ------
@@ -61,78 +123,163 @@ def shield_app(shield: Shield) -> Starlette:
     ...     "fairness": {"property": "demographic_parity", "bound": "1/4"},
     ...     "groups": {"names": ["female", "male"]},
     ...     "horizon": {"length": 8}})
-    >>> [route.path for route in shield_app(shield).routes]
-    ['/decide', '/observe', '/state', '/healthz']
+    >>> [route.path for route in shield_app(shield).routes][:4]
+    ['/decide', '/observe', '/batch', '/state']
+    >>> [route.path for route in shield_app({"loans": shield}).routes][:1]
+    ['/shields/loans/decide']
     """
     try:
         from starlette.applications import Starlette
-        from starlette.background import BackgroundTask
         from starlette.exceptions import HTTPException
         from starlette.routing import Route
     except ImportError as error:
         raise errors.MissingExtraError("starlette", extra="serve", purpose=_PURPOSE) from error
-    lock = threading.Lock()
+    by_prefix = {"": shield} if isinstance(shield, Shield) else _by_prefix(shield)
+    served = {prefix: _ServedShield(one) for prefix, one in by_prefix.items()}
+    metrics = ShieldMetrics(by_prefix)
 
-    async def handle(answer: _Answer, request: Request) -> Response:
-        body = await read_body(request, most_bytes=MOST_BYTES)
-        if body is None:
-            what = f"the request is longer than {MOST_BYTES} bytes"
-            return reply(refusal(errors.ParameterError(what)), 413)
-        try:
-            event = parsed(body)
-            with lock:
-                response = reply(answer(shield, event))
-                ended = shield.step == shield.specification.horizon.length
-        except errors.TestSGDError as error:
-            return reply(refusal(error), _status(error))
-        if ended:
-            response.background = BackgroundTask(prepare)
-        return response
-
-    def prepare() -> None:
-        # An error here is raised again when the next decision is asked for.
-        with lock, suppress(errors.TestSGDError):
-            shield.prepare()
-
-    async def state(_: Request) -> Response:
-        with lock:
-            return reply(shield_state(shield))
+    async def state(one: _ServedShield, _: Request) -> Response:
+        return reply(await one.state())
 
     async def healthy(_: Request) -> Response:
         return reply({"status": "ok"})
+
+    async def ready(_: Request) -> Response:
+        is_ready = all(one.is_ready() for one in served.values())
+        return reply({"status": "ready" if is_ready else "not ready"}, 200 if is_ready else 503)
+
+    async def numbers(_: Request) -> Response:
+        from starlette.responses import Response
+
+        return Response(metrics.text(), media_type="text/plain; version=0.0.4")
+
+    async def description(_: Request) -> Response:
+        return reply(openapi_document(list(by_prefix)))
 
     async def refuse(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         return reply({"error": error.detail, "kind": "HTTPException"}, error.status_code)
 
-    return Starlette(
-        routes=[
-            Route("/decide", partial(handle, decision_answer), methods=["POST"]),
-            Route("/observe", partial(handle, label_answer), methods=["POST"]),
-            Route("/state", state, methods=["GET"]),
-            Route("/healthz", healthy, methods=["GET"]),
-        ],
-        exception_handlers={HTTPException: refuse},
-    )
+    routes = []
+    for prefix, one in served.items():
+        actions: dict[str, Callable[[Request], Awaitable[Response]]] = {
+            "decide": partial(_answer_event, one, decision_answer),
+            "observe": partial(_answer_event, one, label_answer),
+            "batch": partial(_answer_batch, one),
+        }
+        for name, action in actions.items():
+            counted = metrics.counted(prefix, name, action)
+            routes.append(Route(f"{prefix}/{name}", counted, methods=["POST"]))
+        routes.append(Route(f"{prefix}/state", partial(state, one), methods=["GET"]))
+    routes += [
+        Route("/healthz", healthy, methods=["GET"]),
+        Route("/readyz", ready, methods=["GET"]),
+        Route("/metrics", numbers, methods=["GET"]),
+        Route("/openapi.json", description, methods=["GET"]),
+    ]
+    return Starlette(routes=routes, exception_handlers={HTTPException: refuse})
+
+
+async def _answer_event(one: _ServedShield, answered: _Answer, request: Request) -> Response:
+    """Return the response to a request with one event."""
+    body, refused = await _json_body(request, most_bytes=MOST_BYTES)
+    if refused is not None:
+        return refused
+    try:
+        event = parsed(body)
+        response = reply(await one.respond(lambda shield: answered(shield, event)))
+    except errors.TestSGDError as error:
+        return reply(refusal(error), _status(error))
+    return _then_prepared(one, response)
+
+
+async def _answer_batch(one: _ServedShield, request: Request) -> Response:
+    """Return the response to a request with a list of events, which are answered in their order.
+
+    Each answer is that of a request of its own, or the refusal with its status; a refused event
+    does not end the batch, as it would not end a client that asks once for each.
+    """
+    body, refused = await _json_body(request, most_bytes=MOST_BATCH_BYTES)
+    if refused is not None:
+        return refused
+    try:
+        events = parsed(body).get("events")
+        if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
+            raise errors.ParameterError(
+                "the batch has no list of events", remedy='give {"events": [{...}, {...}]}'
+            )
+    except errors.TestSGDError as error:
+        return reply(refusal(error), _status(error))
+    answers = []
+    for event in events:
+        try:
+            answers.append(await one.respond(partial(answer, event=event)))
+        except errors.TestSGDError as error:
+            answers.append({**refusal(error), "status": _status(error)})
+    return _then_prepared(one, reply({"answers": answers}))
+
+
+def _then_prepared(one: _ServedShield, response: Response) -> Response:
+    """Return a response after which the next period is begun, if one is due."""
+    from starlette.background import BackgroundTask
+
+    if one.is_due():
+        response.background = BackgroundTask(one.prepare)
+    return response
+
+
+async def _json_body(request: Request, *, most_bytes: int) -> tuple[bytes, Response | None]:
+    """Return the body of a request whose content type is JSON, or the response that refuses it.
+
+    Of the kinds of content that a page of another site may post without being asked, none is JSON.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != _JSON:
+        what = f"the content type is {kind!r}, not {_JSON!r}"
+        return b"", reply(refusal(errors.ParameterError(what)), 415)
+    body = await read_body(request, most_bytes=most_bytes)
+    if body is None:
+        what = f"the request is longer than {most_bytes} bytes"
+        return b"", reply(refusal(errors.ParameterError(what)), 413)
+    return body, None
+
+
+def _by_prefix(shields: Mapping[str, Shield]) -> dict[str, Shield]:
+    """Return shields by the beginning of their addresses."""
+    for name in shields:
+        if not name or not all(letter.isalnum() or letter in "-_." for letter in name):
+            raise errors.ParameterError(
+                f"the shield's name is {json.dumps(name)}",
+                where="shields",
+                remedy="give it a name of letters, digits, '-', '_' and '.'",
+            )
+    return {f"/shields/{name}": shield for name, shield in shields.items()}
 
 
 def serve(
-    shield: Shield,
+    shield: Shield | Mapping[str, Shield],
     *,
     host: str = "127.0.0.1",
     port: int = 8080,
+    allowed_hosts: Collection[str] = (),
+    token: str | None = None,
     announce: Callable[[str], object] | None = None,
 ) -> None:
-    """Serve a shield over HTTP until the process is asked to end.
+    """Serve a shield, or several by name, over HTTP until the process is asked to end.
 
     Parameters
     ----------
-    shield : Shield
+    shield : Shield or mapping of str to Shield
         What decides. Nothing else may use it meanwhile.
     host : str
         The address to listen at; only this machine can reach the default one.
     port : int
         The port; 0 for any that is free.
+    allowed_hosts : collection of str
+        Names besides `host` by which requests may ask for this server.
+    token : str, optional
+        What requests must have after ``Authorization: Bearer``; without it anybody who reaches the
+        address may ask.
     announce : callable, optional
         Called with the URL once connections are taken.
 
@@ -149,7 +296,13 @@ def serve(
     >>> serve(testsgd.load_shield("loans.npz"), port=8080)  # doctest: +SKIP
     """
     run_server(
-        lambda _: shield_app(shield), host=host, port=port, purpose=_PURPOSE, announce=announce
+        lambda _: shield_app(shield),
+        host=host,
+        port=port,
+        purpose=_PURPOSE,
+        announce=announce,
+        allowed_hosts=allowed_hosts,
+        token=token,
     )
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -174,6 +174,7 @@ def serve_generative(
     announce: Callable[[str], object] | None = None,
     max_body: int = MOST_BYTES,
     max_requests: int = MOST_REQUESTS,
+    allowed_hosts: Collection[str] = (),
 ) -> None:
     """Serve :func:`generative_app` over HTTP until the process is asked to end.
 
@@ -193,6 +194,8 @@ def serve_generative(
         Most bytes of a request.
     max_requests : int
         Most requests at a time.
+    allowed_hosts : collection of str
+        Names besides `host` by which requests may ask for this server.
 
     Raises
     ------
@@ -224,6 +227,7 @@ def serve_generative(
         # Connections that wait for nothing, and those of the live page, need room as well.
         concurrency=2 * max_requests + _MOST_VIEWERS,
         keep_alive=30,
+        allowed_hosts=allowed_hosts,
     )
 
 

@@ -6,10 +6,11 @@ import gc
 import json
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Literal
 
 from testsgd import errors
+from testsgd.serving.guard import MOST_CONNECTIONS, Guard, bounded_protocol
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -50,8 +51,10 @@ def run_server(
     lifespan: Literal["on", "off"] = "off",
     concurrency: int | None = None,
     keep_alive: int = 5,
+    allowed_hosts: Collection[str] = (),
+    token: str | None = None,
 ) -> None:
-    """Serve an application until the process is asked to end.
+    """Serve an application, behind a :class:`Guard`, until the process is asked to end.
 
     Parameters
     ----------
@@ -71,6 +74,10 @@ def run_server(
         Most connections and requests at a time; beyond it the answer is 503.
     keep_alive : int
         Seconds that a connection without a request is kept.
+    allowed_hosts : collection of str
+        Names besides `host` that the server is reached by.
+    token : str, optional
+        What requests must have after ``Authorization: Bearer``.
 
     Raises
     ------
@@ -84,8 +91,10 @@ def run_server(
     except ImportError as error:
         raise errors.MissingExtraError("uvicorn", extra="serve", purpose=purpose) from error
     server: Any = None
+    application = make_app(lambda: bool(server is not None and server.should_exit))
     config = uvicorn.Config(
-        make_app(lambda: bool(server is not None and server.should_exit)),
+        Guard(application, host=host, allowed_hosts=allowed_hosts, token=token),
+        http=bounded_protocol(concurrency or MOST_CONNECTIONS),
         lifespan=lifespan,
         timeout_graceful_shutdown=_PATIENCE,
         timeout_keep_alive=keep_alive,

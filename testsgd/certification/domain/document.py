@@ -276,7 +276,9 @@ def read_json_bounds(path: Path, key: str | None) -> Mapping[str, Any]:
     try:
         document = loads_json(_text(path, "JSON", remedy))
     except (ValueError, RecursionError) as error:
-        raise SpecificationError("the file is no JSON", where=str(path), remedy=remedy) from error
+        raise SpecificationError(
+            f"the file is no JSON that can be read: {error}", where=str(path), remedy=remedy
+        ) from error
     domains: Mapping[str, Any] = document if isinstance(document, dict) else {}
     if key is None:
         if "minimum" in domains:

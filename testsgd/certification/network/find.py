@@ -32,7 +32,7 @@ from testsgd.data import DatasetSpecification, bundled_folder
 from testsgd.errors import ModelError, ParameterError, TestSGDError
 from testsgd.io import loads_json, read_text
 from testsgd.models.encoding import CategoryEncoding, Encoding, FeatureEncoding
-from testsgd.models.files import MODEL_FILE, PREPROCESSING_FILE, read_preprocessing
+from testsgd.models.files import MODEL_FILE, PREPROCESSING_FILE, card_of, read_preprocessing
 from testsgd.models.resolve import trained_network
 from testsgd.models.skops_files import read_skops
 from testsgd.models.sources import import_object
@@ -44,6 +44,7 @@ def _read_own_network(path: Path, threshold: float | None, favourable: str | Non
     The threshold is about the score of `favourable`, by default the label that the network scores.
     """
     described = path.parent / PREPROCESSING_FILE
+    card_of(path)
     try:
         positive = loads_json(read_text(described))["output"]["positive_label"]
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -79,8 +79,8 @@ class EstimatorRefitter:
     def write(self, model: Any, folder: Path, about: Mapping[str, Any]) -> list[Path]:
         """Write a fitted estimator as ``model.skops``, and its card."""
         folder = Path(folder)
-        write_retrained_card(folder, self._card, about)
         write_skops(estimator_of(model.function), folder / SKOPS_FILE)
+        write_retrained_card(folder, self._card, about, model_file=SKOPS_FILE)
         return [folder / SKOPS_FILE, folder / CARD_FILE]
 
     def check_writable(self) -> None:

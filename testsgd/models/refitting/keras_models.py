@@ -137,12 +137,12 @@ class KerasRefitter(StagedRefitter[Any]):
     def write(self, model: Any, folder: Path, about: Mapping[str, Any]) -> list[Path]:
         """Write a network as ``model.keras``, for Keras to load, and its card."""
         folder = Path(folder)
-        packages = ("tensorflow", "keras")
-        write_retrained_card(folder, self._card, about, packages=packages)
         network = self._compiled_copy()
         network.set_weights(model.function.weights)
         with atomic_path(folder / MODEL_FILE) as temporary:
             network.save(temporary)
+        packages = ("tensorflow", "keras")
+        write_retrained_card(folder, self._card, about, packages=packages)
         return [folder / MODEL_FILE, folder / CARD_FILE]
 
     @cached_property

@@ -217,10 +217,10 @@ class FileRefitter(StagedRefitter[N]):
         """Write a network as ``testsgd train`` does."""
         folder = Path(folder)
         beside = self._write_preprocessing(model, folder)
-        write_retrained_card(folder, self._card, about, packages=self.packages)
         content = self._archive.with_arrays(self._arrays(model))
         with atomic_path(folder / MODEL_FILE) as temporary:
             temporary.write_bytes(content)
+        write_retrained_card(folder, self._card, about, packages=self.packages)
         return [folder / name for name in (MODEL_FILE, *beside, CARD_FILE)]
 
     @abstractmethod

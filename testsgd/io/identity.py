@@ -1,0 +1,216 @@
+"""What kind of file of testsgd's a file is, so that no other program's file is ever replaced.
+
+A file is replaced only by one of the same kind: a report by a report, the result of an audit by the
+result of an audit. Whatever testsgd did not write has no kind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import hashlib
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from testsgd.errors import ConfigurationError
+from testsgd.io.reading import check_regular
+
+# A mark of testsgd's stands at the beginning of a file or at its end.
+_LOOKED_AT = 2**18
+_JSON_MARK = re.compile(rb'"(?:schema|format)":\s*"(testsgd\.[\w.-]+)')
+_FIRST_KEY = re.compile(rb'^\s*\{\s*"((?:[^"\\]|\\.)*)"')
+_PAGES = {".html", ".md", ".xml"}
+# Columns by which tables are known; no table of people has them all.
+_TABLES = {
+    ("rank", "text", "support", "lower_confidence_bound"): "groups",
+    ("seed_row", "change", "why"): "samples",
+    ("status", "share_low", "share_high"): "regions",
+    ("by", "category", "selection_rate", "impact_ratio"): "impact ratios",
+}
+# Members by which an archive of arrays is known.
+_ARCHIVES = {"header.npy": "shield", "notes.npy": "checkpoint"}
+_CARD = "card.json"
+_NETWORK = "model.keras"
+_PREPROCESSING = "preprocessing.json"
+
+_replacing_any = contextvars.ContextVar("replacing_any_file", default=False)
+
+
+@contextlib.contextmanager
+def replacing_any_file() -> Iterator[None]:
+    """Let outputs replace, within the block, files that testsgd did not write.
+
+    Examples
+    --------
+    >>> from testsgd.io import replacing_any_file
+    >>> with replacing_any_file():
+    ...     pass
+    """
+    token = _replacing_any.set(True)
+    try:
+        yield
+    finally:
+        _replacing_any.reset(token)
+
+
+def kind_of_file(path: str | Path) -> str | None:
+    """Return what kind of file of testsgd's a file is.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        A file that exists.
+
+    Returns
+    -------
+    str or None
+        Equal for files that are written for the same purpose; None if testsgd did not write it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from testsgd.io import kind_of_file
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+    ...     _ = file.write('{"schema": "testsgd.audit/2"}')
+    ...     file.flush()
+    ...     kind_of_file(file.name)
+    'testsgd.audit'
+    """
+    path = Path(path)
+    check_regular(path)
+    beginning, end = _ends(path)
+    suffix = path.suffix.lower()
+    if _is_of_card(path):
+        return f"model {path.name}"
+    if beginning.startswith(b"PK"):
+        return _kind_of_archive(path)
+    if suffix == ".json":
+        return _kind_of_json(beginning)
+    if suffix in _PAGES:
+        return f"report {suffix}" if b"testsgd" in beginning + end else None
+    if suffix == ".csv":
+        return _kind_of_table(beginning.partition(b"\n")[0].decode(errors="replace").split(","))
+    if suffix == ".parquet":
+        return _kind_of_parquet(path)
+    return None
+
+
+def check_replaceable(target: str | Path, *, by: str | Path | None = None) -> None:
+    """Raise if writing a file would replace one of another kind.
+
+    Parameters
+    ----------
+    target : str or pathlib.Path
+        Where something is to be written.
+    by : str or pathlib.Path, optional
+        What is to be moved there. Without it, before the work, a file of any kind of testsgd's
+        passes.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is something that is no file, or a file that is not of the same kind; not the
+        latter within :func:`replacing_any_file`.
+    """
+    target = Path(target)
+    if not target.exists():
+        return
+    if not target.is_file():
+        # Moving a file onto a folder fails late; onto a device such as /dev/null it would succeed.
+        raise ConfigurationError(
+            "cannot write there (it is no file)", where=str(target), remedy="choose another name"
+        )
+    if _replacing_any.get() or target.stat().st_size == 0:
+        return
+    kind = kind_of_file(target)
+    if kind is None:
+        raise ConfigurationError(
+            "there is a file that testsgd does not know as its own",
+            where=str(target),
+            remedy="choose another name, or give --force",
+        )
+    if by is not None and _kind_of_new(Path(by), target) not in (None, kind):
+        raise ConfigurationError(
+            f"there is another kind of file ({kind})",
+            where=str(target),
+            remedy="choose another name, or give --force",
+        )
+
+
+def _kind_of_new(new: Path, target: Path) -> str | None:
+    """Return the kind of a file under a temporary name; None if it is known by its place only."""
+    return None if _is_of_card(target) else kind_of_file(new)
+
+
+def _ends(path: Path) -> tuple[bytes, bytes]:
+    with path.open("rb") as file:
+        beginning = file.read(_LOOKED_AT)
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _LOOKED_AT))
+        return beginning, file.read(_LOOKED_AT)
+
+
+def _kind_of_archive(path: Path) -> str | None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return None
+    return next((kind for name, kind in _ARCHIVES.items() if name in names), None)
+
+
+def _kind_of_json(beginning: bytes) -> str | None:
+    if mark := _JSON_MARK.search(beginning[:4096]):
+        return mark[1].decode()
+    first = _FIRST_KEY.match(beginning)
+    return f"JSON {first[1].decode(errors='replace')}" if first else None
+
+
+def _kind_of_parquet(path: Path) -> str | None:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        return None
+    try:
+        names: list[str] = pyarrow.parquet.read_schema(path).names
+    except (OSError, ValueError):
+        return None
+    return _kind_of_table(names)
+
+
+def _kind_of_table(columns: Iterable[str]) -> str | None:
+    present = {name.strip() for name in columns}
+    kinds = (kind for names, kind in _TABLES.items() if present.issuperset(names))
+    return next((f"table of {kind}" for kind in kinds), None)
+
+
+def _is_preprocessed(folder: Path) -> bool:
+    """Return whether a folder has what testsgd writes beside a network of its own."""
+    try:
+        beginning = (folder / _PREPROCESSING).read_bytes()[:4096]
+    except OSError:
+        return False
+    return _JSON_MARK.search(beginning) is not None
+
+
+def _is_of_card(path: Path) -> bool:
+    """Return whether a model's card stands beside a file, of this very file or written with it."""
+    try:
+        card: Any = json.loads((path.parent / _CARD).read_bytes())
+    except FileNotFoundError:
+        # A training that was interrupted before it wrote the card.
+        return path.name == _NETWORK and _is_preprocessed(path.parent)
+    except (OSError, ValueError, RecursionError):
+        return False
+    if not isinstance(card, dict) or "testsgd " not in str(card.get("versions")):
+        return False
+    if path.name != card.get("model file", _NETWORK):
+        # What is written beside a model: how rows become inputs, a list of words, thresholds.
+        return path.suffix in (".json", ".txt")
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return bool(card.get("model sha256", digest) == digest)

@@ -1,0 +1,249 @@
+"""What stands before an HTTP application: who may ask, and for how long a connection may be held.
+
+A browser sends requests to any address on this machine for any page that it shows. So a request for
+a host that is not this server's, or of another origin, is refused; and there are no headers that
+would let other origins read an answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from pathlib import Path
+from typing import Any
+
+from testsgd.errors import ConfigurationError
+from testsgd.io import read_text
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+# Seconds in which the head of a request, and then its body, must have come.
+HEAD_SECONDS = 10.0
+BODY_SECONDS = 10.0
+# Of a thousand files that a process may have open, some are others than connections.
+MOST_CONNECTIONS = 800
+# They say nothing of anybody, and are for what looks after the process.
+_OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+
+
+def read_token(path: Path) -> str:
+    """Return the token that is in a file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A text file; white space around the token does not count.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ConfigurationError
+        If the file cannot be read, or holds no token of printable ASCII characters.
+    """
+    try:
+        token = read_text(path, at_most=65_536).strip()
+    except (OSError, UnicodeError) as error:
+        raise ConfigurationError(
+            "the token cannot be read", where=str(path), remedy="give a text file"
+        ) from error
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise ConfigurationError(
+            "the file holds no token",
+            where=str(path),
+            remedy="give one line of letters, digits and signs",
+        )
+    return token
+
+
+class Guard:
+    """An ASGI application that lets through what it may to another.
+
+    It answers 401 without the token, 403 for another origin, 408 if a body does not come, and 421
+    for a host that is not this server's. If a client leaves, that is the end of its request.
+
+    Parameters
+    ----------
+    application : callable
+        What is guarded.
+    host : str
+        The address that the server listens at.
+    allowed_hosts : collection of str
+        Further names that it is reached by, such as those of a proxy.
+    token : str, optional
+        What a request must have after ``Authorization: Bearer``.
+    body_seconds : float
+        How long a body may take to come.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        *,
+        host: str,
+        allowed_hosts: Collection[str] = (),
+        token: str | None = None,
+        body_seconds: float = BODY_SECONDS,
+    ) -> None:
+        self._application = application
+        self._hosts = {"localhost", host.lower(), *(name.lower() for name in allowed_hosts)}
+        self._token = token
+        self._body_seconds = body_seconds
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer a request, or let the application do so."""
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
+        headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        refused = self._refused(scope["path"], headers)
+        if refused is not None:
+            await _answer(send, *refused)
+            return
+        exchange = _Exchange(receive, send, seconds=self._body_seconds)
+        try:
+            await self._application(scope, exchange.receive, exchange.send)
+        except Exception as error:
+            # Starlette's, which is raised where a body is read after the client has left.
+            if type(error).__name__ != "ClientDisconnect":
+                raise
+
+    def _refused(self, path: str, headers: dict[bytes, str]) -> tuple[int, str] | None:
+        """Return the status and the reason for which a request is refused; None if it is not."""
+        name = _host_name(headers.get(b"host", ""))
+        if name not in self._hosts and not _is_address(name):
+            return 421, "this server is not the host that was asked for"
+        origin = headers.get(b"origin")
+        if origin is not None and _host_name(origin.partition("://")[2]) != name:
+            return 403, "requests of other origins are refused"
+        if self._token is not None and path not in _OPEN_PATHS:
+            given = headers.get(b"authorization", "")
+            if not hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode()):
+                return 401, "the token is missing or wrong"
+        return None
+
+
+class _Exchange:
+    """A request whose body must be there within some seconds, and its answer.
+
+    If it is not, 408 is sent, the application is told that the client has left, and what it still
+    sends is dropped.
+    """
+
+    def __init__(self, receive: Receive, send: Send, *, seconds: float) -> None:
+        self._receive = receive
+        self._send = send
+        self._until = asyncio.get_running_loop().time() + seconds
+        self._is_complete = False
+        self._is_begun = False
+        self._is_late = False
+
+    async def receive(self) -> Message:
+        """Return the next part of the body."""
+        if self._is_complete:
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._until):
+                message = await self._receive()
+        except TimeoutError:
+            if not self._is_begun:
+                await _answer(self._send, 408, "the body did not come in time")
+            self._is_complete = True
+            self._is_late = True
+            return {"type": "http.disconnect"}
+        self._is_complete = not message.get("more_body", False)
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer."""
+        self._is_begun = True
+        if not self._is_late:
+            await self._send(message)
+
+
+async def _answer(send: Send, status: int, reason: str) -> None:
+    body = f'{{"error":"{reason}","kind":"refused"}}\n'.encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        # What is left of the body is not read.
+        (b"connection", b"close"),
+    ]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _host_name(address: str) -> str:
+    """Return the name or address before the port, in small letters and without brackets."""
+    if address.startswith("["):
+        return address[1:].partition("]")[0].lower()
+    return address.rpartition(":")[0].lower() if ":" in address else address.lower()
+
+
+def _is_address(name: str) -> bool:
+    """Return whether a host is given by its number, which no page can make lead elsewhere."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def bounded_protocol(most_connections: int = MOST_CONNECTIONS) -> type[asyncio.Protocol]:
+    """Return uvicorn's protocol, with limits on how many connections there are and on their heads.
+
+    A connection beyond `most_connections` is closed at once. One that has not sent the whole
+    head of a request within :data:`HEAD_SECONDS` is closed, too.
+    """
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+    class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+        """A connection whose head must come in time."""
+
+        _head_timer: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            super().connection_made(transport)
+            if len(self.connections) > most_connections:
+                transport.abort()
+                return
+            self._begin_head()
+
+        def data_received(self, data: bytes) -> None:
+            if not self._is_answering():
+                self._begin_head()
+            super().data_received(data)
+            if self._is_answering():
+                self._end_head()
+
+        def connection_lost(self, error: Exception | None) -> None:
+            self._end_head()
+            super().connection_lost(error)
+
+        def _is_answering(self) -> bool:
+            return self.cycle is not None and not self.cycle.response_complete
+
+        def _begin_head(self) -> None:
+            if self._head_timer is None:
+                self._head_timer = self.loop.call_later(HEAD_SECONDS, self._close_idle)
+
+        def _end_head(self) -> None:
+            if self._head_timer is not None:
+                self._head_timer.cancel()
+                self._head_timer = None
+
+        def _close_idle(self) -> None:
+            self._head_timer = None
+            if not self._is_answering():
+                self.transport.abort()
+
+    return BoundedProtocol

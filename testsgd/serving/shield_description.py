@@ -1,0 +1,111 @@
+"""The OpenAPI description of served shields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from testsgd._version import __version__
+
+_DECISION = {
+    "type": "object",
+    "required": ["group", "recommendation"],
+    "additionalProperties": False,
+    "properties": {
+        "group": {"type": "string", "description": "the person's group"},
+        "recommendation": {"enum": [0, 1], "description": "0 rejects, 1 accepts"},
+        "cost": {"type": "number", "minimum": 0, "description": "of changing it"},
+        "id": {"type": "string", "description": "asked again, the answer is the same"},
+    },
+}
+_LABEL = {
+    "type": "object",
+    "required": ["label"],
+    "additionalProperties": False,
+    "properties": {
+        "label": {"enum": [0, 1], "description": "the true label of the last decision"},
+        "id": {"type": "string", "description": "of that decision"},
+    },
+}
+_BATCH = {
+    "type": "object",
+    "required": ["events"],
+    "properties": {"events": {"type": "array", "items": {"anyOf": [_DECISION, _LABEL]}}},
+}
+_REFUSAL = {
+    "type": "object",
+    "required": ["error", "kind"],
+    "properties": {"error": {"type": "string"}, "kind": {"type": "string"}},
+}
+_REFUSED = {
+    "400": "the request is no event",
+    "401": "the token is missing or wrong",
+    "409": "a label is missing or was not asked for, or the horizon is over",
+    "413": "the request is too long",
+    "415": "the request is not said to be application/json",
+    "422": "the group is unknown",
+    "503": "the journal cannot be written, or the guarantee was broken",
+}
+# Address below that of a shield: what it does, and what it takes.
+_POSTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "decide": ("Decide on a recommendation, and count the decision.", _DECISION),
+    "observe": ("Count the true label of the last decision.", _LABEL),
+    "batch": ("Answer events in their order; a refused one does not end the batch.", _BATCH),
+}
+_GETS = {
+    "/healthz": "Answer as long as the server runs.",
+    "/readyz": "Say whether decisions can be asked for; 503 if not.",
+    "/metrics": "Give counts in the text format of Prometheus.",
+    "/openapi.json": "Give this description.",
+}
+
+
+def openapi_document(prefixes: Sequence[str]) -> dict[str, Any]:
+    """Return the OpenAPI 3.1 document of a server.
+
+    Parameters
+    ----------
+    prefixes : sequence of str
+        The beginnings of the shields' addresses; an empty one for a single shield.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> sorted(openapi_document([""])["paths"])[:3]
+    ['/batch', '/decide', '/healthz']
+    """
+    paths: dict[str, Any] = {}
+    for prefix in prefixes:
+        for name, (summary, schema) in _POSTS.items():
+            paths[f"{prefix}/{name}"] = {"post": _operation(summary, schema)}
+        paths[f"{prefix}/state"] = {"get": _operation("Give the state of the shield.")}
+    for path, summary in _GETS.items():
+        paths[path] = {"get": _operation(summary)}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Fairness shields", "version": __version__},
+        "paths": paths,
+        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+    }
+
+
+def _operation(summary: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return an operation; with a schema it takes a body, and may refuse it."""
+    operation: dict[str, Any] = {
+        "summary": summary,
+        "responses": {"200": {"description": "the answer"}},
+    }
+    if schema is not None:
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": schema}},
+        }
+        for status, description in _REFUSED.items():
+            operation["responses"][status] = {
+                "description": description,
+                "content": {"application/json": {"schema": _REFUSAL}},
+            }
+    return operation
