@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import command_line
 import data_tables
 import schema_tables
+from pydantic import BaseModel
 
 from testsgd._files import write_text
 from testsgd.auditing import AuditSummary
@@ -36,49 +38,43 @@ _PART = re.compile(
 )
 _OPENING = re.compile(r"^<!-- generated: ", re.MULTILINE)
 
+# The published schemas sort their keys by the alphabet; a reader wants them as they belong, so they
+# are taken from the classes.
+_RESULTS: dict[str, tuple[type[BaseModel], dict[str, str]]] = {
+    "result-keys": (AuditSummary, schema_tables.RESULT),
+    "metrics-keys": (MetricsSummary, schema_tables.METRICS),
+    "comparison-keys": (ComparisonSummary, schema_tables.COMPARISON),
+    "certification-keys": (CertificationSummary, schema_tables.CERTIFICATION),
+    "mitigation-keys": (MitigationSummary, schema_tables.MITIGATION),
+    "frontier-keys": (FrontierSummary, schema_tables.FRONTIER),
+    "shield-keys": (ShieldSummary, schema_tables.SHIELD),
+    "shield-simulation-keys": (SimulationSummary, schema_tables.SIMULATION),
+    "monitoring-keys": (MonitoringSummary, schema_tables.MONITORING),
+    "generative-keys": (GenerativeSummary, schema_tables.GENERATIVE),
+}
+
+
+def _result_keys(summary: type[BaseModel], headings: dict[str, str]) -> str:
+    return schema_tables.reference(summary.model_json_schema(by_alias=True), headings)
+
+
+def _specification_keys() -> str:
+    return schema_tables.reference(specification_schema(), schema_tables.SPECIFICATION)
+
+
+def _terms_keys() -> str:
+    return schema_tables.reference(TermsDocument.model_json_schema(), schema_tables.TERMS, level=4)
+
+
 _PARTS: dict[str, Callable[[], str]] = {
     "command-line": command_line.reference,
     "catalogue": data_tables.catalogue_table,
     "comparison": data_tables.comparison_table,
     "gallery": data_tables.gallery,
-    "specification-keys": lambda: schema_tables.reference(
-        specification_schema(), schema_tables.SPECIFICATION
-    ),
-    "terms-keys": lambda: schema_tables.reference(
-        TermsDocument.model_json_schema(), schema_tables.TERMS, level=4
-    ),
     "text-sets": data_tables.text_sets_table,
-    # The published schema sorts its keys by the alphabet; a reader wants them as they belong.
-    "result-keys": lambda: schema_tables.reference(
-        AuditSummary.model_json_schema(by_alias=True), schema_tables.RESULT
-    ),
-    "certification-keys": lambda: schema_tables.reference(
-        CertificationSummary.model_json_schema(by_alias=True), schema_tables.CERTIFICATION
-    ),
-    "shield-keys": lambda: schema_tables.reference(
-        ShieldSummary.model_json_schema(by_alias=True), schema_tables.SHIELD
-    ),
-    "shield-simulation-keys": lambda: schema_tables.reference(
-        SimulationSummary.model_json_schema(by_alias=True), schema_tables.SIMULATION
-    ),
-    "monitoring-keys": lambda: schema_tables.reference(
-        MonitoringSummary.model_json_schema(by_alias=True), schema_tables.MONITORING
-    ),
-    "generative-keys": lambda: schema_tables.reference(
-        GenerativeSummary.model_json_schema(by_alias=True), schema_tables.GENERATIVE
-    ),
-    "mitigation-keys": lambda: schema_tables.reference(
-        MitigationSummary.model_json_schema(by_alias=True), schema_tables.MITIGATION
-    ),
-    "metrics-keys": lambda: schema_tables.reference(
-        MetricsSummary.model_json_schema(by_alias=True), schema_tables.METRICS
-    ),
-    "comparison-keys": lambda: schema_tables.reference(
-        ComparisonSummary.model_json_schema(by_alias=True), schema_tables.COMPARISON
-    ),
-    "frontier-keys": lambda: schema_tables.reference(
-        FrontierSummary.model_json_schema(by_alias=True), schema_tables.FRONTIER
-    ),
+    "specification-keys": _specification_keys,
+    "terms-keys": _terms_keys,
+    **{name: partial(_result_keys, *result) for name, result in _RESULTS.items()},
 }
 
 

@@ -51,7 +51,13 @@ def file_memory(at_most: int) -> Iterator[None]:
 
 
 def memory_limit() -> int:
-    """Return how many bytes the contents of one file may take in memory."""
+    """Return how many bytes the contents of one file may take in memory.
+
+    Returns
+    -------
+    int
+        What :func:`file_memory` has set, or :data:`FILE_MEMORY`.
+    """
     return _limit.get()
 
 

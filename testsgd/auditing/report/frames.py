@@ -102,7 +102,18 @@ def _frames(findings: Findings, limit: int | None = None) -> Iterator[pd.DataFra
 
 
 def frame_of(findings: Findings, groups: NDArray[np.intp], ranks: NDArray[np.intp]) -> pd.DataFrame:
-    """Return the columns :data:`GROUP_COLUMNS` of some groups, in their order."""
+    """Return the columns :data:`GROUP_COLUMNS` of some groups, in their order.
+
+    Parameters
+    ----------
+    findings : Findings
+    groups, ranks : array of int, shape (n,)
+        Indices of groups, and the ranks that are shown for them.
+
+    Returns
+    -------
+    data frame, n rows
+    """
     estimates = findings.estimates.take(groups)
     low, high = findings.confidence_intervals(groups)
     bounds = lower_confidence_bound(low, high)

@@ -86,7 +86,19 @@ class MonitoredProperty:
 
 
 def allows_evidence(fairness: FairnessProperty) -> bool:
-    """Return whether a rate is a share of successes, one or none a trial; evidence needs that."""
+    """Return whether evidence can be gathered about a property: its rates are shares of successes.
+
+    An e-process bets on trials that succeed or fail. So each kind of trial must count 1 in the
+    denominator, and 0 or 1 in the numerator.
+
+    Parameters
+    ----------
+    fairness : FairnessProperty
+
+    Returns
+    -------
+    bool
+    """
     return all(whole == 1 and part <= 1 for part, whole in fairness.kinds)
 
 

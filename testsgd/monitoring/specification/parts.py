@@ -45,7 +45,27 @@ _FIELDS = ("id", "group", "decision", "label", "time")
 
 
 def seconds_in(value: Any) -> float:
-    """Read a length of time: a number of seconds, or a number with a unit, s, min, h, d or w."""
+    """Return the seconds that a written length of time is.
+
+    Parameters
+    ----------
+    value : object
+        A number of seconds, or a text of a number and a unit: s, min, h, d or w.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If it is neither, or not between a microsecond and 10,000 years; pydantic reports it.
+
+    Examples
+    --------
+    >>> seconds_in("1.5 h"), seconds_in(90)
+    (5400.0, 90.0)
+    """
     given, value = value, plain_number(value)
     if isinstance(value, str):
         found = _WRITTEN.fullmatch(value.strip())
@@ -66,7 +86,22 @@ def seconds_in(value: Any) -> float:
 
 
 def duration_text(seconds: float) -> str:
-    """Word a length of time in the largest unit that divides it; :func:`seconds_in` reads it."""
+    """Return a length of time in words, in the largest unit that divides it.
+
+    Parameters
+    ----------
+    seconds : float
+
+    Returns
+    -------
+    str
+        :func:`seconds_in` reads it.
+
+    Examples
+    --------
+    >>> duration_text(5400), duration_text(0.5)
+    ('90 min', '0.5 s')
+    """
     for unit in ("d", "h", "min", "s"):
         if seconds % _SECONDS[unit] == 0:
             return f"{int(seconds) // _SECONDS[unit]} {unit}"
@@ -127,7 +162,21 @@ def check_apart(
 
 
 def shown(value: Value) -> str:
-    """Return a value as TOML and JSON write it."""
+    """Return a value as TOML and JSON write it.
+
+    Parameters
+    ----------
+    value : str, int, float or bool
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shown("é"), shown(True)
+    ('"é"', 'true')
+    """
     return json.dumps(value, ensure_ascii=False)
 
 

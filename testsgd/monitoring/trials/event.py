@@ -85,7 +85,22 @@ def moment_of(value: Any, field: str = "time", unit: Unit | None = None) -> Mome
 
 
 def iso_text(seconds: float | None) -> str | None:
-    """Write seconds since 1970 in ISO 8601, UTC; None if they are of a stream's own clock."""
+    """Return seconds since 1970 in ISO 8601, in UTC.
+
+    Parameters
+    ----------
+    seconds : float or None
+
+    Returns
+    -------
+    str or None
+        None if they are of a clock of the stream's own, or no date can hold them.
+
+    Examples
+    --------
+    >>> iso_text(1.7e9)
+    '2023-11-14T22:13:20Z'
+    """
     if seconds is None or not CALENDAR <= seconds <= _LAST_DATE:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
@@ -97,7 +112,22 @@ def is_missing(value: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Return a value as a message has it, cut short if it is long."""
+    """Return a value as a message has it, cut short if it is long.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    str
+        At most 60 characters of its ``repr``.
+
+    Examples
+    --------
+    >>> shown("a" * 100)[-5:]
+    'aa...'
+    """
     try:
         text = repr(value)
     except ValueError:  # Python writes no number of more than 4300 digits

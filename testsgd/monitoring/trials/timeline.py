@@ -359,7 +359,17 @@ def _time_of(arrival: Arrival) -> float:
 
 
 def leads_up(earlier: Arrival, later: Arrival) -> bool:
-    """Return whether an event from before another may stay: in the same unit, and not later."""
+    """Return whether an event may stand before another one: in the same unit, and not later.
+
+    Parameters
+    ----------
+    earlier, later : Arrival
+        In the order in which they came. An event without a time may stand anywhere.
+
+    Returns
+    -------
+    bool
+    """
     if earlier.event.time is None:
         return True
     return earlier.event.unit == later.event.unit and earlier.event.time <= _time_of(later)

@@ -41,7 +41,27 @@ class TableRow(Part):
 
 
 def checked_costs(costs: Sequence[Any]) -> tuple[float, ...]:
-    """Return costs as floats: at least one, none negative, ascending."""
+    """Return costs as floats, after a check.
+
+    Parameters
+    ----------
+    costs : sequence of object
+        At least one finite number, none negative, ascending.
+
+    Returns
+    -------
+    tuple of float
+
+    Raises
+    ------
+    SpecificationError
+        If they are not so.
+
+    Examples
+    --------
+    >>> checked_costs([0, 2.5])
+    (0.0, 2.5)
+    """
 
     def refused(what: str, remedy: str) -> SpecificationError:
         return SpecificationError(what, where="inputs.costs", remedy=remedy)

@@ -63,9 +63,25 @@ def read_log(
 ) -> InputLog:
     """Return the log of a CSV file with a header.
 
-    Rows of a group that is not in `groups` are an error, or are left out if `unknown` is "pass".
-    `columns` has the file's names for ``group``, ``recommendation``, ``cost`` and ``label``; the
-    last two are needed if they are named there. A DataError says what is wrong with the file.
+    Parameters
+    ----------
+    path : path-like
+    groups : sequence of str, optional
+        The groups that there are; by default those of the file.
+    columns : mapping of str to str, optional
+        The file's names for ``group``, ``recommendation``, ``cost`` and ``label``; the last two are
+        needed if they are named here.
+    unknown : {"refuse", "pass"}
+        Rows of a group that is not in `groups` are an error, or are left out.
+
+    Returns
+    -------
+    InputLog
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, a column is missing, or a value is wrong; names the row.
     """
     path = Path(path)
     where = str(path)

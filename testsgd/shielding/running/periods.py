@@ -66,10 +66,22 @@ def period_problem(
     past_numerators: tuple[int, ...] = (),
     past_denominators: tuple[int, ...] = (),
 ) -> synthesis.ShieldProblem:
-    """Return the problem whose solution is the shield of a period (definitions 1, 3, 5 and 6).
+    """Return the problem whose solution is the shield of a period.
 
-    `past_numerators` and `past_denominators`, one number a group, are the counters of the history;
-    only a dynamic shield uses them.
+    Parameters
+    ----------
+    specification : ShieldSpecification
+    inputs : InputDistribution
+    past_numerators, past_denominators : tuple of int, length groups
+        The counters of the history. Only a dynamic shield uses them.
+
+    Returns
+    -------
+    ShieldProblem
+
+    Notes
+    -----
+    Definitions 1, 3, 5 and 6 of Cano and others, Fairness Shields.
     """
     fairness = specification.fairness_property
     horizon = specification.horizon
@@ -95,7 +107,26 @@ def first_solution(
     storage: synthesis.Storage = "auto",
     jobs: int = 1,
 ) -> synthesis.Solution:
-    """Return the solution of the first period; an InfeasibleShieldError if there is none."""
+    """Return the solution of the first period.
+
+    Parameters
+    ----------
+    specification : ShieldSpecification
+    inputs : InputDistribution
+    storage : {"auto", "whole", "windows"}
+        How the decisions are kept.
+    jobs : int
+        Threads.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    InfeasibleShieldError
+        If there is none; names the smallest bound for which there is one.
+    """
     solution = synthesis.solve(period_problem(specification, inputs), storage=storage, jobs=jobs)
     if not solution.feasible:
         raise infeasible(solution.problem, specification)
@@ -110,10 +141,28 @@ def period_solution(
     jobs: int = 1,
     alike: int = 1,
 ) -> tuple[synthesis.Solution, Fraction | None]:
-    """Return the solution of a period and the bound that it promises, None if there is no shield.
+    """Return the solution of a period and the bound that it promises.
 
     If the bound of the specification cannot be kept and ``when_infeasible`` is "closest", the
     solution is for the smallest bound that can be kept.
+
+    Parameters
+    ----------
+    specification : ShieldSpecification
+    problem : ShieldProblem
+        From :func:`period_problem`.
+    storage : {"auto", "whole", "windows"}
+        How the decisions are kept.
+    jobs : int
+        Threads.
+    alike : int
+        How many problems of this size are solved at a time; they share the memory.
+
+    Returns
+    -------
+    Solution
+    fractions.Fraction or None
+        None if there is no shield.
     """
     solution = synthesis.solve(problem, storage=storage, jobs=jobs, alike=alike)
     if solution.feasible:
@@ -126,7 +175,17 @@ def period_solution(
 
 
 def most_periods(specification: ShieldSpecification) -> int | None:
-    """Return after how many periods a shield stops; None if it never does."""
+    """Return after how many periods a shield stops.
+
+    Parameters
+    ----------
+    specification : ShieldSpecification
+
+    Returns
+    -------
+    int or None
+        None if it never does.
+    """
     horizon = specification.horizon
     if horizon.shield == "finite" and horizon.after == "stop":
         return 1
@@ -134,10 +193,24 @@ def most_periods(specification: ShieldSpecification) -> int | None:
 
 
 def assumption_of(kind: str, problem: synthesis.ShieldProblem) -> Requirement | None:
-    """Return what a period's counters must satisfy for the promise; None if nothing is assumed.
+    """Return what a period's counters must satisfy for the promise over all periods.
 
-    Theorem 2 and Assumptions 1 and 2 of the paper. Theorem 2 is about two groups, each with half of
-    the events; for more groups it is an equal share each.
+    Parameters
+    ----------
+    kind : str
+        ``horizon.shield`` of the specification.
+    problem : ShieldProblem
+        Of the period.
+
+    Returns
+    -------
+    Requirement or None
+        None if nothing is assumed.
+
+    Notes
+    -----
+    Theorem 2 and Assumptions 1 and 2 of Cano and others, Fairness Shields. Theorem 2 is about two
+    groups, each with half of the events; for more groups it is an equal share each.
     """
     if kind == "static-fair":
         return Balanced(math.ceil(problem.horizon / problem.groups))
@@ -237,7 +310,19 @@ class PeriodPolicy:
 def infeasible(
     problem: synthesis.ShieldProblem, specification: ShieldSpecification
 ) -> InfeasibleShieldError:
-    """Return the error that no shield exists, with the smallest bound for which one would."""
+    """Return the error that no shield exists, with the smallest bound for which one would.
+
+    Parameters
+    ----------
+    problem : ShieldProblem
+        It has no solution of a finite cost.
+    specification : ShieldSpecification
+
+    Returns
+    -------
+    InfeasibleShieldError
+        Its ``details`` have the bound and, but for bounded welfare, the ``smallest_bound``.
+    """
     name = specification.fairness_property.name
     length = specification.horizon.length
     words = "the custom property" if name == "custom" else name.replace("_", " ")

@@ -81,7 +81,22 @@ def _add(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
 
 
 def read_shield(path: Path) -> SavedShield:
-    """Return the contents of a shield's file; a ShieldFileError says why it cannot be read."""
+    """Return the contents of a shield's file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+
+    Returns
+    -------
+    SavedShield
+
+    Raises
+    ------
+    ShieldFileError
+        If there is no such file, it is no shield or one of another version, or it was changed:
+        its digests are of its specification, and of its decisions.
+    """
     try:
         if not zipfile.is_zipfile(path):
             check_regular(path)

@@ -91,11 +91,25 @@ def induct(
 ) -> Iterator[tuple[int, Floats, Codes]]:
     """Yield step, values and codes of each layer by backward induction, from horizon - 1 to 0.
 
-    `final`, shape (lattice.size(horizon),), has the costs after the last event, such as 0 or NEVER;
-    it is overwritten. The values and codes of a step have shape (lattice.size(step),). Later steps
-    write into the same arrays, so a caller that keeps them must copy them. `jobs` is the number of
-    threads for machine code. If `compiled` is not given, machine code is used if numba is
-    installed.
+    Parameters
+    ----------
+    lattice : CounterLattice
+    transitions : Transitions
+    final : array of float, shape (lattice.size(horizon),)
+        The costs after the last event, such as 0 or NEVER. It is overwritten.
+    compiled : bool, optional
+        Whether machine code is used; by default if numba is installed.
+    jobs : int
+        Threads for machine code.
+
+    Yields
+    ------
+    step : int
+    values : array of float, shape (lattice.size(step),)
+        The expected cost from each state on. Later steps write into the same array, so a caller
+        that keeps it must copy it.
+    codes : array, shape (lattice.size(step),)
+        The decisions of each state, in the same way.
     """
     if compiled is None:
         compiled = find_spec("numba") is not None
@@ -272,9 +286,19 @@ def worst_case(lattice: CounterLattice, transitions: Transitions, final: Floats)
 
     That is the smallest bound that some shield keeps for all sequences: one of the final values.
     The value of a state is the maximum over groups of the minimum over decisions of the maximum
-    over labels of the value after it. `final`, shape (lattice.size(horizon),), is what the shield
-    minimises at the end, such as the bias; it is overwritten. Of the transitions only the moves
-    count.
+    over labels of the value after it.
+
+    Parameters
+    ----------
+    lattice : CounterLattice
+    transitions : Transitions
+        Only the moves count.
+    final : array of float, shape (lattice.size(horizon),)
+        What the shield minimises at the end, such as the bias. It is overwritten.
+
+    Returns
+    -------
+    float
     """
     after = final
     before = np.empty(lattice.size(lattice.horizon - 1))

@@ -111,7 +111,20 @@ class Policy:
 
 
 def window_width(lattice: CounterLattice) -> int:
-    """Return the number of events of a window, which is found again quickly."""
+    """Return how many events a window has, so that its decisions are found again quickly.
+
+    It is the largest number for which a lattice of that horizon is still small.
+
+    Parameters
+    ----------
+    lattice : CounterLattice
+        Of the whole horizon.
+
+    Returns
+    -------
+    int
+        At most the horizon.
+    """
     width = _NARROWEST
     while width < lattice.horizon and CounterLattice(lattice.dimensions, width + 1).total <= _MOST:
         width += 1
