@@ -6,11 +6,15 @@ import tracemalloc
 from fractions import Fraction
 
 import pytest
+from shield_runs import specification
 
-from testsgd.errors import SpecificationError
+import testsgd
+from testsgd.errors import ParameterError, SpecificationError
 from testsgd.fairness import NAMED_PROPERTIES
 from testsgd.shielding import solving
+from testsgd.shielding.call import synthesis_result
 from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.running import Shield
 from testsgd.shielding.synthesis import (
     ShieldProblem,
     finite_problem,
@@ -86,3 +90,31 @@ def test_labels_are_needed_where_they_count_and_only_there() -> None:
         for inputs in (without, with_labels)
     ]
     assert costs[0] == costs[1]
+
+
+@pytest.mark.parametrize("length", [2_000, 10_000, 10**11])
+def test_every_way_to_a_synthesis_refuses_what_it_could_not_hold(length: int) -> None:
+    large = specification(length=length, names=("a", "b", "c"))
+    for synthesise in (
+        testsgd.synthesize_shield,
+        testsgd.simulate_shield,
+        synthesis_result,
+        Shield.synthesize,
+    ):
+        with pytest.raises((ParameterError, SpecificationError)):
+            synthesise(large)
+
+
+def test_groups_that_make_too_many_states_are_refused() -> None:
+    with pytest.raises(SpecificationError):
+        testsgd.simulate_shield(specification(names=tuple("abcdefghijklmnopqrst"), length=100))
+
+
+def test_as_much_as_is_allowed_is_taken() -> None:
+    small = specification(length=10)
+    said = predicted_bytes(_problem("demographic_parity", 2, 1, 10))
+    testsgd.synthesize_shield(small, memory_limit=said)
+    testsgd.synthesize_shield(small, memory_limit=None)
+    with pytest.raises(ParameterError) as caught:
+        testsgd.synthesize_shield(small, memory_limit=said - 1)
+    assert caught.value.details == {"predicted": said, "limit": said - 1}

@@ -15,13 +15,18 @@ from testsgd.parameters import declared_parameters
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.parameters import SimulationParameters
 from testsgd.shielding.report.summarise import summarise_simulation, summarise_synthesis
-from testsgd.shielding.report.wording import bytes_text
 from testsgd.shielding.result import ShieldResult, SimulationResult
 from testsgd.shielding.running import Shield, first_solution, period_problem, read_shield
 from testsgd.shielding.simulated_period import Events
 from testsgd.shielding.simulation import simulate
 from testsgd.shielding.specification import ShieldSpecification
-from testsgd.shielding.synthesis import ShieldProblem, Solution, Storage, predicted_bytes
+from testsgd.shielding.synthesis import (
+    MEMORY_LIMIT,
+    ShieldProblem,
+    Solution,
+    Storage,
+    predicted_bytes,
+)
 
 SpecificationLike: TypeAlias = ShieldSpecification | Mapping[str, Any] | str | Path
 
@@ -72,24 +77,17 @@ def plan_shield(
     )
 
 
-def _solved(plan: ShieldPlan, jobs: int, memory_limit: int | None = None) -> Solution:
+def _solved(plan: ShieldPlan, jobs: int, memory_limit: int | None = MEMORY_LIMIT) -> Solution:
     """Return the solution of a plan; a ParameterError if it would need too much memory."""
-    if memory_limit is not None and plan.predicted_bytes > memory_limit:
-        remedy = "allow more, or take a shorter horizon, fewer groups or fewer costs"
-        if plan.storage == "whole":
-            remedy += ', or the storage "windows"'
-        needed = bytes_text(plan.predicted_bytes)
-        allowed = bytes_text(memory_limit)
-        raise ParameterError(
-            f"the synthesis would need about {needed} of memory, and {allowed} are allowed",
-            where="memory limit",
-            remedy=remedy,
-            predicted=plan.predicted_bytes,
-            limit=memory_limit,
-        )
     if jobs < 1:
         raise ParameterError(f"{jobs} is not at least 1", where="jobs", remedy="give a number")
-    return first_solution(plan.specification, plan.inputs, storage=plan.storage, jobs=jobs)
+    return first_solution(
+        plan.specification,
+        plan.inputs,
+        storage=plan.storage,
+        jobs=jobs,
+        memory_limit=memory_limit,
+    )
 
 
 def logged_events(
@@ -124,7 +122,7 @@ def synthesize_shield(
     *,
     storage: Storage = "auto",
     jobs: int = 1,
-    memory_limit: int | None = None,
+    memory_limit: int | None = MEMORY_LIMIT,
     journal: str | Path | None = None,
     fsync: bool = False,
     **changes: Any,
@@ -139,8 +137,8 @@ def synthesize_shield(
         Whether all decisions are stored, or found again window by window.
     jobs : int
         Processors to work on.
-    memory_limit : int, optional
-        Bytes; a synthesis that is predicted to need more is refused.
+    memory_limit : int or None, default=8 GB
+        Bytes; a synthesis that is predicted to need more is refused. None allows any.
     journal : path-like, optional
         A file that every decision is written to before it is given; if it is there, the shield goes
         on from it.
@@ -197,7 +195,7 @@ def synthesis_result(
     out: str | Path | None = None,
     storage: Storage = "auto",
     jobs: int = 1,
-    memory_limit: int | None = None,
+    memory_limit: int | None = MEMORY_LIMIT,
     announce: Callable[[ShieldPlan], object] | None = None,
     **changes: Any,
 ) -> ShieldResult:
@@ -216,8 +214,8 @@ def synthesis_result(
         Whether all decisions are stored, or found again window by window.
     jobs : int
         Processors to work on.
-    memory_limit : int, optional
-        Bytes; a synthesis that is predicted to need more is refused.
+    memory_limit : int or None, default=8 GB
+        Bytes; a synthesis that is predicted to need more is refused. None allows any.
     announce : callable, optional
         Called with the :class:`ShieldPlan` before the work begins.
     **changes

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.errors import SpecificationError
+from testsgd.errors import ParameterError, SpecificationError
 from testsgd.fairness import EmptyGroup, FairnessProperty
 from testsgd.shielding import solving
 from testsgd.shielding.inputs import InputDistribution
@@ -44,11 +44,17 @@ Storage = Literal["auto", "whole", "windows"]
 _WHOLE_UP_TO = 2**30
 # States whose requirement is decided at once, and bytes for each of them.
 _AT_ONCE = 1 << 13
+# Kept layers whose sizes are added up one by one.
+_MOST_STEPS = 100_000
 _SCRATCH = 400
 # Problems of fewer states are solved with numpy as long as no machine code is loaded.
 _WORTH_LOADING = 1_000_000
 _MACHINE_CODE = "testsgd.shielding.solving.compiled_backward"
 # Costs of a whole horizon must stay far below what stands for an infinite one.
+# Bytes that a synthesis may be predicted to need if nothing else is allowed.
+MEMORY_LIMIT = 8 * 10**9
+# States of all times. A billion of them take about a second, so that these take days.
+_MOST_STATES = 10**15
 _LARGEST_COST = 1e-10 * solving.NEVER
 
 
@@ -497,5 +503,52 @@ def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int
             return working_bytes + lattice.total // 2
         return working_bytes + lattice.total * code_bytes
     width = solving.window_width(lattice)
-    kept_states = sum(lattice.size(step) for step in range(width, lattice.horizon, width))
-    return working_bytes + 8 * kept_states
+    kept_steps = range(width, lattice.horizon, width)
+    if len(kept_steps) > _MOST_STEPS:
+        # Of each window one layer is kept, the largest.
+        return working_bytes + 8 * (lattice.total // width)
+    return working_bytes + 8 * sum(lattice.size(step) for step in kept_steps)
+
+
+def check_effort(
+    problem: ShieldProblem, *, storage: Storage = "auto", memory_limit: int | None = MEMORY_LIMIT
+) -> None:
+    """Raise an error if solving a problem would take too much memory, or days.
+
+    Parameters
+    ----------
+    problem : ShieldProblem
+    storage : {"auto", "whole", "windows"}
+        How the decisions would be kept.
+    memory_limit : int or None
+        Bytes; None for as many as it takes.
+
+    Raises
+    ------
+    ParameterError
+        If more memory is predicted. Its ``details`` have ``predicted`` and ``limit``.
+    SpecificationError
+        If there are too many states to go through, or the problem cannot be solved at all.
+    """
+    states = problem.lattice.total
+    if states > _MOST_STATES:
+        raise SpecificationError(
+            f"{problem.horizon:,} events of {problem.groups} groups have about "
+            f"10^{len(str(states)) - 1} states, too many to go through",
+            where="horizon.length",
+            remedy="take a shorter horizon, or fewer groups",
+            states=states,
+        )
+    predicted = predicted_bytes(problem, storage=storage)
+    if memory_limit is not None and predicted > memory_limit:
+        remedy = "allow more, or take a shorter horizon, fewer groups or fewer costs"
+        if storage == "whole":
+            remedy += ', or the storage "windows"'
+        raise ParameterError(
+            f"the synthesis would need about {predicted / 1e9:,.2g} GB of memory, and "
+            f"{memory_limit / 1e9:,.2g} GB are allowed",
+            where="memory limit",
+            remedy=remedy,
+            predicted=predicted,
+            limit=memory_limit,
+        )

@@ -106,6 +106,7 @@ def first_solution(
     *,
     storage: synthesis.Storage = "auto",
     jobs: int = 1,
+    memory_limit: int | None = synthesis.MEMORY_LIMIT,
 ) -> synthesis.Solution:
     """Return the solution of the first period.
 
@@ -117,6 +118,8 @@ def first_solution(
         How the decisions are kept.
     jobs : int
         Threads.
+    memory_limit : int or None
+        Bytes that the synthesis may be predicted to need.
 
     Returns
     -------
@@ -124,10 +127,14 @@ def first_solution(
 
     Raises
     ------
+    ParameterError
+        If more memory is predicted.
     InfeasibleShieldError
         If there is none; names the smallest bound for which there is one.
     """
-    solution = synthesis.solve(period_problem(specification, inputs), storage=storage, jobs=jobs)
+    problem = period_problem(specification, inputs)
+    synthesis.check_effort(problem, storage=storage, memory_limit=memory_limit)
+    solution = synthesis.solve(problem, storage=storage, jobs=jobs)
     if not solution.feasible:
         raise infeasible(solution.problem, specification)
     return solution
