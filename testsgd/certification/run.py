@@ -202,8 +202,10 @@ def clearest(
     )
 
 
-# Seconds between two calls of progress, and between two checkpoints.
+# Seconds between two calls of progress.
 _PROGRESS = 0.1
+# Seconds before the first checkpoint; each pause is twice the one before, up to the longest.
+_FIRST_CHECKPOINT = 2.0
 _CHECKPOINT = 30.0
 _MOMENTS = 200
 
@@ -381,6 +383,7 @@ def _search(
     enough = task.parameters.undecided
     reported = -_PROGRESS
     saved = clock.seconds
+    pause = _FIRST_CHECKPOINT
     while True:
         seconds, shares = clock.seconds, search.shares
         moment = Moment(seconds, search.looks, shares)
@@ -391,8 +394,9 @@ def _search(
         if task.progress is not None and seconds - reported >= _PROGRESS:
             reported = seconds
             task.progress(moment)
-        if seconds - saved >= _CHECKPOINT:
+        if seconds - saved >= pause:
             saved = seconds
+            pause = min(2 * pause, _CHECKPOINT)
             save(seconds)
         if shares.undecided <= 0:
             return "done"

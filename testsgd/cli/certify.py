@@ -185,7 +185,10 @@ def certify(
     ] = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="A file that keeps what was proved, every 30 seconds and at the end."),
+        typer.Option(
+            help="A file that keeps what was proved: written after 2 seconds, then at pauses of at "
+            "most 30, and at the end."
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")
