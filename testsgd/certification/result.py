@@ -15,6 +15,7 @@ from testsgd.certification.report.summary import (
     CertificationSummary,
     CertificationVerdict,
 )
+from testsgd.io import without_formulas
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter
 from testsgd.report.results import DocumentResult
@@ -110,7 +111,7 @@ class CertificationResult(DocumentResult[CertificationSummary]):
 
     def to_csv(self) -> str:
         """Return the regions as CSV text."""
-        text: str = self.regions.to_csv(index=False, lineterminator="\n")
+        text: str = without_formulas(self.regions).to_csv(index=False, lineterminator="\n")
         return text
 
     def __repr__(self) -> str:

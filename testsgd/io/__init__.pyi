@@ -16,3 +16,4 @@ from .reading import UnsuitableFileError as UnsuitableFileError
 from .reading import check_regular as check_regular
 from .reading import read_bytes as read_bytes
 from .reading import read_text as read_text
+from .spreadsheets import without_formulas as without_formulas

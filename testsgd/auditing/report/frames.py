@@ -15,6 +15,7 @@ from testsgd.auditing.findings import Findings
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.report.summary import AuditSummary
 from testsgd.auditing.text import TextFindings
+from testsgd.io import without_formulas
 
 # What the other estimand says, NaN where it was not estimated.
 _OTHER = ("rate_in", "rate_out", "difference", "ci_low", "ci_high")
@@ -71,7 +72,7 @@ def write_csv(findings: Findings, target: Path) -> None:
 
     def write(stream: TextIO) -> None:
         for index, frame in enumerate(_frames(findings)):
-            frame.to_csv(stream, index=False, header=index == 0)
+            without_formulas(frame).to_csv(stream, index=False, header=index == 0)
 
     write_stream(target, write)
 
