@@ -39,7 +39,7 @@ def test_a_new_file_appears_with_its_folders(tmp_path: Path) -> None:
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     target = tmp_path / "report.html"
-    target.write_text("a long text that was there before")
+    target.write_text("a long text of testsgd that was there before")
     write_text(target, "short")
     assert target.read_text() == "short"
 
@@ -59,7 +59,7 @@ def test_a_block_that_raises_leaves_the_target_as_it_was(
     tmp_path: Path, error: type[BaseException]
 ) -> None:
     target = tmp_path / "report.html"
-    target.write_text("before")
+    target.write_text("before, by testsgd")
 
     def write(stream: Any) -> NoReturn:
         stream.write("half")
@@ -67,7 +67,7 @@ def test_a_block_that_raises_leaves_the_target_as_it_was(
 
     with pytest.raises(error):
         write_stream(target, write)
-    assert target.read_text() == "before"
+    assert target.read_text() == "before, by testsgd"
     assert names(tmp_path) == ["report.html"]
 
 
