@@ -15,6 +15,7 @@ import typer
 
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.cli import console, options
+from testsgd.cli.console import progress_lines
 from testsgd.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -39,20 +40,28 @@ _WIDE = 70
 
 @contextmanager
 def live_shares(quiet: bool, time: float | None) -> Iterator[Callable[[Moment], None] | None]:
-    """Show what is proved so far on the standard error, if that is a terminal.
+    """Show what is proved so far on the standard error; without a terminal a line now and then.
 
     `time`: seconds after which the search stops, if it does. `callable or None`: to be called with
     a moment of the certification.
     """
-    if quiet or not sys.stderr.isatty():
+    if quiet:
         yield None
+        return
+    latest: list[Moment] = []
+    if not sys.stderr.isatty():
+
+        def keep(moment: Moment) -> None:
+            latest[:] = [moment]
+
+        with progress_lines(lambda: _shares_line(latest)):
+            yield keep
         return
     from rich.console import Console
     from rich.live import Live
 
     console = Console(stderr=True)
     start = monotonic()
-    latest: list[Moment] = []
     limit = time
 
     def picture() -> Text:
@@ -77,6 +86,14 @@ def live_shares(quiet: bool, time: float | None) -> Iterator[Callable[[Moment], 
     ) as live:
         live.refresh()
         yield show
+
+
+def _shares_line(latest: list[Moment]) -> str:
+    """Return what is proved so far in words; empty before anything is."""
+    if not latest:
+        return ""
+    texts = _texts(latest[0].shares)
+    return ", ".join(f"{words} {texts[name]}" for name, words, *_ in _PARTS)
 
 
 def shares_picture(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -84,11 +86,79 @@ def check_reports_writable(folder: Path) -> None:
         check_replaceable(folder / name)
 
 
+# Seconds of silence after which a line says that a command is at work. Services that run builds end
+# what says nothing for some minutes.
+_SILENCE = 15.0
+
+
+@contextmanager
+def progress_lines(state: Callable[[], str]) -> Iterator[None]:
+    """Print a line on the standard error every 15 seconds while the block runs.
+
+    Parameters
+    ----------
+    state : callable
+        Returns how far the work is; empty if nothing is known.
+    """
+    started = time.monotonic()
+    is_over = threading.Event()
+
+    def speak() -> None:
+        while not is_over.wait(_SILENCE):
+            passed = f"{time.monotonic() - started:,.0f} s"
+            print_error(f"{state() or 'at work'}, {passed} so far")
+            sys.stderr.flush()
+
+    speaker = threading.Thread(target=speak, daemon=True)
+    speaker.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        speaker.join()
+
+
+class _Phase:
+    """The phase that a command is in, and how much of it is done."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.done = 0
+        self.total = 0
+        self.began = 0.0
+
+    def show(self, name: str, done: int, total: int) -> None:
+        """Take up a call of progress."""
+        if name != self.name:
+            self.name = name
+            self.began = time.monotonic()
+        self.done = done
+        self.total = total
+
+    def text(self) -> str:
+        """Return the phase with its share, and the time that is left if it goes on like this."""
+        if not self.name or not self.total:
+            return self.name
+        share = min(1.0, self.done / self.total)
+        if not 0 < share < 1:
+            return f"{self.name}: {share:.0%}"
+        left = (time.monotonic() - self.began) * (1 - share) / share
+        return f"{self.name}: {share:.0%}, about {left:,.0f} s left"
+
+
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Show progress on the standard error while the block runs, if that is a terminal."""
-    if quiet or not sys.stderr.isatty():
+    """Show progress on the standard error while the block runs.
+
+    On a terminal it is a bar; elsewhere, as in a build, a line every 15 seconds.
+    """
+    if quiet:
         yield None
+        return
+    if not sys.stderr.isatty():
+        phase = _Phase()
+        with progress_lines(phase.text):
+            yield phase.show
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn

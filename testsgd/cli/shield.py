@@ -114,15 +114,16 @@ def synthesize(
         if not quiet:
             console.print_line(f"Memory that is needed: about {bytes_text(plan.predicted_bytes)}")
 
-    result = synthesis_result(
-        specification,
-        out=target,
-        storage=storage,  # type: ignore[arg-type]  # checked there
-        jobs=options.processors(jobs),
-        memory_limit=limit,
-        announce=announce,
-        **changes_of(bound, length),
-    )
+    with console.progress_bar(quiet):
+        result = synthesis_result(
+            specification,
+            out=target,
+            storage=storage,  # type: ignore[arg-type]  # checked there
+            jobs=options.processors(jobs),
+            memory_limit=limit,
+            announce=announce,
+            **changes_of(bound, length),
+        )
     written = [target] if out is None else [target, *result.write(out, wanted)]
     if not quiet:
         console.print_verdict(result.verdict)
@@ -214,13 +215,14 @@ def simulate(
     SimulationResult.check_formats(wanted)
     folder = out or Path("reports") / f"{shield.stem}-shield"
     console.check_reports_writable(folder)
-    result = simulate_shield(
-        shield,
-        log,
-        jobs=options.processors(jobs),
-        **parameters,
-        **changes_of(bound, length),
-    )
+    with console.progress_bar(quiet):
+        result = simulate_shield(
+            shield,
+            log,
+            jobs=options.processors(jobs),
+            **parameters,
+            **changes_of(bound, length),
+        )
     written = result.write(folder, wanted)
     if not quiet:
         _print_result(result, written)
