@@ -105,7 +105,7 @@ CORE := not slow and not wheel and not browser and not real_data $(addprefix and
 lowest: $(VENV)/developing ## Test the core with the lowest versions that are declared
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(VENV)-lowest
 	$(BIN)/uv pip install --quiet --compile-bytecode --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
-	$(VENV)-lowest/bin/python -m pytest -n auto $(PYTEST) -m "$(CORE)" tests/public_interface tests/cli tests/data
+	$(VENV)-lowest/bin/python -m pytest -n auto $(PYTEST) -m "$(CORE)" tests/public_interface tests/cli tests/data tests/io
 
 # Not 1.82.7 or 1.82.8, which stole credentials: exactly the release that was tried.
 LITELLM := litellm[proxy]==1.106.12

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.figure_style import COMMON_STYLE
-from testsgd._files import write_text
 from testsgd.certification.domain import Domain, IntegerInput
 from testsgd.certification.network import (
     Decision,
@@ -27,7 +26,7 @@ from testsgd.certification.proving import Prover, build_problem, counted_points
 from testsgd.certification.proving.linear_bounds import bound
 from testsgd.certification.search import BranchAndBound
 from testsgd.certification.search.branch_and_bound import BINS
-from testsgd.io import replacing_any_file
+from testsgd.io import replacing_any_file, write_text
 
 _FILE = Path(__file__).resolve().parent.parent / "docs" / "images" / "certification.svg"
 

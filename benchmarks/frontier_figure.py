@@ -10,8 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.figure_style import COMMON_STYLE
-from testsgd._files import write_text
-from testsgd.io import replacing_any_file
+from testsgd.io import replacing_any_file, write_text
 from testsgd.mitigation import FrontierResult, FrontierSummary
 
 _ROOT = Path(__file__).resolve().parent.parent

@@ -27,8 +27,8 @@ from benchmarks.kept_results import as_json
 from benchmarks.marked_page import Marks, fill_marked, table
 from benchmarks.penalty import balanced, mean_text
 from testsgd import fair_frontier
-from testsgd._files import write_text
 from testsgd.data import DatasetSpecification, load_specification, load_table
+from testsgd.io import write_text
 from testsgd.mitigation.frontiers.parameters import FrontierParameters, Method
 from testsgd.mitigation.frontiers.problem import Problem
 from testsgd.mitigation.inputs import mitigation_inputs

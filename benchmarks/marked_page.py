@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from testsgd._files import write_text
+from testsgd.io import write_text
 
 Marks = tuple[str, str]
 

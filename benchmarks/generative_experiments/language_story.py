@@ -24,8 +24,7 @@ from typing import Any
 from benchmarks.generative_experiments.sequence_picture import draw_sequences
 from benchmarks.marked_page import fill_marked, percent, table
 from testsgd import GenerativeResult
-from testsgd._files import write_text
-from testsgd.io import replacing_any_file
+from testsgd.io import replacing_any_file, write_text
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _SPECIFICATION = _ROOT / "examples" / "generative" / "occupations.toml"

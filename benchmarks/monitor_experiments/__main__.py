@@ -22,7 +22,7 @@ from benchmarks.monitor_experiments.page import fill, text
 from benchmarks.monitor_experiments.recidivism import recidivism
 from benchmarks.monitor_experiments.seminars import Seminars, seminars
 from benchmarks.monitor_stream import EVENTS, SCENARIOS, beside_sqlite, long_streams
-from testsgd._files import write_text
+from testsgd.io import write_text
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _RESULTS = _ROOT / "benchmarks" / "monitor_results.json"

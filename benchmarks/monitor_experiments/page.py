@@ -22,8 +22,7 @@ from benchmarks.monitor_stream import (
     beside_sqlite_rows,
     long_rows,
 )
-from testsgd._files import write_text
-from testsgd.io import replacing_any_file
+from testsgd.io import replacing_any_file, write_text
 
 Row = dict[str, Any]
 

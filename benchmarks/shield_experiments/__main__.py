@@ -25,7 +25,7 @@ from benchmarks.shield_experiments.experiments import (
 )
 from benchmarks.shield_experiments.page import fill, tables
 from benchmarks.shield_experiments.training import Training
-from testsgd._files import write_text
+from testsgd.io import write_text
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _RESULTS = _ROOT / "benchmarks" / "shield_results.json"

@@ -10,8 +10,7 @@ import numpy as np
 from benchmarks.marked_page import fill_marked, percent, table
 from benchmarks.shield_experiments.figure import draw
 from benchmarks.shield_experiments.tasks import REMARKS, TASKS
-from testsgd._files import write_text
-from testsgd.io import replacing_any_file
+from testsgd.io import replacing_any_file, write_text
 
 Row = dict[str, Any]
 

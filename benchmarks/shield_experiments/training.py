@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.shield_experiments.tasks import Examples, Task, load_task
-from testsgd._files import atomic_path
 from testsgd.data import cache_folder
+from testsgd.io import atomic_path
 from testsgd.models.training import seeded_keras
 
 METHODS = ("ERM", "DiffDP", "HSIC")

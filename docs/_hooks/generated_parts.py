@@ -19,13 +19,13 @@ import data_tables
 import schema_tables
 from pydantic import BaseModel
 
-from testsgd._files import write_text
 from testsgd.auditing import AuditSummary
 from testsgd.certification import CertificationSummary
 from testsgd.comparison import ComparisonSummary
 from testsgd.data import specification_schema
 from testsgd.data.text.terms import TermsDocument
 from testsgd.generative import GenerativeSummary
+from testsgd.io import write_text
 from testsgd.metrics import MetricsSummary
 from testsgd.mitigation import FrontierSummary, MitigationSummary
 from testsgd.monitoring import MonitoringSummary

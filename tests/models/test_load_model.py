@@ -18,9 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from testsgd._files import sha256_of_file
 from testsgd.data import DatasetSpecification, Table, bundled_folder, load_specification
 from testsgd.errors import ModelError, ParameterError
+from testsgd.io import sha256_of_file
 from testsgd.models import (
     CARD_FILE,
     MODEL_FILE,

@@ -24,10 +24,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from testsgd._files import sha256_of_file
 from testsgd.data import DatasetSpecification, Table, TextSpecification
 from testsgd.errors import MissingExtraError, ModelError
-from testsgd.io import replacing_any_file
+from testsgd.io import replacing_any_file, sha256_of_file
 from testsgd.models import Examples, load_model, load_text_model, read_card, refitter_for
 from testsgd.models.skops_files import check_skops, read_skops, write_skops
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from testsgd._files import sha256_of_file
 from testsgd.data import TextSpecification, bundled_folder, load_specification
 from testsgd.errors import ModelError, ParameterError
+from testsgd.io import sha256_of_file
 from testsgd.models import MODEL_FILE, CallableTextModel, TextNetwork, load_text_model
 
 SHIPPED = bundled_folder("models") / "imdb" / MODEL_FILE

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from testsgd._files import write_text
 from testsgd.auditing.predictions import values_of
 from testsgd.data import category_text
 from testsgd.data.inference import favourable_class
 from testsgd.errors import ParameterError
-from testsgd.io import without_formulas
+from testsgd.io import without_formulas, write_text
 from testsgd.report.formatting import NOTHING, count, percent
 
 # Categories of a smaller share of the data may be left out of the ratios.

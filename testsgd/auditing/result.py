@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import pandas as pd
 
-from testsgd._files import import_pyarrow
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.report.frames import groups_frame, summary_frame, write_csv, write_parquet
 from testsgd.auditing.report.layout import audit_layout
 from testsgd.auditing.report.summary import SCHEMA_NAME, AuditSummary, Verdict
 from testsgd.errors import ParameterError
+from testsgd.io import import_pyarrow
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter
 from testsgd.report.results import DocumentResult

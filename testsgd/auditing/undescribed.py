@@ -10,7 +10,6 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from testsgd._files import sha256_of_file
 from testsgd.auditing.inputs import audit_parameters, check_asked_anew
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
@@ -21,6 +20,7 @@ from testsgd.auditing.run import Progress, run_audit
 from testsgd.data import Table, as_pandas, check_table, infer_specification, read_frame
 from testsgd.data.cells import missing_column
 from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
+from testsgd.io import sha256_of_file
 from testsgd.models import (
     CallableModel,
     LoadedModel,

@@ -160,7 +160,7 @@ def theta(
 
     Exit codes: 0 done, 2 bad input or no data set that could be audited.
     """
-    from testsgd._files import write_text
+    from testsgd.io import write_text
     from testsgd.truth import (
         DATA_SETS,
         THETAS,
@@ -241,7 +241,7 @@ def _write(
     command: str,
     seconds: float,
 ) -> None:
-    from testsgd._files import write_text
+    from testsgd.io import write_text
     from testsgd.truth import truth_document, truth_markdown
 
     document = json.dumps(truth_document(measures, settings), indent=1)

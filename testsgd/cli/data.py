@@ -95,8 +95,8 @@ def print_terms(
 
     Exit codes: 0 done, 2 bad input.
     """
-    from testsgd._files import write_text
     from testsgd.data import terms_file
+    from testsgd.io import write_text
 
     text = terms_file().read_text(encoding="utf-8")
     if terms is None:

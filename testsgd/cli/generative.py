@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from testsgd._files import write_text
 from testsgd.cli import console, options
 from testsgd.errors import ParameterError
+from testsgd.io import loads_json, write_text
 
 if TYPE_CHECKING:
     from testsgd.generative import GenerativeResult, GenerativeSpecification, Output
@@ -330,7 +330,7 @@ def journal(
     enforcer = Enforcer(spec, state=state)
     try:
         for line in enforcer.journal():
-            record = json.loads(line)
+            record = loads_json(line)
             fits = requirement in (None, record["requirement"])
             if fits and tenant in (None, record["tenant"]):
                 console.print_line(line)

@@ -12,7 +12,6 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from testsgd._files import NO_ROOM
 from testsgd._version import __version__
 from testsgd.cli.console import (
     INTERNAL_ERROR,
@@ -23,7 +22,7 @@ from testsgd.cli.console import (
     print_error,
 )
 from testsgd.errors import TestSGDError
-from testsgd.io import file_memory, replacing_any_file
+from testsgd.io import NO_ROOM, file_memory, replacing_any_file
 
 # Each command is a module of this package, imported when it is called. So what the list of them
 # shows, the first paragraph of a command's own help, stands here.

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from testsgd._files import writing_to
 from testsgd.cli import console, options
 from testsgd.cli.signals import Ending
+from testsgd.io import writing_to
 
 if TYPE_CHECKING:
     from testsgd.errors import TestSGDError

@@ -10,9 +10,9 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from testsgd._files import atomic_path, sha256_of_file
 from testsgd.data.schema import DataFile, DatasetSpecification, FileVersion
 from testsgd.errors import ConfigurationError, DownloadError
+from testsgd.io import atomic_path, sha256_of_file
 
 if TYPE_CHECKING:
     from testsgd.data.text.schema import TextSpecification

@@ -6,7 +6,6 @@ import bisect
 import contextlib
 import difflib
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, get_args
@@ -133,7 +132,7 @@ def line_of(text: str, location: tuple[int | str, ...]) -> int:
     after more and more lines: the key stands where the part first knows it. `location`: keys and
     positions in arrays, outermost first.
     """
-    document = tomllib.loads(text)
+    document = loads_toml(text)
     while not _holds(document, location):
         location = location[:-1]
     lines = text.split("\n")
@@ -141,8 +140,8 @@ def line_of(text: str, location: tuple[int | str, ...]) -> int:
     def is_known_after(count: int) -> bool:
         # A part that ends within a list or a text of several lines is no TOML; take all of it.
         for stop in range(count, len(lines)):
-            with contextlib.suppress(tomllib.TOMLDecodeError):
-                return _holds(tomllib.loads("\n".join([*lines[:stop], ""])), location)
+            with contextlib.suppress(ValueError):
+                return _holds(loads_toml("\n".join([*lines[:stop], ""])), location)
         return True
 
     return 1 + bisect.bisect_left(range(1, len(lines)), True, key=is_known_after)

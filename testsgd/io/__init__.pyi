@@ -17,3 +17,13 @@ from .reading import check_regular as check_regular
 from .reading import read_bytes as read_bytes
 from .reading import read_text as read_text
 from .spreadsheets import without_formulas as without_formulas
+from .writing import NO_ROOM as NO_ROOM
+from .writing import atomic_path as atomic_path
+from .writing import files_together as files_together
+from .writing import import_pyarrow as import_pyarrow
+from .writing import lock as lock
+from .writing import locked as locked
+from .writing import sha256_of_file as sha256_of_file
+from .writing import write_stream as write_stream
+from .writing import write_text as write_text
+from .writing import writing_to as writing_to

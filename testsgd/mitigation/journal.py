@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from testsgd._files import write_text
 from testsgd.errors import ConfigurationError
-from testsgd.io import loads_json, read_text
+from testsgd.io import loads_json, read_text, write_text
 
 _FORMAT = "testsgd.journal/1"
 

@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd._files import atomic_path, import_pyarrow, write_stream
 from testsgd.data import Specification, TextSpecification, category_text
 from testsgd.errors import DataError, ParameterError
+from testsgd.io import atomic_path, import_pyarrow, write_stream
 from testsgd.mitigation.parameters import Kind, Side
 from testsgd.mitigation.targets import ControlTarget, Target
 from testsgd.models.refitting import Inputs

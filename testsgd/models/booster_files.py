@@ -7,7 +7,6 @@ the labels that are given, say.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.errors import MissingExtraError, ModelError
+from testsgd.io import loads_json
 
 
 class FileModel:
@@ -101,7 +101,7 @@ def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel:
     """
     import xgboost
 
-    objective = json.loads(booster.save_config())["learner"]["objective"]["name"]
+    objective = loads_json(booster.save_config())["learner"]["objective"]["name"]
     _check_classes(objective, ("binary:", "multi:"), path)
 
     typed = list(zip(booster.feature_names or (), booster.feature_types or (), strict=False))

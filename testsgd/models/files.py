@@ -20,10 +20,16 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd._files import sha256_of_file, write_text
 from testsgd._version import __version__
 from testsgd.errors import ModelError
-from testsgd.io import check_file_memory, loads_json, open_archive, read_text
+from testsgd.io import (
+    check_file_memory,
+    loads_json,
+    open_archive,
+    read_text,
+    sha256_of_file,
+    write_text,
+)
 
 MODEL_FILE = "model.keras"
 PREPROCESSING_FILE = "preprocessing.json"

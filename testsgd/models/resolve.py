@@ -8,9 +8,9 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from testsgd._files import sha256_of_file
 from testsgd.data import DatasetSpecification, Specification, TextSpecification, bundled_folder
 from testsgd.errors import ModelError, ParameterError
+from testsgd.io import sha256_of_file
 from testsgd.models import blackbox
 from testsgd.models.blackbox import CallableModel, Model
 from testsgd.models.external import ExternalModel

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd._files import atomic_path
 from testsgd.errors import MissingExtraError, ModelError
+from testsgd.io import atomic_path
 
 
 def check_trees(estimator: Any) -> None:

@@ -11,9 +11,9 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd._files import atomic_path
 from testsgd.data import Description, Table, check_count, table_fingerprint
 from testsgd.errors import MissingExtraError, ParameterError
+from testsgd.io import atomic_path
 from testsgd.models.encoding import fit_encoding
 from testsgd.models.files import MODEL_FILE, TrainingReport, write_card, write_preprocessing
 from testsgd.models.network import read_network

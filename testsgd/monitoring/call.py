@@ -7,8 +7,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from testsgd._files import locked
 from testsgd.errors import EventError, ResultError, TestSGDError
+from testsgd.io import locked
 from testsgd.monitoring.event_sources import EventSource, event_source
 from testsgd.monitoring.judging import Alert
 from testsgd.monitoring.report.summarise import MOST_ALERTS, summarise_monitoring

@@ -115,7 +115,7 @@ class DocumentKind(Generic[Summary]):
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema, as shipped in the package."""
-        schema: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8"))
+        schema: dict[str, Any] = loads_json(self.file.read_text(encoding="utf-8"))
         return schema
 
     def generate_schema(self) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from testsgd._files import files_together, write_text
 from testsgd.errors import ParameterError
+from testsgd.io import files_together, write_text
 from testsgd.plugins import load_plugin, plugin_names
 
 

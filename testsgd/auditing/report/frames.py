@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd._files import atomic_path, import_pyarrow, write_stream
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.report.summary import AuditSummary
 from testsgd.auditing.text import TextFindings
-from testsgd.io import without_formulas
+from testsgd.io import atomic_path, import_pyarrow, without_formulas, write_stream
 
 # What the other estimand says, NaN where it was not estimated.
 _OTHER = ("rate_in", "rate_out", "difference", "ci_low", "ci_high")

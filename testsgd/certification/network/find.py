@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from testsgd._files import sha256_of_file
 from testsgd.certification.network.assemble import assemble
 from testsgd.certification.network.feedforward import (
     CategoryColumns,
@@ -30,7 +29,7 @@ from testsgd.certification.network.parts import ReadNetwork, numbers, unit_round
 from testsgd.certification.network.sklearn_models import is_sklearn_model, read_sklearn_model
 from testsgd.data import DatasetSpecification, bundled_folder
 from testsgd.errors import ModelError, ParameterError, TestSGDError
-from testsgd.io import loads_json, read_text
+from testsgd.io import loads_json, read_text, sha256_of_file
 from testsgd.models.encoding import CategoryEncoding, Encoding, FeatureEncoding
 from testsgd.models.files import MODEL_FILE, PREPROCESSING_FILE, card_of, read_preprocessing
 from testsgd.models.resolve import trained_network

@@ -7,7 +7,6 @@ code, is refused as any other layer that is not known.
 from __future__ import annotations
 
 import io
-import json
 import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -181,7 +180,7 @@ def read_keras_object(source: Any) -> parts.ReadNetwork:
         return [np.asarray(array) for array in source.get_layer(name).get_weights()]
 
     try:
-        return keras_network(json.loads(source.to_json()), arrays)
+        return keras_network(loads_json(source.to_json()), arrays)
     except TestSGDError:
         raise
     except Exception as error:

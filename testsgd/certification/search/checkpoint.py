@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from testsgd._files import atomic_path
 from testsgd.certification.domain import Domain
 from testsgd.certification.network import FeedForward
 from testsgd.certification.outcome import Moment, Shares
 from testsgd.certification.search.branch_and_bound import BINS, BranchAndBound, OpenBoxes, SplitTree
 from testsgd.errors import ResultError
-from testsgd.io import loads_json, read_arrays
+from testsgd.io import atomic_path, loads_json, read_arrays
 
 _VERSION = 1
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd._files import atomic_path
 from testsgd.errors import ModelError
+from testsgd.io import atomic_path
 from testsgd.mitigation.cross_fitted_play import Judge
 from testsgd.mitigation.frontier import point_of
 from testsgd.mitigation.frontiers.candidates import Candidate

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd._files import atomic_path
 from testsgd.errors import ModelError
+from testsgd.io import atomic_path
 from testsgd.models.answers import CheckedFunction
 from testsgd.models.blackbox import KerasFunction, float_inputs, keras_inputs
 from testsgd.models.files import CARD_FILE, MODEL_FILE, write_retrained_card

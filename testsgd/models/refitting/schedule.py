@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd._files import atomic_path
+from testsgd.io import atomic_path
 from testsgd.models.files import CARD_FILE, MODEL_FILE, KerasArchive, write_retrained_card
 from testsgd.models.network import SigmoidNetwork
 from testsgd.models.refitting.protocol import Examples, Inputs, Stage

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd._files import write_text
 from testsgd.errors import ModelError
-from testsgd.io import read_text
+from testsgd.io import read_text, write_text
 from testsgd.models import files
 from testsgd.models.files import SigmoidOutput
 from testsgd.models.network import SigmoidNetwork

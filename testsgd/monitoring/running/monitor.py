@@ -10,9 +10,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from testsgd._files import write_text
 from testsgd.errors import EventError, ResultError, TestSGDError
-from testsgd.io import loads_json, memory_limit, read_text
+from testsgd.io import loads_json, memory_limit, read_text, write_text
 from testsgd.monitoring import trials
 from testsgd.monitoring.judging import Alert, PropertyJudge
 from testsgd.monitoring.running.status_summary import MonitorStatus, sum_up

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import Any, Literal, NamedTuple
 
+from testsgd.io import loads_json
 from testsgd.monitoring.specification import TimePart, duration_text
 from testsgd.monitoring.trials.event import ONE_MOMENT, UNIT_NAMES, Event, Unit, iso_text, shown
 from testsgd.monitoring.trials.recent_times import (
@@ -382,7 +383,7 @@ def plain(event: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plain_value(value: Any) -> Any:
     try:
-        return json.loads(json.dumps(value, allow_nan=False))
+        return loads_json(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError):
         return shown(value)
 

@@ -14,9 +14,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from testsgd._files import lock
 from testsgd.errors import GuaranteeBrokenError, JournalError, TestSGDError
-from testsgd.io import loads_json
+from testsgd.io import loads_json, lock
 from testsgd.shielding.running.periods import PeriodPolicy
 from testsgd.shielding.running.state import ShieldState
 

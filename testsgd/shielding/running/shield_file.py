@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd._files import atomic_path
 from testsgd._version import __version__
 from testsgd.errors import ShieldFileError, TestSGDError
-from testsgd.io import check_regular, loads_json, read_arrays
+from testsgd.io import atomic_path, check_regular, loads_json, read_arrays
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running.periods import period_problem
 from testsgd.shielding.solving import Policy, WindowedPolicy

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 import pytest
 
-from testsgd._files import atomic_path, sha256_of_file, write_stream, write_text
 from testsgd.errors import ConfigurationError
+from testsgd.io import atomic_path, sha256_of_file, write_stream, write_text
 
 
 class PowerCutError(Exception):

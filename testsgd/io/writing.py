@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from testsgd.errors import ConfigurationError, MissingExtraError
-from testsgd.io import check_replaceable, kind_of_file
+from testsgd.io.identity import check_replaceable, kind_of_file
 
 try:
     import fcntl
