@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from testsgd.cli import console
 from testsgd.cli.main import _run
 
 
@@ -33,8 +34,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def testsgd(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Finished]:
+def testsgd(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Finished]:
     """Run a command; give its exit code and what it printed."""
+
+    # On a slow machine a command may be silent for long.
+    if console._SILENCE > 1:
+        monkeypatch.setattr(console, "_SILENCE", 3600.0)
 
     def run(*arguments: str | Path) -> Finished:
         capsys.readouterr()

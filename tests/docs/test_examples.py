@@ -37,7 +37,8 @@ def run(
         command, cwd=folder, capture_output=True, text=True, check=False, env=one_thread
     )
     assert finished.returncode == expected_code, finished.stderr
-    assert finished.stderr == ""
+    # But for the lines of progress, which a slow machine may see.
+    assert [line for line in finished.stderr.splitlines() if not line.endswith("so far")] == []
     return finished
 
 
