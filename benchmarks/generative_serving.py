@@ -124,7 +124,7 @@ async def _ask(
     started = time.perf_counter()
     reader, writer = await connections.get()
     writer.write(
-        b"POST /v1/completions HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
+        b"POST /v1/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
         b"authorization: Bearer a\r\ncontent-length: %d\r\n\r\n%b" % (len(REQUEST), REQUEST)
     )
     head = await reader.readuntil(b"\r\n\r\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from testsgd.io import write_text
+from testsgd.io import replacing_any_file, write_text
 
 Marks = tuple[str, str]
 
@@ -33,7 +33,8 @@ def fill_marked(page: Path, parts: Mapping[Marks, str]) -> None:
         if not (found and ended):
             raise SystemExit(f"{page} lacks the lines {begin} and {end}")
         text = f"{before}{begin}\n\n{part}\n\n{end}{after}"
-    write_text(page, text)
+    with replacing_any_file():
+        write_text(page, text)
 
 
 def table(heading: list[str], rows: Iterable[list[str]]) -> str:

@@ -93,6 +93,8 @@ def test_one_that_takes_the_place_of_a_shipped_one_goes_by_its_file(
     assert find_network(None, specification=demo_specification).name == "demo"
     with zipfile.ZipFile(own / "model.keras", "a") as archive:
         archive.comment = b"another file"
+    # The card is of the file that was there.
+    (own / "card.json").unlink()
     assert find_network(None, specification=demo_specification).name == str(
         Path("models/demo/model.keras")
     )

@@ -255,7 +255,7 @@ def test_without_pyarrow_it_is_said_early_how_to_get_it(monkeypatch, tmp_path):
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(monkeypatch, tmp_path):
     target = tmp_path / "samples.csv"
-    target.write_text("old")
+    target.write_text("seed_row,change,why\n")
 
     def fail(*_: Any, **__: Any) -> None:
         raise OSError("disk full")
@@ -264,7 +264,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(monkeypatch, tmp_path)
     with pytest.raises(OSError, match="disk full"):
         write_samples(pd.DataFrame({"a": [1]}), target)
     assert [path.name for path in tmp_path.iterdir()] == ["samples.csv"]
-    assert target.read_text() == "old"
+    assert target.read_text() == "seed_row,change,why\n"
 
 
 def test_features_of_several_pools_keep_their_types():

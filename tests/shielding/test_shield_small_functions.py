@@ -9,9 +9,9 @@ import pytest
 
 from testsgd.fairness.property import bias_at_most
 from testsgd.fairness.wording import bias_text, events_text, exact_number
-from testsgd.report.formatting import MINUS
+from testsgd.report.formatting import MINUS, bytes_text
 from testsgd.shielding import InputDistribution, PeriodReport
-from testsgd.shielding.report.wording import bytes_text, cost_text, loss_text
+from testsgd.shielding.report.wording import cost_text, loss_text
 from testsgd.shielding.running.journal import decision_line, label_line
 from testsgd.shielding.running.state import moved
 from testsgd.shielding.specification import bounded_bias, changed

@@ -109,7 +109,7 @@ def synthesize(
         console.check_reports_writable(out)
 
     def announce(plan: ShieldPlan) -> None:
-        from testsgd.shielding.report.wording import bytes_text
+        from testsgd.report.formatting import bytes_text
 
         if not quiet:
             console.print_line(f"Memory that is needed: about {bytes_text(plan.predicted_bytes)}")

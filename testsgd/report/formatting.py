@@ -156,3 +156,12 @@ def sentence(text: str) -> str:
     """Write a phrase as a sentence; a sentence stays as it is."""
     end = "" if text.endswith((".", "!", "?")) or not text else "."
     return f"{capital(text)}{end}"
+
+
+def bytes_text(size: int) -> str:
+    """Return an amount of memory as text."""
+    for unit, unit_size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= unit_size:
+            amount = size / unit_size
+            return f"{amount:,.0f} {unit}" if amount >= 1000 else f"{amount:.3g} {unit}"
+    return f"{size} bytes"

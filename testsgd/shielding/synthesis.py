@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError, SpecificationError
 from testsgd.fairness import EmptyGroup, FairnessProperty
+from testsgd.report.formatting import bytes_text
 from testsgd.shielding import solving
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.requirement import (
@@ -545,8 +546,8 @@ def check_effort(
         if storage == "whole":
             remedy += ', or the storage "windows"'
         raise ParameterError(
-            f"the synthesis would need about {predicted / 1e9:,.2g} GB of memory, and "
-            f"{memory_limit / 1e9:,.2g} GB are allowed",
+            f"the synthesis would need about {bytes_text(predicted)} of memory, and "
+            f"{bytes_text(memory_limit)} are allowed",
             where="memory limit",
             remedy=remedy,
             predicted=predicted,

@@ -9,6 +9,7 @@ from testsgd.report import blocks, charts
 from testsgd.report.blocks import Facts, KeyFigure, Paragraph, Section, Standing, Table
 from testsgd.report.formatting import (
     NOTHING,
+    bytes_text,
     count,
     moment,
     number,
@@ -24,7 +25,7 @@ from testsgd.report.summaries import origin, version_facts
 from testsgd.shielding.report import summary as documents
 from testsgd.shielding.report import wording
 from testsgd.shielding.report.summary import ShieldSummary, SimulationSummary
-from testsgd.shielding.report.wording import bytes_text, cost_text, loss_text
+from testsgd.shielding.report.wording import cost_text, loss_text
 
 # Longer tables are folded away on a page.
 _OPEN_ROWS = 12

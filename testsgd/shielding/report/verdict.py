@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from testsgd.fairness.wording import bound_text
-from testsgd.report.formatting import count, percent, plural, seconds, share
+from testsgd.report.formatting import bytes_text, count, percent, plural, seconds, share
 from testsgd.shielding.report import wording
 from testsgd.shielding.report.summary import ShieldSummary, ShieldVerdict, SimulationSummary, Status
 from testsgd.shielding.report.wording import ASSUMPTIONS, cost_text
@@ -21,7 +21,7 @@ def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
         assumption = [f"The assumption is that {ASSUMPTIONS[requirement.shield]}."]
     file = ""
     if synthesis.stored_bytes is not None:
-        file = f", and its file has {wording.bytes_text(synthesis.stored_bytes)}"
+        file = f", and its file has {bytes_text(synthesis.stored_bytes)}"
     return ShieldVerdict(
         status="synthesised",
         exit_code=0,
@@ -31,7 +31,7 @@ def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
             f"{cost_text(synthesis.expected_cost)} in {plural(requirement.horizon, 'decision')}.",
             *assumption,
             f"The synthesis took {seconds(synthesis.seconds)}; it was predicted to need "
-            f"{wording.bytes_text(synthesis.predicted_bytes)} of memory{file}.",
+            f"{bytes_text(synthesis.predicted_bytes)} of memory{file}.",
         ],
     )
 

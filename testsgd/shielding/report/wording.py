@@ -60,15 +60,6 @@ def loss_text(loss: float) -> str:
     return f"{MINUS}{digits}" if loss < 0 and digits != "0.0" else digits
 
 
-def bytes_text(size: int) -> str:
-    """Return an amount of memory as text."""
-    for unit, unit_size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if size >= unit_size:
-            amount = size / unit_size
-            return f"{amount:,.0f} {unit}" if amount >= 1000 else f"{amount:.3g} {unit}"
-    return f"{size} bytes"
-
-
 def looked_at(requirement: RequirementSummary) -> str:
     """Return when the bias is compared with the bound, such as "after 100 decisions"."""
     decisions = plural(requirement.horizon, "decision")
