@@ -75,7 +75,7 @@ def test_all_of_a_result_is_written_or_nothing(tmp_path: Path) -> None:
         export(1, tmp_path, ["txt", "full"], exporters)
     assert [file.name for file in tmp_path.iterdir()] == ["words.txt"]
     assert (tmp_path / "words.txt").read_text() == "of before"
-    # Whose file of an unknown kind it is nobody knows.
+    # A file of an unknown kind may be of any program.
     with pytest.raises(ConfigurationError, match="its own"):
         export(1, tmp_path, ["txt"], exporters)
     with replacing_any_file():

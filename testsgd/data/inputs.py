@@ -81,7 +81,7 @@ def find_texts(
     specification : TextSpecification
         The data set.
     limit : int or None
-        Most texts to return; if there are more, so many are drawn without replacement.
+        Most texts to return; if there are more, a sample of that size is drawn without replacement.
     seed : int
         Seed of that draw.
     training : bool
@@ -122,7 +122,7 @@ def find_table(
     specification : DatasetSpecification
         The data set.
     limit : int or None
-        Most rows to return; if there are more, so many are drawn without replacement.
+        Most rows to return; if there are more, a sample of that size is drawn without replacement.
     seed : int
         Seed of that draw, and of the rows of a data set that the package generates.
     passed : sequence of str

@@ -133,7 +133,7 @@ class Guard:
 class _Exchange:
     """A request whose body must be there within some seconds, and its answer.
 
-    If it is not, 408 is sent, the application is told that the client has left, and what it still
+    If it is not, 408 is sent, the application learns that the client has left, and what it still
     sends is dropped.
     """
 
