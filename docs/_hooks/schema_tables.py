@@ -276,7 +276,9 @@ def _part(part: Schema, name: str, heading: str) -> str:
         [f"`{key}`", _type(value), _presence(value, key in required), _meaning(value, name, key)]
         for key, value in part["properties"].items()
     ]
-    blocks = [heading, cell(part.get("description", "")) if name else ""]
+    # What follows the first paragraph of a docstring is for Python.
+    description = part.get("description", "").partition("\n\n")[0] if name else ""
+    blocks = [heading, cell(description)]
     return "\n\n".join([*filter(None, blocks), table(["Key", "Type", "Default", "Meaning"], rows)])
 
 
