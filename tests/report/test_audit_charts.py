@@ -59,7 +59,7 @@ def test_difference_scale_holds_intervals_parts_and_zero(summary):
 
 
 def strips(summary) -> Strips:
-    (chart,) = audit_charts.first_groups(summary, findings(summary)).charts
+    (chart,) = audit_charts.first_groups(summary, findings(summary), vocabulary(summary)).charts
     assert isinstance(chart, Strips)
     return chart
 

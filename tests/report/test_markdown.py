@@ -112,9 +112,9 @@ def test_order_and_content(summary):
         text.index(part)
         for part in (
             "## Reported, no gate set",
+            "Rates by feature",
             "### Largest differences",
             "### Groups that could not be judged",
-            "Rates by feature",
             "Ranking",
             "Data, model and settings",
             "What these numbers mean",

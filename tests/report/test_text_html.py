@@ -92,7 +92,7 @@ def test_counterfactual_effects_stand_beside_the_score() -> None:
     summary = text_summary()
     page = AuditResult.document.to_html(summary)
     top = findings(summary)
-    chart = part_of(page, "differences", "all-groups")
+    chart = part_of(page, "intervals", "groups")
     assert chart.count('class="ring"') == len(top)
     first = part_of(page, f"group-{top[0].rank}", f"group-{top[1].rank}")
     for said in (

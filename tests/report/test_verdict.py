@@ -13,6 +13,7 @@ from testsgd.auditing import AuditParameters, GroupSummary, Verdict
 from testsgd.auditing.report.gate import GateMeasure, gate_outcome
 from testsgd.auditing.report.summary import (
     AuditSummary,
+    Charts,
     Counts,
     DataSummary,
     GuaranteeSummary,
@@ -65,13 +66,21 @@ def verdict_of(
     measures: Sequence[GateMeasure] = (),
     kind: str = "rows",
     accuracy: float | None = None,
+    outcome: str = "benefit",
     **parts: Any,
 ) -> Verdict:
     """The verdict on an audit of which no more is known than these parts."""
-    label = LabelSummary(column="", favourable="yes", meaning="")
+    label = LabelSummary(column="", favourable="yes", meaning="", outcome=outcome)
     data = DataSummary.model_construct(kind=kind, label=label, features=[])
     model = ModelSummary.model_construct(output="labels", threshold=None, accuracy=accuracy)
-    known: dict[str, Any] = {"terms": None, "overall_rate": 0.5, "model": model, **parts}
+    charts = Charts(scatter=[], scatter_binned=False, features=[], heat_maps=[])
+    known: dict[str, Any] = {
+        "terms": None,
+        "overall_rate": 0.5,
+        "model": model,
+        "charts": charts,
+        **parts,
+    }
     known["parameters"] = replace(known["parameters"], max_features=3)
     return verdict(AuditSummary.model_construct(data=data, **known), measures)
 
@@ -84,6 +93,7 @@ def judge(
     found: int | None = None,
     unjudged: UnjudgedSummary | None = None,
     measures: list[GateMeasure] | None = None,
+    outcome: str = "benefit",
     **asked: Any,
 ) -> Verdict:
     decided = [item.score for item in groups if item.decided]
@@ -108,6 +118,7 @@ def judge(
         measures=[GateMeasure("difference", largest, None)] if measures is None else measures,
         guarantee=EACH,
         unjudged=unjudged or UNJUDGED,
+        outcome=outcome,
     )
 
 
@@ -122,15 +133,16 @@ def words(judged: Verdict) -> str:
     return " ".join([judged.headline, *judged.sentences])
 
 
-@pytest.mark.parametrize(
-    ("difference", "direction"), [(-0.234, "23.4 points less"), (0.107, "10.7 points more")]
-)
-def test_the_headline_names_label_group_difference_and_rates(
-    difference: float, direction: str
-) -> None:
-    headline = judge([group(difference)]).headline
-    for part in ("“yes”", "gender = female", direction, f"{50 + 100 * difference:.1f}%", "50.0%"):
+@pytest.mark.parametrize("outcome", ["benefit", "harm", "neither"])
+@pytest.mark.parametrize("difference", [-0.234, 0.107])
+def test_the_headline_begins_with_those_who_are_worse_off(difference: float, outcome: str) -> None:
+    headline = judge([group(difference)], outcome=outcome).headline
+    for part in ("“yes”", f"{50 + 100 * difference:.1f}%", "50.0%"):
         assert part in headline
+    women_lose = {"benefit": difference < 0, "harm": difference > 0, "neither": True}[outcome]
+    assert headline.lower().startswith("women") == women_lose
+    first_rate = difference if women_lose else -difference
+    assert f"{abs(100 * difference):.1f} points {'more' if first_rate > 0 else 'less'}" in headline
 
 
 def test_without_a_gate_the_difference_is_reported() -> None:

@@ -158,13 +158,13 @@ def test_the_headline_does_not_speak_of_a_difference_where_none_is_significant(k
         guarantee(kind, significant=0, largest_bound_rank=None),
         unjudged=least,
     ).headline
-    assert "no group of at least 73 rows has a statistically significant" in none
+    assert "o group of at least 73 rows has a statistically significant" in none
     # The numbers are told as those of the first in the ranking, behind that.
-    assert none.index("no group") < none.index("30.0 points less often")
+    assert none.index("o group of") < none.index("30.0 points less often")
     some = judge(
         [group(-0.3, **group_of[kind])], guarantee(kind, significant=2, largest_bound_rank=2)
     ).headline
-    assert "no group" not in some
+    assert "o group of" not in some
     assert "not statistically significant" in some
     sure = {
         "simultaneous": {"lower_confidence_bound": 0.1},
@@ -184,7 +184,7 @@ def test_per_group_headlines_take_differences_as_they_are() -> None:
 @pytest.mark.parametrize("estimand", ["observed", "neighbourhood"])
 def test_the_headline_says_which_estimand(estimand: str) -> None:
     judged = judge([group(-0.3)], guarantee("per-group"), estimand=estimand)
-    assert judged.headline.startswith(f"{words_for('rows').estimands[estimand]}, ")
+    assert words_for("rows").estimands[estimand].lower() in judged.headline
 
 
 def test_all_intervals_hold_at_once() -> None:

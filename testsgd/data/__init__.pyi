@@ -35,6 +35,7 @@ from .schema import Description as Description
 from .schema import Feature as Feature
 from .schema import Identity as Identity
 from .schema import Label as Label
+from .schema import Outcome as Outcome
 from .schema import PaperFigures as PaperFigures
 from .schema import Parsing as Parsing
 from .schema import RowFilter as RowFilter

@@ -128,6 +128,10 @@ class CellParsing(Part):
         return self
 
 
+# What a label is for the person who is given it.
+Outcome = Literal["benefit", "harm", "neither"]
+
+
 class Label(Part):
     """The label column and the label whose rate is compared."""
 
@@ -143,6 +147,11 @@ class Label(Part):
         "the others the second",
     )
     meaning: str = Field("", description="what the favourable label says about a person")
+    outcome: Outcome = Field(
+        "benefit",
+        description="what it is for a person to be given this label: a benefit, as a loan, a harm, "
+        "as a high risk score, or neither; reports name the side first that is worse off",
+    )
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Label:

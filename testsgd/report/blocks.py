@@ -178,6 +178,7 @@ class Table:
     open_rows: int = 20
     most: int | None = None  # Rows that Markdown shows.
     printed: bool = True  # Whether a page has it on paper too.
+    searchable: bool = False  # Whether a page has a field to look for words in its rows.
 
     @property
     def groups(self) -> tuple[tuple[Row, ...], ...]:
@@ -280,6 +281,15 @@ class Boxed:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """Blocks beside each other in two columns, where a page has room for them."""
+
+    kind: ClassVar = "beside"
+
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
 class Only:
     """Blocks that one view shows."""
 
@@ -305,6 +315,15 @@ class Article:
     plain: bool = False  # Whether it stands on the page itself, not on a panel.
 
 
+@dataclass(frozen=True)
+class Signature:
+    """Lines on paper for who signs a report."""
+
+    kind: ClassVar = "signature"
+
+    names: tuple[str, ...]  # What each line is for.
+
+
 Block: TypeAlias = (
     Heading
     | Paragraph
@@ -318,8 +337,10 @@ Block: TypeAlias = (
     | Quotes
     | Details
     | Boxed
+    | Beside
     | Only
     | Article
+    | Signature
 )
 
 
@@ -333,6 +354,8 @@ class Section:
     contents: str = ""  # Its name in the table of contents, if that is another.
     # Whether Markdown shows it below its heading, folds it away, or shows its blocks only.
     markdown: Literal["heading", "folded", "blocks"] = "heading"
+    folded: bool = False  # Whether a page folds it away under its title.
+    printed: bool = True  # Whether a page has it on paper too.
 
 
 def meaning_section(

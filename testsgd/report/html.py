@@ -1,8 +1,15 @@
-"""A document as one HTML file that needs nothing else: no network, no script."""
+"""A document as one HTML file that needs nothing else: no network, and no script to be read.
+
+Where a table can be searched, the file has one small script. The file's content security policy
+lets no other run: it names the script by its hash.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,7 +18,17 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from testsgd.report import geometry
-from testsgd.report.blocks import Document, shown
+from testsgd.report.blocks import (
+    Article,
+    Beside,
+    Block,
+    Boxed,
+    Details,
+    Document,
+    Only,
+    Table,
+    shown,
+)
 from testsgd.report.charts import Chart
 from testsgd.report.formatting import moment, shorten
 from testsgd.report.scales import Scale
@@ -31,11 +48,41 @@ _ICONS = {
 }
 
 
+@dataclass(frozen=True)
+class _Script:
+    """A script of a page, and the hash by which the page's policy allows it."""
+
+    text: Markup
+    hash: str
+
+    @classmethod
+    def read(cls, name: str) -> _Script:
+        """Read a script that is among the templates."""
+        text = (_TEMPLATES / name).read_text(encoding="utf-8")
+        digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+        return cls(Markup(text), f"sha256-{digest}")
+
+
 def render_html(document: Document) -> str:
-    """Return a document as an HTML page that works offline, without script or other files."""
+    """Return a document as an HTML page that works offline, without other files."""
     sections = [section for section in document.sections if shown(section.blocks, "html")]
+    blocks = [block for section in sections for block in _all_blocks(section.blocks)]
+    searchable = any(isinstance(block, Table) and block.searchable for block in blocks)
     template = _environment().get_template("document.html.j2")
-    return template.render(document=document, sections=sections, icons=_ICONS)
+    return template.render(
+        document=document,
+        sections=sections,
+        icons=_ICONS,
+        script=_Script.read("search.js") if searchable else None,
+    )
+
+
+def _all_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield blocks, and those inside of them."""
+    for block in blocks:
+        yield block
+        if isinstance(block, (Article, Beside, Boxed, Details, Only)):
+            yield from _all_blocks(block.blocks)
 
 
 def draw(chart: Chart, level: int = 3) -> Markup:

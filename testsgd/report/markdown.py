@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from testsgd.report.blocks import (
     Article,
+    Beside,
     Block,
     Boxed,
     Bullets,
@@ -25,6 +26,7 @@ from testsgd.report.blocks import (
     Quotes,
     Row,
     Section,
+    Signature,
     Strong,
     Table,
     Text,
@@ -163,10 +165,12 @@ def _block(block: Block) -> list[str]:
             return ["\n".join(f"- {place}" for place in places)]
         case Details():
             return _folded(block.title, _blocks(block.blocks))
-        case Boxed():
+        case Boxed() | Beside():
             return _blocks(block.blocks)
         case Only():
             return _blocks(block.blocks) if block.view == "markdown" else []
+        case Signature():
+            return []
         case Article():
             parts = _blocks(block.blocks)
             if block.fold:

@@ -24,6 +24,7 @@ from .population import clopper_pearson as clopper_pearson
 from .population import equality_p_values as equality_p_values
 from .population import exact_difference as exact_difference
 from .population import population_interval as population_interval
+from .population import rate_interval as rate_interval
 from .ranking import NearCopies as NearCopies
 from .ranking import Overlaps as Overlaps
 from .ranking import block_of as block_of

@@ -229,16 +229,38 @@ def population_interval(
         first, second = inside.take(chosen), outside.take(chosen)
         ends[:, chosen] = exact_difference(
             first.rate,
-            partial(side_ends, first, margin_kind),
+            partial(rate_interval, first, margin_kind),
             second.rate,
-            partial(side_ends, second, margin_kind),
+            partial(rate_interval, second, margin_kind),
             errors[chosen],
         )
     return ends[0], ends[1]
 
 
-def side_ends(side: Side, kind: str, error: Floats) -> tuple[Floats, Floats]:
-    """Return the intervals of one side's rates at a two-sided error rate, shape (groups,)."""
+def rate_interval(side: Side, kind: str, error: Floats) -> tuple[Floats, Floats]:
+    """Compute confidence intervals of the rates of one side, each by itself.
+
+    Parameters
+    ----------
+    side : Side
+        Rows and answers of some groups.
+    kind : {"none", "wald", "anytime"}
+        What the answers are; see :func:`population_interval`.
+    error : numpy.ndarray of float64, shape (groups,)
+        Two-sided error rates.
+
+    Returns
+    -------
+    low, high : numpy.ndarray of float64, shape (groups,)
+        The ends, by Clopper and Pearson.
+
+    Examples
+    --------
+    >>> side = Side(np.array([100]), np.array([100]), np.array([20]))
+    >>> low, high = rate_interval(side, "none", np.array([0.05]))
+    >>> round(float(low[0]), 3), round(float(high[0]), 3)
+    (0.127, 0.292)
+    """
     size = side.rows.astype(np.float64)
     if kind == "anytime":
         drawn_low, drawn_high = _sequence_ends(side, error / 2)

@@ -21,7 +21,7 @@ from testsgd.scoring.population import (
     Side,
     errors_at,
     lower_end,
-    side_ends,
+    rate_interval,
 )
 
 Floats = NDArray[np.float64]
@@ -228,9 +228,9 @@ def population_ratio(
         first, second = inside.take(chosen), outside.take(chosen)
         ratio, low, high = ratio_interval(
             first.rate,
-            EndsInterval(partial(side_ends, first, margin_kind)),
+            EndsInterval(partial(rate_interval, first, margin_kind)),
             second.rate,
-            EndsInterval(partial(side_ends, second, margin_kind)),
+            EndsInterval(partial(rate_interval, second, margin_kind)),
             errors[chosen],
         )
         ratios[:, chosen] = smaller_to_larger(ratio, low, high)

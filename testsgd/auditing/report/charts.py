@@ -15,6 +15,7 @@ from testsgd.auditing.report.summary import (
 )
 from testsgd.auditing.report.vocabulary import Words
 from testsgd.auditing.report.wording import spoken_difference
+from testsgd.data import Outcome
 from testsgd.report import charts as shapes
 from testsgd.report.blocks import Block, Details, Figure, Only, Paragraph
 from testsgd.report.formatting import (
@@ -29,6 +30,12 @@ from testsgd.report.formatting import (
 )
 from testsgd.report.scales import Scale, difference_scale, linear_scale, rate_scale
 
+# What the colours of differences mean, by what the label is for a person.
+_COLOURS: dict[Outcome, str] = {
+    "benefit": "Orange, to the left: less often, worse off. Blue, to the right: more often.",
+    "harm": "Orange, to the right: more often, worse off. Blue, to the left: less often.",
+    "neither": "Orange, to the left: less often. Blue, to the right: more often.",
+}
 # Below this many rows a rate says little; heat maps set it apart.
 FEW_ROWS = 30
 _OPEN_HEAT_MAPS = 3
@@ -54,7 +61,7 @@ def partial_sums(group: GroupSummary) -> list[float]:
     return list(accumulate(item.value for item in added))
 
 
-def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary]) -> Figure:
+def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary], words: Words) -> Figure:
     """Draw the differences of the first groups with their intervals."""
     guarantee = summary.guarantee
     scope = ""
@@ -81,7 +88,7 @@ def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary]) -> Figur
                 points(spoken_difference(group, summary)),
                 title=title,
                 marks=tuple(marks),
-                side=_side(group.difference),
+                side=_side(group.difference, words),
                 levels=effect is not None,
                 to=f"group-{group.rank}",
                 units=tuple(rule.text for rule in group.rules),
@@ -90,7 +97,7 @@ def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary]) -> Figur
     return Figure(
         "Differences of the top groups, in percentage points",
         (shapes.Strips((("", tuple(rows)),), groups_scale(groups)),),
-        f"{caption} Orange, to the left: less often. Blue, to the right: more often.",
+        f"{caption} {_COLOURS[words.outcome]}",
     )
 
 
@@ -103,7 +110,7 @@ def group_parts(group: GroupSummary, scale: Scale, words: Words) -> Figure:
             against = f" against {percent(part.rate_out)}"
         detail = f"{plural(part.n_in, words.one)}, {percent(part.rate_in)}{against}"
         mark = None if part.difference is None else shapes.Mark(part.difference)
-        rows.append(_strip(part.text, part.difference, mark, detail=detail))
+        rows.append(_strip(part.text, part.difference, mark, words=words, detail=detail))
     several = len(group.rules) > 1
     name = f"All {words.rule}s together" if several else "Against other texts"
     detail = f"{plural(group.n_in, words.one)}, {_against(group.rate_in, group.rate_out)}"
@@ -112,6 +119,7 @@ def group_parts(group: GroupSummary, scale: Scale, words: Words) -> Figure:
             name,
             group.difference,
             _mark(group),
+            words=words,
             title=_title(group),
             detail=detail,
             together=True,
@@ -125,6 +133,7 @@ def group_parts(group: GroupSummary, scale: Scale, words: Words) -> Figure:
                 name,
                 effect.difference,
                 _effect_mark(effect),
+                words=words,
                 title=_effect_title(effect),
                 detail=detail,
                 together=True,
@@ -139,6 +148,7 @@ def _strip(
     difference: float | None,
     mark: shapes.Mark | None,
     *,
+    words: Words,
     title: str | None = None,
     detail: str = "",
     together: bool = False,
@@ -150,7 +160,7 @@ def _strip(
         points(difference),
         title=points(difference) if title is None else title,
         marks=() if mark is None else (mark,),
-        side=_side(difference or 0.0),
+        side=_side(difference or 0.0, words),
         detail=detail,
         together=together,
         segments=segments,
@@ -169,19 +179,20 @@ def group_steps(group: GroupSummary, scale: Scale, words: Words) -> Figure | Non
     ends = [0.0, *partial_sums(group)]
     rows = []
     for item, *both in zip(added, ends, ends[1:], strict=False):
-        step = shapes.Segment(min(both), max(both), _side(item.value))
-        rows.append(_strip(item.text, item.value, None, segments=(step,)))
+        step = shapes.Segment(min(both), max(both), _side(item.value, words))
+        rows.append(_strip(item.text, item.value, None, words=words, segments=(step,)))
     label = f"What each {words.rule} adds to the difference"
     return Figure(label, (shapes.Strips((("", tuple(rows)),), scale),))
 
 
-def group_rates(group: GroupSummary, scale: Scale, label: str) -> Figure:
+def group_rates(group: GroupSummary, scale: Scale, label: str, words: Words) -> Figure:
     """Draw the rates of a group, with other terms, and of its complement, as bars."""
-    side = _side(group.difference)
+    side = _side(group.difference, words)
     bars = [shapes.RateBar("In the group", group.rate_in, percent(group.rate_in), tone=side)]
     if effect := group.counterfactual:
         bar = shapes.RateBar("Other terms", effect.rate_other, percent(effect.rate_other))
-        bars.append(replace(bar, tone="ring-less" if effect.difference < 0 else "ring-more"))
+        less = _side(effect.difference, words) == "less"
+        bars.append(replace(bar, tone="ring-less" if less else "ring-more"))
     bars.append(shapes.RateBar("Complement", group.rate_out, percent(group.rate_out)))
     title = f"How often predicted “{label}”"
     return Figure(title, (shapes.RateBars(title, tuple(bars), scale),))
@@ -221,6 +232,9 @@ def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     centre = summary.overall_rate or 0.0
     what = "features"
     where = "overall rate"
+    # Orange is for those who are worse off.
+    sign = -1 if words.outcome == "harm" else 1
+    orange, blue = ("above", "below") if words.outcome == "harm" else ("below", "above")
     centres = [centre] * len(maps)
     step = _step(maps, centre)
     if words.kind == "texts":
@@ -235,7 +249,8 @@ def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
             return shapes.HeatCell("", None, none)
         text = f"{100 * rate:.0f}" if rate == 0 or rate >= 0.0995 else f"{100 * rate:.1f}"
         title = f"{percent(rate)}, {signed(rate - centre)}, {plural(rows, words.one)}"
-        return shapes.HeatCell(text, round((rate - centre) / step), title, few=rows < FEW_ROWS)
+        steps = round(sign * (rate - centre) / step)
+        return shapes.HeatCell(text, steps, title, few=rows < FEW_ROWS)
 
     charts = []
     for item, mean in zip(maps, centres, strict=True):
@@ -248,9 +263,9 @@ def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
         names = (item.row_feature, item.column_feature)
         columns = tuple(item.column_labels)
         charts.append(shapes.HeatMap(*names, columns, tuple(cells), about))
-    labels = tuple(tick_points(index * step) for index in range(-_STEPS, _STEPS + 1))
+    labels = tuple(tick_points(sign * index * step) for index in range(-_STEPS, _STEPS + 1))
     keys = Figure(
-        f"Colours: orange below the {where}, blue above it",
+        f"Colours: orange {orange} the {where}, blue {blue} it",
         (shapes.HeatKeys(f"points from the {where}", labels),),
     )
     shown = tuple(charts[:_OPEN_HEAT_MAPS])
@@ -290,7 +305,7 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
                 str(group.rank),
                 f"{group.rank}. {group.text}: {points(group.difference)}, "
                 f"{percent(group.support)} of the {words.many}",
-                _side(group.difference),
+                _side(group.difference, words),
             )
             for group in marked
         ),
@@ -340,8 +355,10 @@ def _effect_title(effect: CounterfactualSummary) -> str:
     return f"counterfactual effect: {points(effect.difference)}; confidence interval {ends}"
 
 
-def _side(difference: float) -> shapes.Side:
-    return "less" if difference < 0 else "more"
+def _side(difference: float, words: Words) -> shapes.Side:
+    """Return the colour of a difference: that of "less" for those who are worse off by it."""
+    worse = difference > 0 if words.outcome == "harm" else difference < 0
+    return "less" if worse else "more"
 
 
 def _step(maps: Sequence[HeatMap], centre: float) -> float:

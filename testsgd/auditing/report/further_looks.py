@@ -26,7 +26,8 @@ from testsgd.report.formatting import (
     shorten,
 )
 from testsgd.report.listing import Listed, listing
-from testsgd.report.summaries import Count, Difference, Part, Share
+from testsgd.report.summaries import Count, Difference, Part, RuleSummary, Share
+from testsgd.rules import RuleSet
 from testsgd.scoring import distinct_groups
 
 # Groups that the document has within their slices, and of how many they are chosen.
@@ -39,6 +40,7 @@ class WithinGroup(Part):
     """A group within the slice of other features in which it differs most."""
 
     text: str = Field(description="the group's rules as people write them")
+    rules: list[RuleSummary] = Field(default_factory=list, description="the rules; all hold")
     slice: str = Field(description="the slice as people write it")
     n_in: Count = Field(description="rows of the slice in the group")
     n_out: Count = Field(description="rows of the slice in its complement")
@@ -81,6 +83,7 @@ class FurtherGroup(Part):
     compared: Count = Field(description="groups compared")
     confidence: Share = Field(description="confidence with which all intervals hold at once")
     text: str = Field(description="the group with the largest lower confidence bound")
+    rules: list[RuleSummary] = Field(default_factory=list, description="its rules; all hold")
     n_in: Count = Field(description="rows in that group")
     rate_in: Share = Field(description="its rate")
     rate_out: Share = Field(description="that of its complement")
@@ -132,6 +135,10 @@ class DeeperSummary(FurtherGroup):
     complete: bool = Field(description="whether all that have enough rows were")
 
 
+def _rules_of(rule_set: RuleSet) -> list[RuleSummary]:
+    return [RuleSummary.model_validate(rule.to_json()) for rule in rule_set.rules]
+
+
 def finer_summary(search: FinerSearch | None) -> FinerSummary | None:
     """Return what finer cuts of numbers show; None if nothing was looked for."""
     if search is None or search.first is None:
@@ -143,6 +150,7 @@ def finer_summary(search: FinerSearch | None) -> FinerSummary | None:
         compared=search.compared,
         confidence=search.confidence,
         text=search.first.rule_set.text,
+        rules=_rules_of(search.first.rule_set),
         n_in=rates.rows_in,
         rate_in=rates.rate_in,
         rate_out=rates.rate_out,
@@ -164,6 +172,7 @@ def deeper_summary(findings: TableFindings) -> DeeperSummary | None:
         compared=search.compared,
         confidence=search.confidence,
         text=search.rule_set.text,
+        rules=_rules_of(search.rule_set),
         n_in=rates.rows_in,
         rate_in=rates.rate_in,
         rate_out=rates.rate_out,
@@ -196,18 +205,6 @@ def deeper_sentences(deeper: DeeperSummary | None, *, searched: int, over_all: f
     if deeper.lower_confidence_bound <= over_all:
         return [f"{looked}: none stands out more{deeper.first} ({deeper.comparison_note})."]
     return [f"{looked}: {deeper.finding} ({deeper.comparison_note})."]
-
-
-def further_headline(group: FurtherGroup, subject: str, predicate: str, *, others: str) -> str:
-    """Write a headline about the group that a further look found, without a full stop.
-
-    `others` is what its complement is called; see :func:`within_headline` for the rest.
-    """
-    return (
-        f"{subject}, {predicate} {how_often(group.difference)} for "
-        f"{shorten(group.text, _TEXT_LIMIT)} ({percent(group.rate_in)}) than for {others} "
-        f"({percent(group.rate_out)})"
-    )
 
 
 class ConditionalSummary(Part):
@@ -279,6 +276,7 @@ def within_summary(findings: TableFindings) -> WithinSummary | None:
         groups.append(
             WithinGroup(
                 text=findings.rule_set(item.group).text,
+                rules=_rules_of(findings.rule_set(item.group)),
                 slice=item.slice.text,
                 n_in=item.rates.rows_in,
                 n_out=item.rates.rows_out,
@@ -333,20 +331,6 @@ def _distinct(findings: TableFindings, candidates: tuple[WithinSlice, ...]) -> l
         overlap=findings.parameters.overlap,
         limit=_SHOWN,
         block=16,
-    )
-
-
-def within_headline(within: WithinSummary, subject: str, predicate: str) -> str:
-    """Write a headline about the first group within its slice, without a full stop.
-
-    `subject` begins the sentence, such as "Among the rows as they are"; `predicate` is what the
-    model does, such as "the model predicts yes".
-    """
-    group = within.groups[0]
-    return (
-        f"{subject}, within {shorten(group.slice, _TEXT_LIMIT)}, {predicate} "
-        f"{how_often(group.difference)} for {shorten(group.text, _TEXT_LIMIT)} "
-        f"({percent(group.rate_in)}) than for all others there ({percent(group.rate_out)})"
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from testsgd.auditing.report import charts, tables, wording
 from testsgd.auditing.report.further_looks import within_blocks
 from testsgd.auditing.report.leading import leading_difference, leading_look
-from testsgd.auditing.report.notes import meaning_notes
+from testsgd.auditing.report.notes import limits, meaning_notes
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.provenance import particulars
 from testsgd.auditing.report.summary import AuditSummary, DataSummary, GroupSummary
@@ -16,6 +17,7 @@ from testsgd.auditing.report.vocabulary import Words, vocabulary
 from testsgd.report.blocks import (
     GATE_STANDINGS,
     Article,
+    Beside,
     Block,
     Bullets,
     Details,
@@ -29,6 +31,7 @@ from testsgd.report.blocks import (
     Paragraph,
     Quotes,
     Section,
+    Signature,
     Status,
     Strong,
     meaning_section,
@@ -63,7 +66,6 @@ def audit_layout(summary: AuditSummary) -> Document:
     status = _STATUS_NAMES[summary.verdict.status]
     subject = f"{summary.model.name} on {data.title or data.name}"
     plane = (charts.all_groups(summary, top, words),) if summary.charts.scatter or top else ()
-    unknown = _unknown(summary, words)
     within = () if summary.within is None else within_blocks(summary.within)
     terms = () if summary.terms is None else _terms(summary, summary.terms)
     settings = _particulars(summary, words)
@@ -77,26 +79,86 @@ def audit_layout(summary: AuditSummary) -> Document:
         listed=False,
         opening=(Paragraph(_definition(summary), "definition"), _figures(summary, top, words)),
         sections=(
-            Section("differences", "Largest differences", _differences(summary, top, words)),
-            Section("controls", "Terms against neutral words", _controls(summary), "Controls"),
             Section(
-                "all-groups", "All groups by size and score", plane, "Size and score", "blocks"
+                "rates", f"Rates by {words.feature}", _rates(summary, words), markdown="folded"
             ),
+            Section("differences", "Largest differences", _first(summary, top, words)),
+            Section(
+                "unknown", "Groups that could not be judged", _unknown_in_short(summary, words)
+            ),
+            Section("limits", "What this does not say", _limits(summary), markdown="folded"),
+            Section(
+                "intervals", "Differences with their intervals", _intervals(summary, top, words)
+            ),
+            Section("controls", "Terms against neutral words", _controls(summary), "Controls"),
+            Section("rules", "Rules that explain the differences", _rules(summary, top, words)),
             Section("within", "Within slices of other features", within, "Within slices"),
-            Section("unknown", "Groups that could not be judged", unknown, "Not judged"),
-            Section("groups", "Group by group", _groups(summary, top, words), markdown="folded"),
-            Section("rates", f"Rates by {words.feature}", _rates(summary, words), "", "folded"),
-            Section("terms", "Sensitive terms in the texts", terms, "Sensitive terms", "folded"),
-            Section("ranking", "Ranking", _ranking(summary, words), markdown="folded"),
-            Section("columns", "What the columns are", inferred_columns(data), markdown="folded"),
+            Section(
+                "groups",
+                "Group by group",
+                _groups(summary, top, words),
+                markdown="folded",
+                folded=True,
+                printed=False,
+            ),
+            Section(
+                "all-groups",
+                "All groups by size and score",
+                plane,
+                "Size and score",
+                "blocks",
+                folded=True,
+            ),
+            Section(
+                "pairs",
+                f"Rates by pairs of {words.features}",
+                _pairs(summary, words),
+                f"Pairs of {words.features}",
+                folded=True,
+                printed=False,
+            ),
+            Section(
+                "terms",
+                "Sensitive terms in the texts",
+                terms,
+                "Sensitive terms",
+                "folded",
+                folded=True,
+                printed=False,
+            ),
+            Section(
+                "ranking",
+                "Ranking",
+                _ranking(summary, words),
+                markdown="folded",
+                folded=True,
+                printed=False,
+            ),
+            Section(
+                "small",
+                "Each group that could not be judged",
+                _unknown(summary, words),
+                "Not judged, each",
+                "folded",
+                folded=True,
+                printed=False,
+            ),
+            Section(
+                "columns",
+                "What the columns are",
+                inferred_columns(data),
+                markdown="folded",
+                folded=True,
+            ),
             Section(
                 "particulars",
                 "Data, model and settings",
                 settings,
                 "Data, model, settings",
                 "folded",
+                folded=True,
             ),
-            meaning_section(meaning_notes(summary)),
+            replace(meaning_section(meaning_notes(summary)), folded=True),
         ),
         **origin(summary),
         closing="Charts, heat maps and all groups are in the HTML report.",
@@ -167,36 +229,48 @@ def _figures(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -
     return KeyFigures(tuple(KeyFigure(name, value) for name, value in figures.items()))
 
 
-def _differences(
-    summary: AuditSummary, top: Sequence[GroupSummary], words: Words
-) -> tuple[Block, ...]:
+def _first(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
+    """List the first group and those that explain the differences."""
     if not top:
         why = "could be decided" if summary.groups else "was large enough to be compared"
         return (Paragraph(f"There is no group to show here: no group {why}."),)
-    intro = wording.findings_intro(summary)
+    others = "All others are in the ", Link("full ranking", "ranking"), "."
+    return (
+        *_beyond(summary, top[0]),
+        Paragraph(wording.findings_intro(summary)),
+        tables.group_table(summary, top, words, "First groups", compact=True),
+        _on_page(Paragraph(others, "soft")),
+    )
+
+
+def _intervals(
+    summary: AuditSummary, top: Sequence[GroupSummary], words: Words
+) -> tuple[Block, ...]:
+    """Draw the differences of the first groups with their intervals, on a page only."""
+    if not top:
+        return ()
     label = summary.data.label.favourable
     name = words.estimands[summary.parameters.estimand]
     if summary.parameters.estimand == "observed":
         name = words.observed(label)
     estimand = f", {name[0].lower()}{name[1:]}" if words.kind == "rows" else ""
     drawn = (
-        f"{intro} Each dot shows the {words.rate.lower()} of the group minus that of its complement"
+        f"Each dot shows the {words.rate.lower()} of the group minus that of its complement"
         f"{estimand}: left of zero the group is predicted “{label}” less often than "
         f"{words.others}, right of zero more often."
     )
     if any(group.counterfactual for group in top):
         drawn += " The ring below a dot shows the counterfactual effect of the terms"
         drawn += ", and so does the number at the right." if wording.by_terms(summary) else "."
+    return (_on_page(Paragraph(drawn), charts.first_groups(summary, top, words)),)
+
+
+def _rules(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
+    """List the fewest rules that explain how rates differ."""
+    if not summary.rules or not top:
+        return ()
     fewest = Paragraph(f"The fewest rules that explain {words.variation}:")
-    others = "All others are in the ", Link("full ranking", "ranking"), "."
-    return (
-        *_beyond(summary, top[0]),
-        *((fewest, tables.rules_table(summary, top)) if summary.rules else ()),
-        _on_page(Paragraph(drawn), charts.first_groups(summary, top)),
-        _in_markdown(Paragraph(intro)),
-        tables.group_table(summary, top, words, "First groups", compact=True),
-        _on_page(Paragraph(others, "soft")),
-    )
+    return (fewest, tables.rules_table(summary, top))
 
 
 def _beyond(summary: AuditSummary, top: GroupSummary) -> tuple[Block, ...]:
@@ -209,15 +283,33 @@ def _beyond(summary: AuditSummary, top: GroupSummary) -> tuple[Block, ...]:
     return (Paragraph(f"{about} found: {text}, {points(look.difference)}."),)
 
 
+def _unknown_in_short(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
+    """Write how many groups could not be judged, and that nothing follows for them."""
+    counts = summary.counts
+    undecided = counts.undecided_small + counts.undecided_frequent
+    if not undecided:
+        return (Paragraph("There are none: every group that was looked at could be judged."),)
+    unjudged = summary.unjudged
+    combinations = plural(unjudged.combinations, words.combination, words.combinations)
+    who = (
+        f"{count(unjudged.unjudged)} of {combinations}, {percent(unjudged.share)} of the "
+        f"{words.many}: neither fair nor unfair; what {words.deciding} is unknown."
+    )
+    listed = " They are ", Link("listed one by one", "small"), "."
+    return (_on_page(Paragraph((who, *listed))), _in_markdown(Paragraph(who)))
+
+
+def _limits(summary: AuditSummary) -> tuple[Block, ...]:
+    """Write what does not follow from an audit, with lines to sign it on paper."""
+    lines = _on_page(Signature(("Audited by", "Date", "Signature")))
+    return (Bullets(limits(summary)), lines)
+
+
 def _unknown(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     small = summary.undecided[:_UNDECIDED_SHOWN]
     counts = summary.counts
     undecided = [group for group in summary.groups if not group.decided]
-    if not (small or undecided or counts.undecided_small or counts.undecided_frequent):
-        return (Paragraph("There are none: every group that was looked at could be judged."),)
-    known = wording.unjudged_sentences(summary.unjudged, words)
-    neither = f"These groups are neither fair nor unfair; what {words.deciding} is unknown."
-    blocks: list[Block] = [Paragraph(text) for text in (*known, neither)]
+    blocks: list[Block] = []
     if small or counts.undecided_small:
         too = f"{plural(counts.undecided_small, 'group is', 'groups are')} too small"
         fold = f"{plural(len(small), 'group')}, each with the reason"
@@ -273,7 +365,7 @@ def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
             Heading(words.members),
             Bullets(tuple(rules)),
             Paragraph(words.size(group), "soft"),
-            charts.group_rates(group, rates, label),
+            charts.group_rates(group, rates, label, words),
             Facts("Difference and uncertainty", _group_facts(group, summary, words)),
             *_alone(group, words, charts.group_parts(group, differences, words)),
             *_added(group, words, charts.group_steps(group, differences, words)),
@@ -351,47 +443,57 @@ def inferred_columns(data: DataSummary) -> tuple[Block, ...]:
 
 
 def _rates(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
-    """Show the rates by feature, and by pairs of features or of categories of terms."""
-    blocks: list[Block] = []
+    """Show the rates by feature, or by the terms of each category."""
+    if not summary.charts.features:
+        return ()
     label = summary.data.label.favourable
     overall = percent(summary.overall_rate)
-    sampled = summary.mode == "sampled"
-    texts = words.kind == "texts"
-    if summary.charts.features:
+    listed = tables.rates_tables(summary, words)
+    in_markdown: tuple[Block, ...] = ()
+    if any(table.rows for table in listed):
+        in_markdown = (_in_markdown(Paragraph(f"The overall rate is {overall}."), *listed),)
+    if words.kind == "texts":
         figure, scale = charts.feature_bars(summary, words)
         about = (
-            f"How often {words.predicate(label)} for each value of each sensitive feature. The "
-            f"upright line is the overall rate, {overall}"
+            f"How often the model predicts “{label}” where one term stands in place of every "
+            "term of its category. All terms of a category are put into the same texts: what "
+            "differs between them is the effect of the terms. The upright line is the rate of "
+            f"all texts as they are, {overall}; the bars run from 0 to {scale.ticks[-1].label}."
         )
-        if texts:
-            about = (
-                f"How often the model predicts “{label}” where one term stands in place of every "
-                "term of its category. All terms of a category are put into the same texts: what "
-                "differs between them is the effect of the terms. The upright line is the rate of "
-                f"all texts as they are, {overall}"
-            )
-        about += f"; the bars run from 0 to {scale.ticks[-1].label}."
-        blocks.append(_on_page(Paragraph(about), figure))
-        table = tables.rates_table(summary, words)
-        if table.rows:
-            blocks.append(_in_markdown(Paragraph(f"The overall rate is {overall}."), table))
-    if summary.charts.heat_maps:
-        none = ", or none that was sampled" * sampled
+        return (_on_page(Paragraph(about), figure), *in_markdown)
+    about = (
+        f"How often {words.predicate(label)} for each value of each sensitive feature; overall "
+        f"{overall}."
+    )
+    cells = [cell for feature in summary.charts.features for cell in feature.cells]
+    if any(cell.confidence_interval for cell in cells):
+        about += " Each interval is of its own rate, by itself."
+    if any(cell.base_rate is not None for cell in cells):
+        about += f" The base rate is how often the file itself says “{label}”."
+    return (_on_page(Paragraph(about), Beside(listed)), *in_markdown)
+
+
+def _pairs(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
+    """Draw the rates by pairs of features or of categories of terms, on a page only."""
+    if not summary.charts.heat_maps:
+        return ()
+    overall = percent(summary.overall_rate)
+    sampled = summary.mode == "sampled"
+    none = ", or none that was sampled" * sampled
+    about = (
+        "Two features at a time. Each number is a rate in per cent. The colour says how far it "
+        f"is from the overall rate, {overall}. Slanted numbers rest on fewer than "
+        f"{charts.FEW_ROWS} rows; hatched cells have no rows{none}. Pointing at a cell shows "
+        "its rows."
+    )
+    if words.kind == "texts":
         about = (
-            "Two features at a time. Each number is a rate in per cent. The colour says how far it "
-            f"is from the overall rate, {overall}. Slanted numbers rest on fewer than "
-            f"{charts.FEW_ROWS} rows; hatched cells have no rows{none}. Pointing at a cell shows "
-            "its rows."
+            "Two categories at a time. Each number is a rate in per cent. All pairs of terms "
+            "of a map are put into the same texts. The colour says how far a rate is from the "
+            "mean of its map, so it shows the terms and not what the texts are about. Pointing "
+            f"at a cell shows the difference.{' Hatched cells were not sampled.' * sampled}"
         )
-        if texts:
-            about = (
-                "Two categories at a time. Each number is a rate in per cent. All pairs of terms "
-                "of a map are put into the same texts. The colour says how far a rate is from the "
-                "mean of its map, so it shows the terms and not what the texts are about. Pointing "
-                f"at a cell shows the difference.{' Hatched cells were not sampled.' * sampled}"
-            )
-        blocks.append(_on_page(Paragraph(about), *charts.heat_maps(summary, words)))
-    return tuple(blocks)
+    return (_on_page(Paragraph(about), *charts.heat_maps(summary, words)),)
 
 
 def _terms(summary: AuditSummary, terms: TermsSummary) -> tuple[Block, ...]:

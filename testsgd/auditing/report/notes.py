@@ -34,6 +34,25 @@ def meaning_notes(summary: AuditSummary) -> tuple[Note, ...]:
     return tuple(notes)
 
 
+def limits(summary: AuditSummary) -> tuple[str, ...]:
+    """Return what does not follow from an audit, in a few sentences."""
+    of_texts = summary.data.kind == "texts"
+    one = "text" if of_texts else "person"
+    many = "texts" if of_texts else "rows"
+    sentences = [
+        "A difference is not its cause: what goes with a group may explain it, and says nothing "
+        "about whether it is right.",
+        f"Nothing follows for groups that could not be judged, and nothing for a single {one}.",
+        f"Intervals hold for the population that the {many} are a random sample of.",
+    ]
+    if any(group.base_rate_in is not None for group in summary.groups):
+        sentences.append(
+            "Base rates are those of the labels in the file, which may carry the same "
+            "discrimination."
+        )
+    return tuple(sentences)
+
+
 @lru_cache
 def _template() -> Template:
     # What a page shows of the notes is escaped there.

@@ -13,15 +13,19 @@ from testsgd.auditing.explaining import sides_of_rules
 from testsgd.auditing.findings import Findings, TableFindings
 from testsgd.auditing.metrics import SELECTION_RATE
 from testsgd.auditing.report import summary as document
+from testsgd.auditing.report.base_rates import base_rates_of_cells, count_labels
 from testsgd.auditing.text import TextFindings
 from testsgd.data import Table, table_fingerprint
 from testsgd.data.text import texts_fingerprint
 from testsgd.models import PredictionColumn
 from testsgd.report.formatting import count, plural
+from testsgd.scoring import Clusters, Side, independent_rows, rate_interval
 
 # More points than this are one on top of the other; they are then counted by small cells.
 _MOST_POINTS = 1500
 _CELLS = 60
+
+Floats = NDArray[np.float64]
 
 
 class RateGrid(NamedTuple):
@@ -156,16 +160,7 @@ def charts(findings: Findings) -> document.Charts:
     return document.Charts(
         scatter=points,
         scatter_binned=binned,
-        features=[
-            document.FeatureRates(
-                feature=item.features[0],
-                cells=[
-                    document.CellRate(label=label, n=int(n), rate=_rounded(rate))
-                    for label, n, rate in zip(item.labels[0], item.rows, item.rates, strict=True)
-                ],
-            )
-            for item in _cell_rates(findings, 1)
-        ],
+        features=_feature_rates(findings),
         heat_maps=[
             document.HeatMap(
                 row_feature=pair.features[0],
@@ -178,6 +173,70 @@ def charts(findings: Findings) -> document.Charts:
             for pair in _cell_rates(findings, 2)
         ],
     )
+
+
+def _feature_rates(findings: Findings) -> list[document.FeatureRates]:
+    """Return the rates of each value of each feature, with what else is known of its rows."""
+    if isinstance(findings, TableFindings):
+        return _rates_of_values(findings)
+    return [
+        document.FeatureRates(
+            feature=item.features[0],
+            cells=[
+                document.CellRate(label=label, n=int(n), rate=_rounded(rate))
+                for label, n, rate in zip(item.labels[0], item.rows, item.rates, strict=True)
+            ],
+        )
+        for item in _cell_rates(findings, 1)
+    ]
+
+
+def _rates_of_values(findings: TableFindings) -> list[document.FeatureRates]:
+    """Return the rates of each value of a table's features, with intervals and base rates."""
+    labels = count_labels(findings)
+    features = []
+    for axis, item in enumerate(_rates_of_cells(findings, 1)):
+        low, high = _value_intervals(findings, axis)
+        base = np.full(len(low), np.nan)
+        if labels is not None:
+            base = base_rates_of_cells(findings, labels, axis)
+        cells = [
+            document.CellRate(
+                label=label,
+                n=int(item.rows[index]),
+                rate=_rounded(item.rates[index]),
+                confidence_interval=(
+                    None if np.isnan(low[index]) else (_rounded(low[index]), _rounded(high[index]))
+                ),
+                base_rate=_rounded(base[index]),
+            )
+            for index, label in enumerate(item.labels[0])
+        ]
+        features.append(document.FeatureRates(feature=item.features[0], cells=cells))
+    return features
+
+
+def _value_intervals(findings: TableFindings, axis: int) -> tuple[Floats, Floats]:
+    """Compute a confidence interval of the rate of each value of a feature, each by itself.
+
+    Returns
+    -------
+    low, high : numpy.ndarray of float64, shape (values,)
+        The ends; NaN where nothing was sampled.
+    """
+    contingency = findings.contingency
+    rows = contingency.tally()
+    sizes = rows
+    if findings.table.clusters is not None:
+        sizes = contingency.tally(Clusters.of(findings.table.clusters).size_of_row)
+    counts = np.vstack([rows, sizes, findings.cell_samples, findings.cell_favourable])
+    rows, sizes, samples, favourable = contingency.dense((axis,), counts)
+    ends = np.full((2, len(rows)), np.nan)
+    known = samples > 0
+    side = Side(independent_rows(rows, sizes)[known], samples[known], favourable[known])
+    error = np.full(int(known.sum()), 1 - findings.parameters.confidence)
+    ends[:, known] = rate_interval(side, findings.estimates.margin_kind, error)
+    return ends[0], ends[1]
 
 
 def _scatter(findings: Findings) -> tuple[list[document.ScatterCell], bool]:

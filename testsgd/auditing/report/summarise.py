@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from testsgd.auditing.findings import Estimated, Findings, TableFindings
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.report import summary as document
+from testsgd.auditing.report.base_rates import base_rates_of_groups, count_labels
 from testsgd.auditing.report.error_rates import error_rate_summaries
 from testsgd.auditing.report.frames import frame_of
 from testsgd.auditing.report.further_looks import (
@@ -114,6 +115,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         "stability_samples": findings.stability_samples,
         "overall_rate": _known(findings.overall_rate),
         "model": model_summary(findings),
+        "charts": drawn,
     }
     # The gate looks at both estimands, or at the counterfactual effects of terms.
     measures = [
@@ -148,7 +150,6 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         own_effects_unknown=(
             findings.own_effects_unknown if isinstance(findings, TableFindings) else ""
         ),
-        charts=drawn,
         **parts,
     )
 
@@ -248,6 +249,7 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
     ratios = np.array(estimates.population_ratio_at(findings.guarantee.errors[groups])).T
     unknown = findings.unknown.tolist() if isinstance(findings, TextFindings) else []
     rows = frame_of(findings, groups, np.array([ranks[group] for group in groups.tolist()]))
+    base_in, base_out = _base_rates(findings, groups)
     described = []
     for index, row in enumerate(rows.to_dict("records")):
         group = int(groups[index])
@@ -260,6 +262,8 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
                 rules=[rule_summary(rule) for rule in rules],
                 effective_sample_size_in=_at(estimates.effective_sample_size_in, index),
                 effective_sample_size_out=_at(estimates.effective_sample_size_out, index),
+                base_rate_in=_known(base_in[index]),
+                base_rate_out=_known(base_out[index]),
                 margin_method="wilson" if estimates.wilson[index] else estimates.margin_kind,
                 confidence_interval=(row["ci_low"], row["ci_high"]),
                 ratio=float(ratios[index, 0]) if of_rows else None,
@@ -276,6 +280,17 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
             )
         )
     return described
+
+
+def _base_rates(
+    findings: Findings, groups: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the base rates of groups and of their complements; NaN where they are not known."""
+    labels = count_labels(findings) if isinstance(findings, TableFindings) else None
+    if labels is None or not isinstance(findings, TableFindings):
+        unknown = np.full(len(groups), np.nan)
+        return unknown, unknown
+    return base_rates_of_groups(findings, labels, groups)
 
 
 def _at(rows: NDArray[np.float64] | None, index: int) -> float | None:

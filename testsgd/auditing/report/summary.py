@@ -19,6 +19,7 @@ from testsgd.auditing.report.further_looks import (
 )
 from testsgd.auditing.report.own_effects import OwnEffectSummary
 from testsgd.auditing.report.term_summary import TermsSummary
+from testsgd.data import Outcome
 from testsgd.report.summaries import Count, Difference, Part, Positive, RuleSummary, Share
 
 SCHEMA_NAME = "testsgd.audit/2"
@@ -176,6 +177,13 @@ class CellRate(Part):
     label: str = Field(description="the value or bin")
     n: int = Field(description="rows; for texts, those the term is put into")
     rate: float | None = Field(description="null if the cell has no rows, or none was sampled")
+    confidence_interval: Interval | None = Field(
+        None, description="confidence interval of the rate, for this cell by itself; null for terms"
+    )
+    base_rate: Share | None = Field(
+        None,
+        description="share of its rows with the favourable label in the file; null without labels",
+    )
 
 
 class FeatureRates(Part):
@@ -261,6 +269,12 @@ class GroupSummary(Part):
     )
     rate_in: Share = Field(description="selection rate of the group")
     rate_out: Share = Field(description="selection rate of its complement")
+    base_rate_in: Share | None = Field(
+        None,
+        description="share of the group's rows with the favourable label in the file; null without "
+        "labels, and for metrics other than the selection rate",
+    )
+    base_rate_out: Share | None = Field(None, description="the same of its complement")
     difference: Difference = Field(description="demographic parity difference `rate_in - rate_out`")
     score: Share = Field(description="its absolute value, the paper's group fairness score")
     margin: float = Field(ge=0, description="sampling margin of both sides added; 0 if exact")
@@ -361,6 +375,9 @@ class LabelSummary(Part):
     column: str = Field(description="the label column; may be empty for texts")
     favourable: str = Field(description="the label whose rate is compared")
     meaning: str = Field(description="what the favourable label says, in words; may be empty")
+    outcome: Outcome = Field(
+        "benefit", description="what it is for a person to be given this label"
+    )
 
 
 class DataSummary(Part):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any
 
 from testsgd.auditing.report.controls import (
     ControlEffectSummary,
@@ -44,6 +44,7 @@ from testsgd.report.formatting import (
     percent,
     plural,
     points,
+    share,
     shorten,
     signed,
     size,
@@ -103,36 +104,32 @@ def group_table(
     compact: bool = False,
     fold: str = "",
 ) -> Table:
-    """List groups.
+    """List groups, on a page with the complement, the interval or the share below each number.
 
-    A compact table has on a page intervals below the differences; others say what became of each
-    group in the ranking.
+    A compact table is of the first groups; others say what became of each group in the ranking, and
+    a reader can look for words in them.
     """
-    page: Literal["", "markdown"] = "markdown" if compact else ""
     guarantee = summary.guarantee
     paired = any(group.counterfactual for group in groups)
     # What the audit goes by comes first.
     first = paired and by_terms(summary)
     q_values = any(group.q_value is not None for group in groups)
     other = next((group.other for group in groups if group.other), None)
-    other_name = f"{other.estimand.capitalize()} difference, points" if other else ""
+    other_name = f"{other.estimand.capitalize()} difference" if other else ""
     effect = Column("Counterfactual effect, points", "strong" if first else "number")
     by_features = any(group.own_effect for group in groups)
-    # What groups are ranked by stands in every table, else a compact one has no room for it.
+    # What groups are ranked by stands in every table, else a page has no room for it.
     ranked_by_own = summary.parameters.ranked_by == "counterfactual" and by_features
-    own = Column("Own effect, points", "number", view="" if ranked_by_own else page)
+    own = Column("Own effect, points", "number", view="" if ranked_by_own else "markdown")
     differing = Column(
         "Difference from other texts" if first else "Difference",
         "number" if first else "strong",
-        "confidence interval" if compact else "",
+        "confidence interval",
     )
-
-    def both(text: str, below: str, *, strong: bool = False) -> Cell:
-        return Cell(text, (below,) if compact else (), strong=strong)
 
     def difference(group: GroupSummary) -> Cell:
         below = interval(group.confidence_interval)
-        return both(points(group.difference), below, strong=not first)
+        return Cell(points(group.difference), (below,), strong=not first)
 
     def margin(group: GroupSummary) -> str:
         return "exact" if group.exact else f"± {size_points(group.margin)}"
@@ -148,51 +145,78 @@ def group_table(
         remarks = [remark(group), "largest lower confidence bound" * largest]
         return ", ".join(filter(None, remarks))
 
-    sizes = Column(words.many.capitalize(), "number", "share" if compact else "")
-    rates = Column(words.rate, "number", "complement" if compact else "")
-    ends = Column("Confidence interval, points", "number", view=page)
-    bound = Column("Lower confidence bound, points", "number")
+    def rate(group: GroupSummary) -> Cell:
+        return Cell(percent(group.rate_in), (percent(group.rate_out),))
+
+    def base_rate(group: GroupSummary) -> Cell:
+        return Cell(percent(group.base_rate_in), (percent(group.base_rate_out),))
+
+    def rows_and_share(group: GroupSummary) -> Cell:
+        return Cell(count(group.n_in), (percent(group.support),))
+
+    # Markdown has no second lines in its cells.
+    ends = Column("Confidence interval, points", "number", view="markdown")
+    complement = Column("Complement", "number", view="markdown")
+    base_outside = Column("Base rate of the complement", "number", view="markdown")
+    bound = Column("Lower confidence bound", "number")
     by_bounds = any(group.lower_confidence_bound is not None for group in groups)
     by_bounds &= not q_values and not first
+    labelled = any(group.base_rate_in is not None for group in groups)
     # Whether a column is shown, its heading, and its cells.
     columns: list[tuple[object, Column, Callable[[GroupSummary], str | Cell]]] = [
         (True, Column("Rank", "number"), lambda group: str(group.rank)),
         (True, Column("Group", "name"), lambda group: group.text),
-        (True, sizes, lambda group: both(count(group.n_in), percent(group.support))),
-        (True, Column("Share", "number", view=page), lambda group: percent(group.support)),
-        (True, rates, lambda group: both(percent(group.rate_in), percent(group.rate_out))),
-        (True, Column("Complement", "number", view=page), lambda group: percent(group.rate_out)),
         (first, effect, lambda group: Cell(counterfactual_points(group), strong=True)),
         (True, differing, difference),
-        (summary.mode == "sampled", Column("Sampling margin", "number"), margin),
         (True, ends, lambda group: interval(group.confidence_interval)),
-        (other, Column(other_name, "number", "interval, rates", view="html"), _other),
-        (other, Column(other_name, "number", view="markdown"), _other_points),
         (by_bounds, bound, lambda group: size(group.lower_confidence_bound)),
         (q_values, Column("q-value", "number"), lambda group: q_text(group.q_value)),
+        (summary.mode == "sampled", Column("Sampling margin", "number"), margin),
+        (True, Column(words.rate, "number", "complement"), rate),
+        (True, complement, lambda group: percent(group.rate_out)),
+        (labelled, Column("Base rate", "number", "complement"), base_rate),
+        (labelled, base_outside, lambda group: percent(group.base_rate_out)),
+        (other, Column(other_name, "number", "confidence interval", view="html"), _other),
+        (other, Column(other_name, "number", view="markdown"), _other_points),
         (paired and not first, effect, counterfactual_points),
         (by_features, own, lambda group: own_effect_points(group.own_effect)),
-        (not compact, Column("Remark", view="html"), marks),
-        (not compact, Column("Remark", view="markdown"), remark),
+        (True, Column(words.many.capitalize(), "number", "share"), rows_and_share),
+        (True, Column("Share", "number", view="markdown"), lambda group: percent(group.support)),
     ]
     chosen = [(column, write) for shown, column, write in columns if shown]
-    rows = [Row(tuple(write(group) for _, write in chosen), **_units(group)) for group in groups]
-    headings = tuple(column for column, _ in chosen)
-    return Table(label, headings, tuple(rows), fold=fold, open_rows=0, most=SHOWN)
+    rows = [
+        Row(
+            tuple(write(group) for _, write in chosen),
+            note="" if compact else marks(group),
+            **_units(group),
+        )
+        for group in groups
+    ]
+    return Table(
+        label,
+        tuple(column for column, _ in chosen),
+        tuple(rows),
+        fold=fold,
+        open_rows=0,
+        most=SHOWN,
+        searchable=not compact,
+    )
 
 
 def _other(group: GroupSummary) -> Cell:
-    """Write a group's difference by the other estimand, with its interval and rates below."""
+    """Write a group's difference by the other estimand, with its interval below."""
     other = group.other
     if other is None or other.difference is None or other.confidence_interval is None:
         return Cell(NOTHING)
-    return Cell(signed(other.difference), (interval(other.confidence_interval), other_rates(other)))
+    return Cell(signed(other.difference), (interval(other.confidence_interval),))
 
 
 def _other_points(group: GroupSummary) -> str:
-    """Write the same in one line."""
+    """Write the same in one line, with the rates."""
     cell = _other(group)
-    return f"{cell.text} ({'; '.join(cell.under)})" if cell.under else cell.text
+    if group.other is None or not cell.under:
+        return cell.text
+    return f"{cell.text} ({'; '.join(cell.under)}; {other_rates(group.other)})"
 
 
 def small_table(groups: Sequence[UndecidedGroup], words: Words, fold: str) -> Table:
@@ -267,17 +291,43 @@ def parts_table(group: GroupSummary, words: Words) -> Table:
     return listing("Rules alone", parts, columns, row=lambda part: {"emphasis": part is group})
 
 
-def rates_table(summary: AuditSummary, words: Words) -> Table:
-    """List the rates over the values of each feature, or the terms of each category."""
+def rates_tables(summary: AuditSummary, words: Words) -> tuple[Table, ...]:
+    """List the rates over the values of each feature, or the terms of each category.
+
+    Values that no row has are left out.
+    """
     texts = words.kind == "texts"
-    columns: list[Listed[tuple[str, CellRate]]] = [
-        Listed("Category" if texts else "Feature", lambda item: item[0], "text"),
-        Listed("Term" if texts else "Value", lambda item: shorten(item[1].label, 60), "text"),
-        Listed(words.many.capitalize(), lambda item: count(item[1].n)),
-        Listed("Rate", lambda item: percent(item[1].rate)),
+    features = summary.charts.features
+    every = [cell for feature in features for cell in feature.cells]
+
+    def ends(cell: CellRate) -> str:
+        known = cell.confidence_interval
+        return NOTHING if known is None else f"{percent(known[0])} to {percent(known[1])}"
+
+    columns: list[Listed[CellRate]] = [
+        Listed("Term" if texts else "Value", lambda cell: shorten(cell.label, 60), "text"),
+        Listed(words.many.capitalize(), lambda cell: count(cell.n)),
+        Listed(words.rate, lambda cell: percent(cell.rate), "strong"),
+        Listed(
+            f"{share(summary.parameters.confidence)} interval",
+            ends,
+            shown=any(cell.confidence_interval for cell in every),
+        ),
+        Listed(
+            "Base rate",
+            lambda cell: percent(cell.base_rate),
+            shown=any(cell.base_rate is not None for cell in every),
+        ),
     ]
-    rates = [(rates.feature, cell) for rates in summary.charts.features for cell in rates.cells]
-    return listing(f"Rates by {words.feature}", rates, columns)
+    return tuple(
+        listing(
+            f"Rates by {feature.feature}",
+            [cell for cell in feature.cells if cell.n],
+            columns,
+            title=feature.feature,
+        )
+        for feature in features
+    )
 
 
 def controls_table(controls: ControlsSummary) -> Table:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from testsgd.auditing.guarantee import Method
+from testsgd.auditing.parameters import Estimand
 from testsgd.auditing.report.controls import control_headline, control_sentences
 from testsgd.auditing.report.further_looks import (
     FurtherGroup,
@@ -13,8 +14,6 @@ from testsgd.auditing.report.further_looks import (
     conditional_sentences,
     deeper_sentences,
     finer_sentences,
-    further_headline,
-    within_headline,
     within_sentences,
 )
 from testsgd.auditing.report.gate import (
@@ -48,6 +47,11 @@ from testsgd.auditing.report.wording import (
     significant_error_rate,
     unjudged_sentences,
     within_others,
+)
+from testsgd.auditing.report.worse_off import (
+    Comparison,
+    Features,
+    worse_off_clause,
 )
 from testsgd.report.formatting import (
     count,
@@ -147,10 +151,6 @@ def _with_further_looks(
     headline: str, sentences: list[str], top: GroupSummary, summary: AuditSummary
 ) -> tuple[str, list[str]]:
     """Add what finer cuts and slices show; the largest finding of all is the headline."""
-    words = vocabulary(summary)
-    label = summary.data.label.favourable
-    subject = words.observed(label)
-    predicate = words.predicate(label)
     within = summary.within
     over_all = largest_over_all(summary, top)
     depth = summary.parameters.depth if summary.terms is None else 0
@@ -162,14 +162,16 @@ def _with_further_looks(
         further += within_others(summary.data)
     leading = leading_look(summary, top)
     if within is not None and isinstance(leading, WithinGroup):
-        first = within_headline(within, subject, predicate)
+        slice_text = shorten(leading.slice, TEXT_LIMIT)
+        clause = _compared_clause(leading, summary, estimand="observed", others="all others there")
+        first = f"Within {slice_text}, {clause}."
         about = within_sentences(within, is_headline=True)
-        return f"{first}.", [*about, headline, *sentences, *further]
+        return first, [*about, headline, *sentences, *further]
     if within is not None:
         further += within_sentences(within, is_headline=False)
     if isinstance(leading, FurtherGroup):
-        first = further_headline(leading, subject, predicate, others=words.others)
-        return f"{first}.", [*further, headline, *sentences]
+        clause = _compared_clause(leading, summary, estimand="observed")
+        return f"{_sentence(clause)}.", [*further, headline, *sentences]
     return headline, [*sentences, *further]
 
 
@@ -272,26 +274,58 @@ def _agreement(summary: AuditSummary) -> list[str]:
 def _headline(group: GroupSummary, summary: AuditSummary) -> str:
     words = vocabulary(summary)
     guarantee = summary.guarantee
-    label = summary.data.label.favourable
-    difference = (
-        f"{words.predicate(label)} {how_often(group.difference)} for "
-        f"{words.target(group)} ({percent(group.rate_in)}) than for {words.others} "
-        f"({percent(group.rate_out)})"
-    )
-    estimand = words.estimands[summary.parameters.estimand]
-    if summary.parameters.estimand == "observed":
-        estimand = words.observed(label)
+    compared = _compared_clause(group, summary, estimand=summary.parameters.estimand)
     if guarantee.kind != "per-group" and guarantee.significant == 0:
         unequal = significant_error_rate(summary, words)
         return (
-            f"{estimand}, no group {_judged_size(summary)} has a statistically significant "
-            f"difference in {words.rate.lower()}{f'; {unequal}' if unequal else ''}. The first in "
-            f"the ranking: {difference}."
+            f"No group {_judged_size(summary)} has a statistically significant difference in "
+            f"{words.rate.lower()}{f'; {unequal}' if unequal else ''}. The first in the ranking: "
+            f"{compared}."
         )
     significant = guarantee.kind == "per-group" or bool(group.lower_confidence_bound)
     if guarantee.kind == "fdr":
         significant = (group.q_value or 0.0) <= 1 - guarantee.confidence
-    return f"{estimand}, {difference}{'' if significant else ', not statistically significant'}."
+    return f"{_sentence(compared)}{'' if significant else ', not statistically significant'}."
+
+
+# Metrics of which a higher rate is better for the people that it is of.
+_BETTER_IF_HIGHER = ("selection_rate", "true_positive_rate")
+
+
+def _compared_clause(
+    group: GroupSummary | FurtherGroup | WithinGroup,
+    summary: AuditSummary,
+    *,
+    estimand: Estimand,
+    others: str = "",
+) -> str:
+    """Write how the two sides of a group differ, as a clause without a full stop.
+
+    The side that is worse off comes first, where one is. `others` is what the complement is called,
+    if not by the opposite of the group's rules.
+    """
+    words = vocabulary(summary)
+    label = summary.data.label.favourable
+    among = words.observed(label) if estimand == "observed" else words.estimands[estimand]
+    among = f"{among[0].lower()}{among[1:]}"
+    if words.kind == "rows" and summary.parameters.metric in _BETTER_IF_HIGHER:
+        comparison = Comparison(group.rules, group.rate_in, group.rate_out)
+        features = Features.of(summary)
+        clause = worse_off_clause(
+            comparison, label, features, outcome=summary.data.label.outcome, others=others
+        )
+    else:
+        clause = (
+            f"{words.predicate(label)} {how_often(group.difference)} for "
+            f"{words.target(group)} ({percent(group.rate_in)}) than for {others or words.others} "
+            f"({percent(group.rate_out)})"
+        )
+    return f"{clause}, {among}"
+
+
+def _sentence(clause: str) -> str:
+    """Return a clause with a capital letter."""
+    return f"{clause[0].upper()}{clause[1:]}"
 
 
 def _judged_size(summary: AuditSummary) -> str:

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, Protocol
 
 from testsgd.auditing.report.summary import AuditSummary, CounterfactualSummary, GroupSummary
 from testsgd.auditing.report.term_summary import TermsSummary, TermSummary
+from testsgd.data import Outcome
 from testsgd.report.formatting import (
     count,
     either,
@@ -45,6 +46,7 @@ class Words:
     """The words for the rows of a table, which are about people; those for texts differ."""
 
     kind: Literal["rows", "texts"] = "rows"  # The kind of data
+    outcome: Outcome = "benefit"  # What the label is for a person who is given it
     one, many = "row", "rows"
     others = "everybody else"  # Who a group is compared with
     every, no = "everybody", "nobody"  # All that the model was asked about, and none of it
@@ -392,6 +394,10 @@ class PredictionWords(Words):
 
 def vocabulary(summary: AuditSummary) -> Words:
     """Return the words for the data of an audit."""
-    if summary.data.predictions_given or summary.parameters.metric != "selection_rate":
-        return PredictionWords(summary.parameters.metric)
-    return words_for(summary.data.kind)
+    of_metric = summary.parameters.metric != "selection_rate"
+    if summary.data.predictions_given or of_metric:
+        words: Words = PredictionWords(summary.parameters.metric)
+    else:
+        words = words_for(summary.data.kind)
+    words.outcome = summary.data.label.outcome
+    return words

@@ -1,0 +1,207 @@
+"""Which of two sides is worse off, and who that is in everyday words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from testsgd.auditing.report.summary import AuditSummary
+from testsgd.data import Outcome
+from testsgd.report.formatting import count, either, how_often, number, percent, shorten
+from testsgd.report.summaries import RuleSummary
+
+ALL_OTHERS = "everybody else"
+
+# A phrase names at most so many values of a feature, and has about so many characters.
+_VALUES_NAMED = 4
+_TEXT_LIMIT = 200
+# Names of features, in lower case, whose values are nouns or years.
+_SEX = frozenset({"sex", "gender"})
+_AGE = frozenset({"age", "age_years", "age_in_years"})
+_NOUNS = {
+    "female": "women",
+    "f": "women",
+    "woman": "women",
+    "women": "women",
+    "male": "men",
+    "m": "men",
+    "man": "men",
+    "men": "men",
+}
+
+
+@dataclass(frozen=True)
+class Features:
+    """What is known of the sensitive features: which are whole numbers, and all their values."""
+
+    whole_numbers: frozenset[str] = frozenset()
+    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, summary: AuditSummary) -> Features:
+        """Return what a summary says of its features; values are those that rows have."""
+        return cls(
+            whole_numbers=frozenset(
+                feature.name for feature in summary.data.features if feature.type == "integer"
+            ),
+            values={
+                rates.feature: [cell.label for cell in rates.cells if cell.n]
+                for rates in summary.charts.features
+            },
+        )
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison: who it is, in words, and the rate of the label."""
+
+    people: str
+    rate: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A group and its complement, with the rate of each."""
+
+    rules: Sequence[RuleSummary]  # The rules of the group; all of them hold.
+    rate_in: float
+    rate_out: float
+
+
+def worse_off_clause(
+    comparison: Comparison,
+    label: str,
+    features: Features,
+    *,
+    outcome: Outcome = "benefit",
+    others: str = "",
+) -> str:
+    """Write who is worse off by a label, and than whom, without a full stop.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        A group, its complement and their rates.
+    label : str
+        The label whose rate is compared.
+    features : Features
+        What is known of the sensitive features.
+    outcome : {"benefit", "harm", "neither"}
+        What it is for a person to be given the label.
+    others : str
+        What the complement is called, if not by the opposite of the group's rules.
+
+    Returns
+    -------
+    str
+        A clause that begins with a small letter. It names the side first that is worse off.
+
+    Examples
+    --------
+    >>> rules = [
+    ...     RuleSummary(feature="sex", values=["Female"], text="sex = Female"),
+    ...     RuleSummary(feature="age", low=18, high=25, text="18 <= age < 25"),
+    ... ]
+    >>> worse_off_clause(Comparison(rules, 0.25, 0.51), "granted", Features(frozenset({"age"})))
+    'women of 18 to 24 are predicted “granted” 26.0 points less often than everybody else (25.0% ...
+    """
+    group = Side(group_in_words(comparison.rules, features), comparison.rate_in)
+    rest = Side(others or complement_in_words(comparison.rules, features), comparison.rate_out)
+    higher, lower = (group, rest) if group.rate > rest.rate else (rest, group)
+    # Who is worse off comes first; where nobody is, the group.
+    first = {"benefit": lower, "harm": higher, "neither": group}[outcome]
+    second = rest if first is group else group
+    verb = "is" if first.people.startswith(ALL_OTHERS) else "are"
+    often = how_often(first.rate - second.rate)
+    return (
+        f"{first.people} {verb} predicted “{label}” {often} than {second.people} "
+        f"({percent(first.rate)} against {percent(second.rate)})"
+    )
+
+
+def group_in_words(rules: Sequence[RuleSummary], features: Features) -> str:
+    """Write who is in a group, such as "women of 18 to 24 with region North or East"."""
+    noun = "those"
+    ages = []
+    others = []
+    for rule in rules:
+        if single := _noun(rule):
+            noun = single
+        elif rule.feature.lower() in _AGE and not rule.values:
+            ages.append(_age(rule, features))
+        else:
+            others.append(_with(rule, features))
+    named = f" with {' and '.join(others)}" if others else ""
+    age = f" {' '.join(ages)}" if ages else ""
+    return shorten(f"{noun}{age}{named}", _TEXT_LIMIT)
+
+
+def complement_in_words(rules: Sequence[RuleSummary], features: Features) -> str:
+    """Write who is not in a group: by the opposite of a single rule, or as all others."""
+    if len(rules) != 1:
+        return ALL_OTHERS
+    [rule] = rules
+    opposite = _opposite(rule, features)
+    return ALL_OTHERS if opposite is None else group_in_words([opposite], features)
+
+
+def _opposite(rule: RuleSummary, features: Features) -> RuleSummary | None:
+    """Return the rule that holds for the complement; None if it is not one rule of few values."""
+    if rule.values:
+        left = [
+            value for value in features.values.get(rule.feature, ()) if value not in rule.values
+        ]
+        if not 0 < len(left) <= _VALUES_NAMED:
+            return None
+        return RuleSummary(feature=rule.feature, values=left, text="")
+    if rule.low is not None and rule.high is None:
+        return RuleSummary(feature=rule.feature, high=rule.low, text="")
+    if rule.high is not None and rule.low is None:
+        return RuleSummary(feature=rule.feature, low=rule.high, text="")
+    return None
+
+
+def _noun(rule: RuleSummary) -> str:
+    """Return what people of one sex are called; empty if a rule is about something else."""
+    if rule.feature.lower() not in _SEX or not rule.values or len(rule.values) != 1:
+        return ""
+    return _NOUNS.get(rule.values[0].strip().lower(), "")
+
+
+def _age(rule: RuleSummary, features: Features) -> str:
+    """Write an interval of years, such as "of 18 to 24" or "under 30"."""
+    if rule.low is None:
+        return f"under {number(rule.high)}"
+    if rule.high is None:
+        return f"of {number(rule.low)} or older"
+    if rule.feature in features.whole_numbers:
+        return f"of {_whole_numbers(rule.low, rule.high)}"
+    return f"of {number(rule.low)} to under {number(rule.high)}"
+
+
+def _with(rule: RuleSummary, features: Features) -> str:
+    """Write what a rule asks for, to stand behind "with"."""
+    if rule.values:
+        values = list(rule.values)
+        if len(values) > _VALUES_NAMED:
+            values = [
+                *values[: _VALUES_NAMED - 1],
+                f"{count(len(values) - _VALUES_NAMED + 1)} others",
+            ]
+        return f"{rule.feature} {either(values)}"
+    if rule.low is None and rule.high is None:
+        return rule.text
+    if rule.low is None:
+        return f"{rule.feature} below {number(rule.high)}"
+    if rule.high is None:
+        return f"{rule.feature} of at least {number(rule.low)}"
+    if rule.feature in features.whole_numbers:
+        return f"{rule.feature} {_whole_numbers(rule.low, rule.high)}"
+    return f"{rule.feature} from {number(rule.low)} to below {number(rule.high)}"
+
+
+def _whole_numbers(low: float, high: float) -> str:
+    """Write the whole numbers from a lower end to below an upper one."""
+    first, last = math.ceil(low), math.ceil(high) - 1
+    return f"{first}" if last <= first else f"{first} to {last}"
