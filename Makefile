@@ -13,10 +13,10 @@ COMPARE := $(addprefix compare-,demo $(REAL))
 # Those of crime are shares, of which there is no list to compare.
 CERTIFY := $(addprefix certify-,demo $(filter-out crime,$(REAL)))
 
-# make imdb LIMIT=2000 trains on and audits a random sample; SNIPPETS=0 leaves the texts out of the
-# report, as in the published reports of this repository.
+# make imdb LIMIT=2000 trains on and audits a random sample; SNIPPETS=3 shows three pieces of the
+# texts for each term in the report.
 LIMIT    ?=
-SNIPPETS ?= 3
+SNIPPETS ?= 0
 SAMPLE   := $(if $(LIMIT),--limit $(LIMIT))
 
 # make retrain-census OPTIONS="--group 2 --runs 1" says which group to help, and how.

@@ -219,3 +219,32 @@ def test_an_archive_of_texts_with_a_long_number(inputs: Path, fails: Fails) -> N
         member.pax_headers = {"mtime": "9" * 5_000, "size": "9" * 5_000}
         archive.addfile(member)
     fails("audit", "imdb", "--data", path)
+
+
+FILES: list[list[str | Path]] = [
+    ["audit", "demo", "--model", "FILE.skops"],
+    ["audit", "demo", "--model", "FILE.keras"],
+    ["audit", "imdb", "--data", "FILE.tar"],
+    ["audit", "imdb", "--terms", "FILE.toml"],
+    ["init", "FILE.csv"],
+    ["init", "FILE.parquet"],
+    ["audit", "FILE.csv", "--predictions", "a", "--sensitive", "b", "--metrics", "selection_rate"],
+    ["certify", "FILE.keras", "--domain", "compas", "--protected", "race"],
+    ["report", "FILE.json"],
+    ["monitor", "run", MONITOR, "--events", "FILE.jsonl"],
+    ["monitor", "run", MONITOR, "--events", DECISIONS, "--state", "FILE.json"],
+    ["shield", "run", "FILE.npz"],
+]
+
+
+@pytest.mark.parametrize("words", FILES, ids=lambda words: " ".join(map(str, words[:4:3])))
+def test_no_file_without_an_end_is_read(
+    words: list[str | Path], inputs: Path, folder: Path, fails: Fails
+) -> None:
+    [name] = [str(word) for word in words if str(word).startswith("FILE")]
+    pipe = inputs / f"pipe{name}"
+    os.mkfifo(pipe)
+    endless = inputs / f"zero{name}"
+    endless.symlink_to("/dev/zero")
+    for path in (pipe, endless):
+        fails(*(path if word == name else word for word in words))

@@ -59,12 +59,12 @@ def test_the_saved_result_renders_the_same_report(audit: Run, testsgd: Run, fold
     assert (folder / "again" / "report.html").read_text() == first
 
 
-def test_texts_can_be_left_out_of_the_report(audit: Run, folder: Path) -> None:
-    audit("--snippets", "0")
+def test_texts_are_shown_only_if_asked_for(audit: Run, folder: Path) -> None:
+    audit()
     report = folder / "reports" / "comments"
     for name in ("report.html", "report.md", "result.json"):
         assert "wrote this" not in (report / name).read_text()
-    audit()
+    audit("--snippets", "3")
     assert "wrote this" in (report / "report.html").read_text()
 
 

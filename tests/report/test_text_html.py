@@ -85,7 +85,7 @@ def test_a_report_that_leaves_the_house_shows_no_text() -> None:
     page = page_of(discreet_comments_document())
     assert "<mark>" not in page
     assert "they call the neighbour" not in page
-    assert "because the texts are not to be shown" in Outline(page).text
+    assert "Places in the texts are left out" in Outline(page).text
 
 
 def test_counterfactual_effects_stand_beside_the_score() -> None:

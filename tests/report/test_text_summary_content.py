@@ -109,7 +109,7 @@ def test_independent_sampling_says_what_it_does_not_know() -> None:
 
 
 def test_no_snippets_if_the_texts_are_not_to_be_shown() -> None:
-    result = audit(snippets=0)
+    result = audit()
     assert result.summary.terms is not None
     assert not result.summary.terms.snippets_shown
     written = result.to_json() + result.to_html() + result.to_markdown()
@@ -122,7 +122,7 @@ def test_no_snippets_if_the_texts_are_not_to_be_shown() -> None:
 
 def test_the_same_seed_shows_the_same_places() -> None:
     def places(seed: int) -> list[str]:
-        found = audit(seed=seed).summary.terms
+        found = audit(seed=seed, snippets=3).summary.terms
         assert found is not None
         return [
             f"{place.before}{place.term}{place.after}"

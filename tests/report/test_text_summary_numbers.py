@@ -25,7 +25,7 @@ from testsgd.auditing import AuditSummary, GroupSummary
 
 @pytest.fixture(scope="module")
 def result() -> AuditResult:
-    return audit(top=500)
+    return audit(top=500, snippets=3)
 
 
 @pytest.fixture(scope="module")

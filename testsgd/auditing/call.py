@@ -37,8 +37,8 @@ from testsgd.errors import ParameterError
 from testsgd.models import load_text_model
 from testsgd.parameters import show_parameters
 
-# Examples of each sensitive term that a report of texts shows.
-SNIPPETS = 3
+# Examples of each sensitive term that a report of texts shows: none, as reports are passed on.
+SNIPPETS = 0
 
 
 @show_parameters(AuditParameters)
@@ -92,7 +92,8 @@ def audit(
         For texts: the sensitive terms, or the TOML file that lists them; if not given those of the
         description, or else the paper's.
     snippets : int
-        For texts: examples of each term in the report; 0 if the texts are not to be shown.
+        For texts: examples of each term in the report, which are pieces of people's texts; 0 shows
+        no text.
     limit : int, optional
         Audit a random sample of so many rows or texts, chosen by ``seed``.
     trust_pickle : bool

@@ -98,7 +98,7 @@ def audit(
     terms: options.TermsOption = None,
     snippets: Annotated[
         int, typer.Option(help="For texts: examples of each term in the report; 0 shows no text.")
-    ] = 3,
+    ] = 0,
     limit: options.LimitOption = None,
     favorable: options.FavourableOption = None,
     threshold: Annotated[

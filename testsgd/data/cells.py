@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import warnings
 from collections.abc import Iterable, Mapping
@@ -17,6 +18,8 @@ from testsgd.data.schema import CellParsing, Label
 from testsgd.errors import DataError
 from testsgd.io import check_regular
 
+# Each column is looked at by itself, so time and memory grow with their number.
+MOST_COLUMNS = 10_000
 _PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 
 
@@ -34,6 +37,7 @@ def read_cells(
             # pandas only warns where it drops the cells that a row has too many of.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             check_regular(path)
+            _check_columns(path, parsing, compressed=compressed)
             cells = pd.read_csv(
                 path,
                 sep=r"\s+" if whitespace else parsing.separator,
@@ -78,6 +82,68 @@ def read_cells(
     if len(cells) == 0:
         raise DataError("the file has no rows", where=str(path), remedy="give a file with rows")
     return cells.fillna("")
+
+
+def first_lines(
+    path: Path, *, lines: int, skip: int = 0, encoding: str = "utf-8", compressed: bool = True
+) -> list[str]:
+    """Return the first lines of a file of text that are not blank, each as it is written."""
+    # No cell has this character, so each line is one cell.
+    read = pd.read_csv(
+        path,
+        sep="\x01",
+        header=None,
+        nrows=lines,
+        skiprows=skip,
+        dtype=str,
+        quoting=csv.QUOTE_NONE,
+        keep_default_na=False,
+        encoding=encoding,
+        encoding_errors="replace",
+        compression="infer" if compressed else None,
+    )
+    return [str(line) for line in read[0]]
+
+
+def check_column_number(columns: int, where: str) -> None:
+    """Raise an error if a file has more columns than are read.
+
+    Parameters
+    ----------
+    columns : int
+        How many columns the file has.
+    where : str
+        The file.
+
+    Raises
+    ------
+    DataError
+        If there are more than `MOST_COLUMNS`.
+    """
+    if columns > MOST_COLUMNS:
+        raise DataError(
+            f"the file has {columns:,} columns; at most {MOST_COLUMNS:,} are read",
+            where=where,
+            remedy="leave out columns that are not needed, or give a data frame in Python, where "
+            "there is no limit",
+            columns=columns,
+        )
+
+
+def _check_columns(path: Path, parsing: CellParsing, *, compressed: bool) -> None:
+    """Raise an error if the first line has too many cells, before memory is taken for all."""
+    [line] = first_lines(
+        path,
+        lines=1,
+        skip=parsing.skip_rows,
+        encoding=parsing.encoding,
+        compressed=compressed,
+    )
+    # A separator within quotation marks separates nothing.
+    bare = re.sub(r'"[^"]*"', "", line)
+    whitespace = parsing.separator == "whitespace"
+    columns = len(bare.split()) if whitespace else bare.count(parsing.separator) + 1
+    check_column_number(columns, str(path))
 
 
 def missing_column(

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from testsgd.data.cells import plain_cells, read_cells
+from testsgd.data.cells import check_column_number, first_lines, plain_cells, read_cells
 from testsgd.data.schema import CellParsing
 from testsgd.errors import DataError, MissingExtraError
 from testsgd.io import check_regular
@@ -18,6 +19,9 @@ from testsgd.io import check_regular
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
 _COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _SNIFFED_LINES = 50
+_SEPARATORS = ",;\t|"
+# The sniffer takes minutes for lines of megabytes; there the most frequent separator will do.
+_MOST_SNIFFED = 2**16
 
 
 def is_rows_file(path: Path) -> bool:
@@ -109,6 +113,7 @@ def read_frame(path: Path) -> pd.DataFrame:
         ) from error
     if len(frame) == 0:
         raise DataError("the file has no rows", where=str(path), remedy="give a file with rows")
+    check_column_number(frame.shape[1], str(path))
     return frame.rename(columns=str)
 
 
@@ -140,19 +145,14 @@ def _separator(path: Path) -> str:
     """Return what stands between the cells of a file, by its first lines."""
     if _kind(path) == ".tsv":
         return "\t"
-    # No cell has this character, so each line is one cell.
-    lines = pd.read_csv(
-        path,
-        sep="\x01",
-        header=None,
-        nrows=_SNIFFED_LINES,
-        dtype=str,
-        quoting=csv.QUOTE_NONE,
-        keep_default_na=False,
-        encoding_errors="replace",
-    )
+    lines = first_lines(path, lines=_SNIFFED_LINES)
+    if len(lines[0]) > _MOST_SNIFFED:
+        return max(_SEPARATORS, key=lines[0].count)
+    # Whole lines, as the sniffer looks for what is equally frequent in them.
+    lengths = np.cumsum([len(line) + 1 for line in lines])
+    whole = max(int(np.searchsorted(lengths, _MOST_SNIFFED)), 1)
     try:
-        return csv.Sniffer().sniff("\n".join(lines[0]), delimiters=",;\t|").delimiter
+        return csv.Sniffer().sniff("\n".join(lines[:whole]), delimiters=_SEPARATORS).delimiter
     except csv.Error:
         return ","
 

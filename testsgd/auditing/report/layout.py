@@ -500,7 +500,10 @@ def _terms(summary: AuditSummary, terms: TermsSummary) -> tuple[Block, ...]:
     """Show the sensitive terms and places in the texts: on a page category by category."""
     source = f" ({terms.source})" if terms.source else ""
     intro = f"The list “{terms.name}”{source}. {plural(terms.texts, 'text')}"
-    left_out = "Places in the texts are left out, because the texts are not to be shown."
+    left_out = (
+        "Places in the texts are left out, as they are pieces of the data; --snippets 3, in "
+        "Python snippets=3, shows up to three of each term."
+    )
     shown = ", and the places show how it is used here."
     if not terms.snippets_shown:
         shown = f". {left_out}"

@@ -52,7 +52,7 @@ _EXAMPLES = 3
 _MOVED = 3
 
 
-def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
+def summarise(findings: Findings, *, snippets: int = 0) -> AuditSummary:
     """Return what an audit found as one document, from which every view is rendered.
 
     Parameters

@@ -61,7 +61,7 @@ class TermsSummary(Part):
         default_factory=list, description="fixed expressions in which no term was looked for"
     )
     texts: Count = Field(description="texts that contain any of the terms")
-    snippets_shown: bool = Field(description="false: the texts were not to be shown")
+    snippets_shown: bool = Field(description="false: no places were asked for")
     categories: list[TermCategorySummary] = Field(description="in the order of the list")
     controls: ControlsSummary | None = Field(
         None, description="what the terms change against neutral words; null in old documents"

@@ -26,6 +26,7 @@ from testsgd.data.cells import (
 from testsgd.data.sampling import cluster_numbers
 from testsgd.data.text.schema import TextFile, TextSpecification
 from testsgd.errors import DataError
+from testsgd.io import check_regular
 
 
 @dataclass(frozen=True)
@@ -199,6 +200,7 @@ def read_archive(path: Path, specification: TextSpecification) -> TextRows:
 def _contents(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:
     """Return name and content of the members whose name is wanted, in the archive's order."""
     try:
+        check_regular(path)
         with tarfile.open(path) as archive:
             while (member := archive.next()) is not None:
                 match = wanted.fullmatch(member.name) if member.isreg() else None

@@ -20,6 +20,9 @@ from testsgd.data.text.readers import TextRows, clusters_of, is_archive, read_ar
 from testsgd.data.text.schema import TextFile, TextSpecification
 from testsgd.errors import DataError, ParameterError
 
+# Of longer ones an audit would take minutes for each question.
+MOST_CHARACTERS = 2**20
+
 
 @dataclass(frozen=True)
 class Texts(Sampled):
@@ -106,7 +109,8 @@ def check_texts(data: Any, specification: TextSpecification, *, source: str = ""
     Raises
     ------
     DataError
-        If there are no texts, one is missing or is no text, or a label is missing or unknown.
+        If there are no texts, one is missing, is no text or has more than 2**20 characters, or a
+        label is missing or unknown.
 
     Examples
     --------
@@ -159,6 +163,16 @@ def _checked(
     remedy = "give texts only, and decode bytes"
     check_cells(texts, no_text, _no_text, where=where, remedy=remedy)
     strings = tuple(str(text) for text in texts)
+    check_cells(
+        texts,
+        [len(text) > MOST_CHARACTERS for text in strings],
+        lambda row, text: (
+            f"the text in row {row} has {len(text):,} characters; a text may have "
+            f"{MOST_CHARACTERS:,}"
+        ),
+        where=where,
+        remedy="leave the row out, or give the text in parts, a row each",
+    )
     blank = sum(not text or text.isspace() for text in strings)
     note = "1 text is empty or blank" if blank == 1 else f"{blank:,} texts are empty or blank"
     if labels is not None:

@@ -97,8 +97,8 @@ def read_shield(path: Path) -> SavedShield:
         its digests are of its specification, and of its decisions.
     """
     try:
+        check_regular(path)
         if not zipfile.is_zipfile(path):
-            check_regular(path)
             raise _unusable(path, _NO_SHIELD)
         return _from_arrays(path, read_arrays(path))
     except ShieldFileError:

@@ -1,0 +1,60 @@
+"""``testsgd audit`` of forests and boosted trees in .skops files: scikit-learn warns of nothing."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import command_line
+import pytest
+import skops.io
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from testsgd.data import generate_demo
+from testsgd.models.skops_files import write_skops
+
+folder, testsgd = command_line.folder, command_line.testsgd
+
+CLASSIFIERS: dict[str, Any] = {
+    "forest": RandomForestClassifier(5, random_state=0),
+    "forest of two jobs": RandomForestClassifier(5, n_jobs=2, random_state=0),
+    "gradient boosting": GradientBoostingClassifier(n_estimators=5, random_state=0),
+    "histograms": HistGradientBoostingClassifier(max_iter=5, random_state=0),
+}
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS.values(), ids=CLASSIFIERS)
+@pytest.mark.parametrize("write", [write_skops, skops.io.dump], ids=["testsgd", "skops"])
+@pytest.mark.parametrize("names", ["default", "pandas"])
+def test_an_audit_of_trees_warns_of_nothing(
+    classifier: Any,
+    write: Callable[..., Any],
+    names: str,
+    folder: Path,
+    testsgd: Callable[..., command_line.Finished],
+) -> None:
+    people = generate_demo(rows=300, seed=0)
+    people.to_csv("people.csv", index=False)
+    texts = ["gender", "race", "housing", "purpose"]
+    encode = make_column_transformer(
+        (OneHotEncoder(sparse_output=False), texts), remainder=StandardScaler()
+    )
+    # With names the classifier was fitted on a data frame, and misses them elsewhere.
+    encode.set_output(transform=names)
+    pipeline = make_pipeline(encode, classifier)
+    pipeline.fit(people.drop(columns="granted"), people["granted"])
+    write(pipeline, folder / "model.skops")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        finished = testsgd("audit", "demo", "--data", "people.csv", "--model", "model.skops")
+    assert finished.code in (0, 3)
+    assert finished.err == ""
