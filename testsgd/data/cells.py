@@ -15,7 +15,7 @@ import pandas as pd
 from testsgd.data.categories import category_text, check_cells
 from testsgd.data.schema import CellParsing, Label
 from testsgd.errors import DataError
-from testsgd.io import check_regular
+from testsgd.io import check_regular, read_text_beginning
 
 _PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 
@@ -140,8 +140,7 @@ def _number(text: Any) -> float:
 
 def _looks_binary(path: Path, parsing: CellParsing) -> bool:
     try:
-        with path.open(encoding=parsing.encoding, errors="replace") as stream:
-            return "\0" in stream.read(8192)
+        return "\0" in read_text_beginning(path, 8192, encoding=parsing.encoding)
     except UnicodeError:  # UTF-16 without its mark
         return True
 
