@@ -23,6 +23,7 @@ from .documents import loads_toml as loads_toml
 from .identity import check_replaceable as check_replaceable
 from .identity import kind_of_file as kind_of_file
 from .identity import replacing_any_file as replacing_any_file
+from .memory import process_memory as process_memory
 from .reading import DOCUMENT_BYTES as DOCUMENT_BYTES
 from .reading import TooLargeError as TooLargeError
 from .reading import UnsuitableFileError as UnsuitableFileError
