@@ -1,4 +1,4 @@
-"""How much memory this process takes, so that what it will take can be said before."""
+"""How much memory this process takes, from which its peak is predicted."""
 
 from __future__ import annotations
 
