@@ -97,6 +97,7 @@ check: $(VENV)/developing ## Check what changed: style, types, and its fast test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/plain_words.py
+	$(BIN)/python .ci/file_access.py
 	$(BIN)/python -m pytest -n auto --testmon --testmon-forceselect -m "not slow and not wheel and not browser"
 
 # What the core promises, with no extra and the lowest versions that pyproject.toml declares.
@@ -120,6 +121,7 @@ lint: $(VENV)/developing ## Check style, types and the packages' dependencies
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/plain_words.py
+	$(BIN)/python .ci/file_access.py
 
 shape: $(VENV)/developing ## Print how long, dense and documented the code of each package is
 	@$(BIN)/python .ci/shape.py

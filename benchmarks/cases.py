@@ -18,6 +18,7 @@ from benchmarks.guarantee_cases import PLAIN, guarantee_of_crime, guarantees
 from benchmarks.measure import memory_now, memory_peak, side_by_side, timed
 from benchmarks.mitigation_cases import mitigations
 from benchmarks.monitor_stream import stream_beside_sqlite, stream_long
+from benchmarks.shield_memory import memory
 from benchmarks.shield_serving import endpoint
 from benchmarks.shield_synthesis import deciding, synthesis
 from benchmarks.text_cases import network_speed, parts, reviews, text_training
@@ -256,6 +257,7 @@ CASES: dict[str, Callable[[], list[Row]]] = {
     "certification-longer": longer,
     "certification-small": small,
     "shield-synthesis": synthesis,
+    "shield-memory": memory,
     "shield-deciding": deciding,
     "shield-serving": endpoint,
     "monitor-sqlite": stream_beside_sqlite,

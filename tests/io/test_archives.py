@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -12,7 +14,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from testsgd.io import UnsuitableFileError, file_memory, open_archive, read_arrays
+from testsgd.io import (
+    DAMAGED_TAR,
+    TooLargeError,
+    UnsuitableFileError,
+    file_memory,
+    is_archive,
+    member_of,
+    open_archive,
+    read_arrays,
+    read_member,
+    read_tar,
+    with_members,
+    write_arrays,
+)
 
 ARRAYS = arrays_of.arrays(
     dtype=st.sampled_from(["u1", "<i8", "<f4", "<f8", "?", "<U3"]),
@@ -89,3 +104,73 @@ def test_a_damaged_member_is_noticed(tmp_path: Path) -> None:
     path.write_bytes(bytes(content))
     with pytest.raises(zipfile.BadZipFile):
         read_arrays(path)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_written_arrays_are_those_that_numpy_reads(tmp_path: Path, compressed: bool) -> None:
+    path = tmp_path / "a.npz"
+    arrays = {"first": np.arange(6).reshape(2, 3).T, "notes": np.array("a text")}
+    write_arrays(path, arrays, compressed=compressed)
+    with np.load(path) as loaded:
+        assert list(loaded) == list(arrays)
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(loaded[name], array)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_arrays_of_objects_leave_no_file(tmp_path: Path) -> None:
+    with pytest.raises(ValueError):
+        write_arrays(tmp_path / "a.npz", {"a": np.array([{}], dtype=object)})
+    assert not list(tmp_path.iterdir())
+
+
+def two_members(path: Path) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("small", b"abc")
+        archive.writestr("large", bytes(2**20))
+    return path
+
+
+def test_a_member_is_read_within_its_bound(tmp_path: Path) -> None:
+    path = two_members(tmp_path / "a.zip")
+    assert is_archive(path)
+    assert read_member(path, "small") == b"abc"
+    assert read_member(path, "small", at_most=3) == b"abc"
+    assert member_of(path.read_bytes(), "small") == b"abc"
+    with pytest.raises(KeyError):
+        read_member(path, "none")
+    with pytest.raises(TooLargeError):
+        read_member(path, "small", at_most=2)
+    with file_memory(2**19):
+        with pytest.raises(TooLargeError):
+            read_member(path, "small")
+        with pytest.raises(TooLargeError):
+            member_of(path.read_bytes(), "small")
+        # A bound of its own is for a member alone.
+        assert read_member(path, "small", at_most=3) == b"abc"
+
+
+def test_members_are_replaced_where_they_stand(tmp_path: Path) -> None:
+    content = two_members(tmp_path / "a.zip").read_bytes()
+    changed = with_members(content, {"small": b"other", "none": b""})
+    with zipfile.ZipFile(io.BytesIO(changed)) as archive:
+        assert archive.namelist() == ["small", "large"]
+        assert archive.read("small") == b"other"
+        assert archive.read("large") == bytes(2**20)
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz", "w:bz2"])
+def test_a_tar_archive_gives_what_is_wanted_and_a_cut_one_fails(tmp_path: Path, mode: str) -> None:
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, mode) as archive:
+        for name in ("b/1.txt", "b/2.csv", "a/3.txt"):
+            member = tarfile.TarInfo(name)
+            member.size = 2_000
+            archive.addfile(member, io.BytesIO(name[2:3].encode() * 2_000))
+    wanted = re.compile(r"./(\d)\.txt")
+    read = [(match[1], content) for match, content in read_tar(path, wanted)]
+    assert read == [("1", b"1" * 2_000), ("3", b"3" * 2_000)]
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 3])
+    with pytest.raises((OSError, *DAMAGED_TAR)):
+        list(read_tar(path, wanted))

@@ -18,8 +18,11 @@ from testsgd.io import (
     check_regular,
     loads_json,
     loads_toml,
+    read_beginning,
     read_bytes,
+    read_lines,
     read_text,
+    read_text_beginning,
 )
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -102,3 +105,28 @@ def test_what_a_shell_hands_over_is_read() -> None:
         assert read_text(f"/dev/fd/{reading}") == "a\nb"
     finally:
         os.close(reading)
+
+
+def test_beginnings_and_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("ä1\r\nb\x00\nlast".encode())
+    assert read_beginning(path, 3) == "ä1".encode()
+    assert read_beginning(path, 100) == path.read_bytes()
+    assert read_text_beginning(path, 2, encoding="utf-8") == "ä1"
+    assert list(read_lines(path)) == ["ä1\r\n".encode(), b"b\x00\n", b"last"]
+    with pytest.raises(UnicodeError):
+        read_text_beginning(path, 2, encoding="utf-16")
+
+
+def test_beginnings_and_lines_are_of_files_only(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for read in (
+        lambda path: read_beginning(path, 1),
+        lambda path: read_text_beginning(path, 1, encoding="utf-8"),
+        lambda path: list(read_lines(path)),
+    ):
+        with pytest.raises(UnsuitableFileError):
+            read(pipe)
+        with pytest.raises(FileNotFoundError):
+            read(tmp_path / "none")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import tracemalloc
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from shield_runs import specification
@@ -11,7 +15,7 @@ from shield_runs import specification
 import testsgd
 from testsgd.errors import ParameterError, SpecificationError
 from testsgd.fairness import NAMED_PROPERTIES
-from testsgd.shielding import solving
+from testsgd.shielding import solving, synthesis
 from testsgd.shielding.call import synthesis_result
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running import Shield
@@ -23,6 +27,13 @@ from testsgd.shielding.synthesis import (
 )
 
 TENTH = Fraction(1, 10)
+# Prints the most bytes that a command took.
+_LAUNCHER = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(most if sys.platform == "darwin" else most * 1024)
+"""
 
 
 def _problem(name: str, groups: int, costs: int, horizon: int) -> ShieldProblem:
@@ -110,11 +121,47 @@ def test_groups_that_make_too_many_states_are_refused() -> None:
         testsgd.simulate_shield(specification(names=tuple("abcdefghijklmnopqrst"), length=100))
 
 
-def test_as_much_as_is_allowed_is_taken() -> None:
+def test_as_much_as_is_allowed_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = 10**8
+    monkeypatch.setattr(synthesis, "process_memory", lambda: process)
     small = specification(length=10)
-    said = predicted_bytes(_problem("demographic_parity", 2, 1, 10))
+    arrays = predicted_bytes(_problem("demographic_parity", 2, 1, 10))
+    said = process + arrays
     testsgd.synthesize_shield(small, memory_limit=said)
     testsgd.synthesize_shield(small, memory_limit=None)
     with pytest.raises(ParameterError) as caught:
         testsgd.synthesize_shield(small, memory_limit=said - 1)
     assert caught.value.details == {"predicted": said, "limit": said - 1}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "length", "storage"),
+    [
+        ("demographic_parity", 20, "whole"),
+        ("demographic_parity", 250, "whole"),
+        ("demographic_parity", 300, "windows"),
+        ("equal_opportunity", 60, "whole"),
+    ],
+)
+def test_what_is_said_is_within_a_quarter_of_the_peak(
+    name: str, length: int, storage: str, tmp_path: Path
+) -> None:
+    """The peak is what the system says of the command, from its start to its end."""
+    path = tmp_path / "spec.toml"
+    path.write_text(
+        f'[fairness]\nproperty = "{name}"\nbound = "1/4"\n'
+        f'[groups]\nnames = ["a", "b"]\n[horizon]\nlength = {length}\n'
+    )
+    reports = tmp_path / "reports"
+    command = [sys.executable, "-m", "testsgd", "shield", "synthesize", str(path), "--quiet"]
+    command += ["--shield", str(tmp_path / "shield.npz"), "--storage", storage]
+    command += ["--out", str(reports), "--format", "json"]
+    # Started by a small program, as a process counts what the one that started it took.
+    launched = subprocess.run(
+        [sys.executable, "-c", _LAUNCHER, *command], capture_output=True, text=True, check=True
+    )
+    peak = int(launched.stdout)
+    (result,) = reports.glob("*.json")
+    said = json.loads(result.read_text())["synthesis"]["predicted_bytes"]
+    assert 0.75 < said / peak < 1.25

@@ -12,7 +12,7 @@ import typer
 
 from testsgd.cli import console, options
 from testsgd.errors import ParameterError
-from testsgd.io import loads_json, write_text
+from testsgd.io import adding_lines, loads_json, write_text
 
 if TYPE_CHECKING:
     from testsgd.generative import GenerativeResult, GenerativeSpecification, Output
@@ -145,24 +145,24 @@ def _ask_for_outputs(
     if not prompts:
         what = "the specification has no prompts"
         raise ParameterError(what, where="prompts", remedy="add prompts = [...] to it")
-    known = read_log(log) if log.exists() else []
-    for index, kept in enumerate(known):
-        expected = prompts[index % len(prompts)]
-        if not isinstance(kept, dict) or kept.get("prompt") != expected:
-            raise ParameterError(
-                "the outputs there are to other prompts",
-                where=f"{log}, line {index + 1}",
-                remedy="choose another folder with --out",
-            )
-    with log.open("a", encoding="utf-8", newline="\n") as file:
+    with adding_lines(log, remedy="choose another folder with --out") as add:
+        # Read while no other process can add to it.
+        known = read_log(log) if log.stat().st_size > 0 else []
+        for index, kept in enumerate(known):
+            expected = prompts[index % len(prompts)]
+            if not isinstance(kept, dict) or kept.get("prompt") != expected:
+                raise ParameterError(
+                    "the outputs there are to other prompts",
+                    where=f"{log}, line {index + 1}",
+                    remedy="choose another folder with --out",
+                )
         for index in range(len(known), number):
             prompt = prompts[index % len(prompts)]
             output, asked = model.ask(ModelRequest(prompt), seed=seed + index)
             record: dict[str, Any] = {"prompt": prompt, "output": _kept(output, log, index)}
             if asked:
                 record["asked"] = asked
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
-            file.flush()
+            add(json.dumps(record, ensure_ascii=False))
             if progress is not None:
                 progress("asking", index + 1, number)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import sys
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
@@ -22,7 +21,7 @@ from testsgd.cli.console import (
     print_error,
 )
 from testsgd.errors import TestSGDError
-from testsgd.io import NO_ROOM, file_memory, replacing_any_file
+from testsgd.io import NO_ROOM, discard_output, file_memory, replacing_any_file
 
 # Each command is a module of this package, imported when it is called. So what the list of them
 # shows, the first paragraph of a command's own help, stands here.
@@ -172,10 +171,9 @@ def _unwritten(error: OSError) -> int:
 
     What is left of it goes nowhere: else Python would try again at its exit, and fail.
     """
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    discard_output(sys.stdout)
     if isinstance(error, BrokenPipeError):
-        os.dup2(nowhere, sys.stderr.fileno())
+        discard_output(sys.stderr)
         return UNREAD
     print_error(f"the output cannot be written ({error.strerror}); make room, or print elsewhere")
     return USAGE_ERROR

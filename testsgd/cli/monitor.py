@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ import typer
 
 from testsgd.cli import console, options
 from testsgd.cli.signals import Ending
-from testsgd.io import writing_to
+from testsgd.io import adding_lines, discard_output
 
 if TYPE_CHECKING:
     from testsgd.errors import TestSGDError
@@ -105,11 +104,8 @@ def _added_to(path: Path | None) -> Iterator[Callable[[str], None]]:
     if path is None:
         yield lambda line: None
         return
-    with (
-        writing_to(path, "choose another file for the dead letters"),
-        path.open("a", encoding="utf-8", newline="\n") as file,
-    ):
-        yield lambda line: print(line, file=file, flush=True)
+    with adding_lines(path, remedy="choose another file for the dead letters") as add:
+        yield add
 
 
 def _refusal(error: TestSGDError, number: int) -> dict[str, Any]:
@@ -124,8 +120,7 @@ def _print(answer: dict[str, Any], ending: Ending) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         ending.wanted = True
-        # Python would try again at its exit, and fail.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output(sys.stdout)
 
 
 def _print_result(result: MonitorResult, written: list[Path]) -> None:

@@ -16,7 +16,7 @@ import pandas as pd
 from testsgd.data.categories import category_text, check_cells
 from testsgd.data.schema import CellParsing, Label
 from testsgd.errors import DataError
-from testsgd.io import check_regular
+from testsgd.io import check_regular, read_text_beginning
 
 # Each column is looked at by itself, so time and memory grow with their number.
 MOST_COLUMNS = 10_000
@@ -206,8 +206,7 @@ def _number(text: Any) -> float:
 
 def _looks_binary(path: Path, parsing: CellParsing) -> bool:
     try:
-        with path.open(encoding=parsing.encoding, errors="replace") as stream:
-            return "\0" in stream.read(8192)
+        return "\0" in read_text_beginning(path, 8192, encoding=parsing.encoding)
     except UnicodeError:  # UTF-16 without its mark
         return True
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-import zipfile
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from testsgd.data.schema import DataFile, DatasetSpecification, FileVersion
 from testsgd.errors import ConfigurationError, DownloadError
-from testsgd.io import atomic_path, sha256_of_file
+from testsgd.io import DAMAGED_ARCHIVE, read_member, sha256_of_file, write_bytes
 
 if TYPE_CHECKING:
     from testsgd.data.text.schema import TextSpecification
@@ -152,7 +150,7 @@ def _download(name: str, file: FileVersion) -> Path:
             pooch.retrieve(file.url, known_hash=expected, fname=file.name, path=folder)
         else:
             _download_member(file, file.member, folder)
-    except (OSError, ValueError, zipfile.BadZipFile, zlib.error, ConfigurationError) as error:
+    except (OSError, *DAMAGED_ARCHIVE, ConfigurationError) as error:
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         if isinstance(error, requests.exceptions.ConnectionError):
             reason = "no connection"
@@ -170,15 +168,14 @@ def _download_member(file: FileVersion, member: str, folder: Path) -> None:
 
     with tempfile.TemporaryDirectory() as scratch:
         archive = pooch.retrieve(file.url, known_hash=None, path=scratch)
-        with zipfile.ZipFile(archive) as members:
-            if member not in members.namelist():
-                raise ValueError(f"the archive has no {member!r}")
-            content = members.read(member)
+        try:
+            content = read_member(archive, member)
+        except KeyError:
+            raise ValueError(f"the archive has no {member!r}") from None
     seen = hashlib.sha256(content).hexdigest()
     if file.sha256 is not None and seen != file.sha256:
         raise ValueError(f"its sha256 is {seen}, not {file.sha256}")
-    with atomic_path(folder / file.name) as temporary:
-        temporary.write_bytes(content)
+    write_bytes(folder / file.name, content)
 
 
 def _missing(name: str, file: FileVersion, what: str) -> DownloadError:

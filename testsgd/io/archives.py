@@ -1,4 +1,4 @@
-"""Archives of arrays and of networks: what they say they hold is checked before it is unpacked.
+"""Archives, ZIP and tar: what they say they hold is checked before it is unpacked.
 
 A small archive can unpack to any size, and an array's header can name any shape. So sizes are
 summed from the archive's directory, and a header must fit the bytes that follow it.
@@ -9,19 +9,30 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import errno
+import io
+import lzma
 import math
+import re
+import tarfile
 import zipfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from testsgd.io.reading import UnsuitableFileError, check_regular
+from testsgd.io.reading import TooLargeError, check_regular
+from testsgd.io.writing import atomic_path
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 FILE_MEMORY = 4 * 2**30
+# How the members of a ZIP archive are compressed, for libraries that ask for it.
+DEFLATED = zipfile.ZIP_DEFLATED
+# What reading raises if the bytes of a ZIP or tar archive are not what they should be.
+DAMAGED_ARCHIVE = (ValueError, EOFError, zlib.error, zipfile.BadZipFile)
+DAMAGED_TAR = (ValueError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError)
 
 _ARRAY = ".npy"
 _LONGEST_HEADER = 10_000
@@ -73,17 +84,38 @@ def check_file_memory(size: int, where: str | Path) -> None:
 
     Raises
     ------
-    UnsuitableFileError
+    TooLargeError
         Its ``strerror`` has both sizes and names the option that raises the limit.
     """
     limit = _limit.get()
     if size > limit:
-        raise UnsuitableFileError(
+        raise TooLargeError(
             errno.EFBIG,
             f"it unpacks to {size / 2**20:,.0f} MiB, more than --max-file-memory allows, "
             f"{limit / 2**20:,.0f} MiB",
             str(where),
         )
+
+
+def is_archive(path: str | Path) -> bool:
+    """Return whether a file is a ZIP archive.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+
+    Returns
+    -------
+    bool
+        Also False if there is no such file.
+
+    Examples
+    --------
+    >>> from testsgd.io import is_archive
+    >>> is_archive("no such file")
+    False
+    """
+    return zipfile.is_zipfile(path)
 
 
 @contextlib.contextmanager
@@ -108,8 +140,191 @@ def open_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
     """
     check_regular(path)
     with zipfile.ZipFile(path) as archive:
-        check_file_memory(sum(member.file_size for member in archive.infolist()), path)
+        _check_unpacked_size(archive, path)
         yield archive
+
+
+def _check_unpacked_size(archive: zipfile.ZipFile, where: str | Path) -> None:
+    check_file_memory(sum(member.file_size for member in archive.infolist()), where)
+
+
+def read_member(path: str | Path, name: str, *, at_most: int | None = None) -> bytes:
+    """Return the bytes of one member of a ZIP archive.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+    name : str
+        The member.
+    at_most : int, optional
+        Bytes that the member may have; without it all members together may have those that
+        :func:`file_memory` allows.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    KeyError
+        If there is no such member.
+    TooLargeError
+        If it is larger. It is not unpacked.
+    UnsuitableFileError
+        If it is no regular file.
+    zipfile.BadZipFile
+        If it is no ZIP archive, or the member is damaged.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from testsgd.io import read_member
+    >>> with tempfile.NamedTemporaryFile(suffix=".npz") as file:
+    ...     np.savez(file, rates=np.array([0.25, 0.5]))
+    ...     read_member(file.name, "rates.npy")[1:6]
+    b'NUMPY'
+    """
+    check_regular(path)
+    with zipfile.ZipFile(path) as archive:
+        member = archive.getinfo(name)
+        if at_most is None:
+            _check_unpacked_size(archive, path)
+        elif member.file_size > at_most:
+            what = f"{name} is larger than {at_most / 2**20:,.0f} MiB, which is too much"
+            raise TooLargeError(errno.EFBIG, what, str(path))
+        return archive.read(member)
+
+
+def member_of(content: bytes, name: str) -> bytes:
+    """Return the bytes of one member of a ZIP archive that is in memory.
+
+    Parameters
+    ----------
+    content : bytes
+        The archive.
+    name : str
+        The member.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    KeyError
+        If there is no such member.
+    TooLargeError
+        If the members are larger than :func:`file_memory` allows.
+    zipfile.BadZipFile
+        If it is no ZIP archive, or the member is damaged.
+    """
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        _check_unpacked_size(archive, name)
+        return archive.read(name)
+
+
+def with_members(content: bytes, members: Mapping[str, bytes]) -> bytes:
+    """Return a ZIP archive in which some members have other contents.
+
+    Parameters
+    ----------
+    content : bytes
+        The archive.
+    members : mapping of str to bytes
+        The new contents. Names that are not in the archive are left out.
+
+    Returns
+    -------
+    bytes
+        An archive with the members in the same order, compressed as they were.
+    """
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as archive,
+        zipfile.ZipFile(out, "w") as written,
+    ):
+        for member in archive.infolist():
+            kept = members.get(member.filename)
+            written.writestr(member, archive.read(member) if kept is None else kept)
+    return out.getvalue()
+
+
+def write_arrays(
+    target: str | Path, arrays: Mapping[str, NDArray[Any]], *, compressed: bool = False
+) -> None:
+    """Write arrays into an ``.npz`` file, whole or not at all.
+
+    Parameters
+    ----------
+    target : str or pathlib.Path
+        A file that is there is replaced if it is one of the same kind.
+    arrays : mapping of str to numpy.ndarray
+        By their names; :func:`read_arrays` gives them back. None may hold Python objects.
+    compressed : bool, default=False
+        Whether to make the file smaller, which takes longer.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file cannot be written, or one of another kind is there.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from testsgd.io import read_arrays, write_arrays
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_arrays(f"{folder}/rates.npz", {"rates": np.array([0.25, 0.5])})
+    ...     read_arrays(f"{folder}/rates.npz")
+    {'rates': array([0.25, 0.5 ])}
+    """
+    import numpy as np
+
+    compression = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+    with (
+        atomic_path(Path(target)) as temporary,
+        zipfile.ZipFile(temporary, "w", compression, compresslevel=1) as archive,
+    ):
+        for name, array in arrays.items():
+            with archive.open(f"{name}{_ARRAY}", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+
+
+def read_tar(path: str | Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:
+    """Yield the files of a tar archive whose names are wanted, one after another.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        As it is, or compressed by gzip, xz or bzip2.
+    wanted : re.Pattern
+        The names of the members to read, as a whole.
+
+    Yields
+    ------
+    tuple of re.Match and bytes
+        A member's name as it was matched and its content, in the order of the archive. No member
+        is kept in memory.
+
+    Raises
+    ------
+    OSError
+        If it is missing or cannot be read.
+    ValueError, EOFError, zlib.error, lzma.LZMAError or tarfile.TarError
+        If it is no tar archive, is damaged or cut off; together they are :data:`DAMAGED_TAR`.
+    """
+    with tarfile.open(path) as archive:
+        while (member := archive.next()) is not None:
+            match = wanted.fullmatch(member.name) if member.isreg() else None
+            if match and (stream := archive.extractfile(member)) is not None:
+                yield match, stream.read()
+            # The archive keeps every member it has seen: of 100,000 that is 80 MB.
+            archive.members.clear()  # type: ignore[attr-defined]  # no stub names it
+        # The library takes whatever is no header for the end, so half an archive for a smaller
+        # one: a whole one ends with a block of zeros.
+        if archive.fileobj is not None:
+            archive.fileobj.seek(archive.offset)
+            if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+                raise tarfile.ReadError("it is cut off or damaged")
 
 
 def read_arrays(path: str | Path) -> dict[str, NDArray[Any]]:

@@ -1,10 +1,15 @@
-"""Reading files whole, with an upper bound on their size, and only such that have an end."""
+"""Reading files: whole, with an upper bound on their size, their beginnings, and line by line.
+
+Only such files are read that have an end.
+"""
 
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,6 +26,10 @@ class UnsuitableFileError(OSError):
     It is an ``OSError``, so that what is said of a file that cannot be read is said of it, too; the
     reason is in ``strerror``.
     """
+
+
+class TooLargeError(UnsuitableFileError):
+    """A file, or what is in it, that is larger than what is read."""
 
 
 def read_bytes(path: str | Path, *, at_most: int = DOCUMENT_BYTES) -> bytes:
@@ -54,7 +63,7 @@ def read_bytes(path: str | Path, *, at_most: int = DOCUMENT_BYTES) -> bytes:
     with _opened(path) as file:
         content = file.read(at_most + 1)
     if len(content) > at_most:
-        raise UnsuitableFileError(
+        raise TooLargeError(
             errno.EFBIG, f"larger than {at_most / 2**20:,.0f} MiB, which is too much", str(path)
         )
     return content
@@ -85,6 +94,103 @@ def read_text(path: str | Path, *, encoding: str = "utf-8", at_most: int = DOCUM
     """
     text = read_bytes(path, at_most=at_most).decode(encoding)
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_beginning(path: str | Path, at_most: int) -> bytes:
+    """Return the first bytes of a file, by which its kind is known.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+    at_most : int
+        How many bytes; fewer if the file has no more.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    UnsuitableFileError
+        If it is a device or a named pipe.
+    OSError
+        If it is missing or cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from testsgd.io import read_beginning
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(b"%PDF-1.7")
+    ...     file.flush()
+    ...     read_beginning(file.name, 4)
+    b'%PDF'
+    """
+    with _opened(path) as file:
+        return file.read(at_most)
+
+
+def read_text_beginning(path: str | Path, at_most: int, *, encoding: str) -> str:
+    """Return the first characters of a file; bytes that are none are replaced.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+    at_most : int
+        How many characters; fewer if the file has no more.
+    encoding : str
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    UnsuitableFileError
+        If it is a device or a named pipe.
+    OSError
+        If it is missing or cannot be read.
+    UnicodeError
+        If it is said to be UTF-16 or UTF-32, and lacks the mark at the beginning.
+    """
+    with (
+        _opened(path) as file,
+        io.TextIOWrapper(file, encoding=encoding, errors="replace") as text,
+    ):
+        return text.read(at_most)
+
+
+def read_lines(path: str | Path) -> Iterator[bytes]:
+    r"""Yield the lines of a file one by one, for files that need not fit into the memory.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+
+    Yields
+    ------
+    bytes
+        A line with its line break, which the last one may lack.
+
+    Raises
+    ------
+    UnsuitableFileError
+        If it is a device or a named pipe.
+    OSError
+        If it is missing or cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from testsgd.io import read_lines
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(b"first\nlast")
+    ...     file.flush()
+    ...     list(read_lines(file.name))
+    [b'first\n', b'last']
+    """
+    with _opened(path) as file:
+        yield from file
 
 
 def check_regular(path: str | Path) -> None:

@@ -116,6 +116,12 @@ def write_text(target: Path, text: str) -> None:
     write_stream(target, lambda stream: stream.write(text))
 
 
+def write_bytes(target: Path, content: bytes) -> None:
+    """Write bytes, whole or not at all."""
+    with atomic_path(target) as temporary:
+        temporary.write_bytes(content)
+
+
 def write_stream(target: Path, write: Callable[[TextIO], object]) -> None:
     """Call `write` with an open UTF-8 stream; the file appears whole or not at all."""
     with (
@@ -123,6 +129,16 @@ def write_stream(target: Path, write: Callable[[TextIO], object]) -> None:
         temporary.open("w", encoding="utf-8", newline="\n") as stream,
     ):
         write(stream)
+
+
+def discard_output(*streams: TextIO) -> None:
+    """Let what is written to streams from now on go nowhere, as they have no reader any more.
+
+    Python would try again at its exit, and fail.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        os.dup2(nowhere, stream.fileno())
 
 
 def lock(file: int) -> bool:

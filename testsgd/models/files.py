@@ -10,7 +10,6 @@ import io
 import json
 import math
 import platform
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -25,9 +24,11 @@ from testsgd.errors import ModelError
 from testsgd.io import (
     check_file_memory,
     loads_json,
-    open_archive,
+    member_of,
+    read_member,
     read_text,
     sha256_of_file,
+    with_members,
     write_text,
 )
 
@@ -39,6 +40,10 @@ _CARD_MODEL = "model file"
 _CARD_HASH = "model sha256"
 
 _FORMATS = {"testsgd.preprocessing/1": "tables", "testsgd.text-preprocessing/1": "texts"}
+
+# Members of a ``.keras`` file.
+_CONFIGURATION = "config.json"
+_WEIGHTS = "model.weights.h5"
 
 Read = TypeVar("Read")
 
@@ -124,9 +129,8 @@ def read_layers(
     import h5py
 
     try:
-        with open_archive(path) as archive:
-            layers = _configured_layers(archive)
-            weights = io.BytesIO(archive.read(_WEIGHTS))
+        layers = _configured_layers(read_member(path, _CONFIGURATION))
+        weights = io.BytesIO(read_member(path, _WEIGHTS))
         with h5py.File(weights, "r") as file:
             stored = file["layers"]
 
@@ -155,9 +159,9 @@ def read_layers(
         ) from error
 
 
-def _configured_layers(archive: zipfile.ZipFile) -> list[dict[str, Any]]:
+def _configured_layers(document: bytes) -> list[dict[str, Any]]:
     """Return what is set in each layer but the input, with its class under ``"class"``."""
-    configuration = loads_json(archive.read("config.json"))
+    configuration = loads_json(document)
     layers = configuration["config"]["layers"]
     if configuration["class_name"] != "Sequential":
         raise WrongLayersError
@@ -268,30 +272,18 @@ class SigmoidOutput:
         return positive if self._favours_positive else ~positive
 
 
-_WEIGHTS = "model.weights.h5"
-
-
 class KerasArchive:
     """A ``.keras`` file of layers one after another, to be written again with other weights."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            self.layer_names = [layer["name"] for layer in _configured_layers(archive)]
+        layers = _configured_layers(member_of(content, _CONFIGURATION))
+        self.layer_names = [layer["name"] for layer in layers]
 
     def with_arrays(self, arrays: Mapping[str, Sequence[NDArray[np.float32]]]) -> bytes:
         """Return the file's content with other arrays of the same shapes, by their keys in it."""
-        out = io.BytesIO()
-        with (
-            zipfile.ZipFile(io.BytesIO(self._content)) as archive,
-            zipfile.ZipFile(out, "w") as written,
-        ):
-            for item in archive.infolist():
-                content = archive.read(item)
-                if item.filename == _WEIGHTS:
-                    content = _with_arrays(content, arrays)
-                written.writestr(item, content)
-        return out.getvalue()
+        weights = _with_arrays(member_of(self._content, _WEIGHTS), arrays)
+        return with_members(self._content, {_WEIGHTS: weights})
 
 
 def _with_arrays(content: bytes, arrays: Mapping[str, Sequence[NDArray[np.float32]]]) -> bytes:

@@ -7,7 +7,6 @@ none of theirs. Here every node is looked over before anything is predicted.
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import MissingExtraError, ModelError
-from testsgd.io import atomic_path
+from testsgd.io import DEFLATED, atomic_path
 
 
 def check_trees(estimator: Any) -> None:
@@ -120,7 +119,7 @@ def write_skops(estimator: Any, target: Path) -> None:
     skops = _skops()
     with atomic_path(target) as temporary:
         try:
-            skops.dump(estimator, temporary, compression=zipfile.ZIP_DEFLATED)
+            skops.dump(estimator, temporary, compression=DEFLATED)
         except Exception as error:
             raise ModelError(
                 f"the {type(estimator).__name__} cannot be written: {error}",

@@ -15,6 +15,7 @@ import pandas as pd
 from testsgd.data.cells import as_pandas, missing_column
 from testsgd.data.json_objects import json_object
 from testsgd.errors import DataError, ParameterError
+from testsgd.io import read_lines
 from testsgd.monitoring.specification import MonitorSpecification
 
 _EXAMPLE = '{"id": "a7", "group": "female", "decision": 1}'
@@ -85,8 +86,7 @@ def _file(path: Path, specification: MonitorSpecification) -> EventSource:
 
 def _lines(path: Path) -> Iterator[bytes]:
     try:
-        with path.open("rb") as file:
-            yield from file
+        yield from read_lines(path)
     except OSError as error:
         what = f"the file cannot be read ({error.strerror})"
         raise DataError(what, where=str(path), remedy="check the file") from error

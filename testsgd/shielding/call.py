@@ -25,7 +25,7 @@ from testsgd.shielding.synthesis import (
     ShieldProblem,
     Solution,
     Storage,
-    predicted_bytes,
+    predicted_peak,
 )
 
 SpecificationLike: TypeAlias = ShieldSpecification | Mapping[str, Any] | str | Path
@@ -42,7 +42,7 @@ class ShieldPlan:
     inputs: InputDistribution
     problem: ShieldProblem  # Of the (first) period.
     storage: Storage
-    predicted_bytes: int  # The most memory that it needs.
+    predicted_bytes: int  # The most memory that the process is expected to take.
 
 
 def shield_specification(source: SpecificationLike, **changes: Any) -> ShieldSpecification:
@@ -73,7 +73,7 @@ def plan_shield(
         inputs=inputs,
         problem=problem,
         storage=storage,
-        predicted_bytes=predicted_bytes(problem, storage=storage),
+        predicted_bytes=predicted_peak(problem, storage=storage),
     )
 
 
@@ -138,7 +138,8 @@ def synthesize_shield(
     jobs : int
         Processors to work on.
     memory_limit : int or None, default=8 GB
-        Bytes; a synthesis that is predicted to need more is refused. None allows any.
+        Bytes; a synthesis for which the process is predicted to take more is refused. None allows
+        any.
     journal : path-like, optional
         A file that every decision is written to before it is given; if it is there, the shield goes
         on from it.
@@ -215,7 +216,8 @@ def synthesis_result(
     jobs : int
         Processors to work on.
     memory_limit : int or None, default=8 GB
-        Bytes; a synthesis that is predicted to need more is refused. None allows any.
+        Bytes; a synthesis for which the process is predicted to take more is refused. None allows
+        any.
     announce : callable, optional
         Called with the :class:`ShieldPlan` before the work begins.
     **changes

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError, SpecificationError
 from testsgd.fairness import EmptyGroup, FairnessProperty
+from testsgd.io import process_memory
 from testsgd.report.formatting import bytes_text
 from testsgd.shielding import solving
 from testsgd.shielding.inputs import InputDistribution
@@ -51,6 +52,8 @@ _SCRATCH = 400
 # Problems of fewer states are solved with numpy as long as no machine code is loaded.
 _WORTH_LOADING = 1_000_000
 _MACHINE_CODE = "testsgd.shielding.solving.compiled_backward"
+# What a process takes more once numba and machine code are loaded, mostly the compiler itself.
+_MACHINE_CODE_BYTES = 115 * 10**6
 # Costs of a whole horizon must stay far below what stands for an infinite one.
 # Bytes that a synthesis may be predicted to need if nothing else is allowed.
 MEMORY_LIMIT = 8 * 10**9
@@ -422,8 +425,7 @@ def solve(
     lattice = problem.lattice
     transitions = _checked_transitions(problem)
     if compiled is None:
-        worth_it = alike * lattice.total > _WORTH_LOADING and find_spec("numba") is not None
-        compiled = worth_it or _MACHINE_CODE in sys.modules
+        compiled = _is_compiled(lattice, alike)
     if compiled:
         # Load the machine code, or compile it, by one step on the smallest lattice.
         small = solving.CounterLattice(lattice.dimensions, 1)
@@ -452,6 +454,13 @@ def solve(
         value = float(values[0])
     expected_cost = value if value < solving.NEVER else math.inf
     return Solution(problem, policy, expected_cost, seconds=time.perf_counter() - start)
+
+
+def _is_compiled(lattice: solving.CounterLattice, alike: int = 1) -> bool:
+    """Whether problems are solved by machine code: it is loaded already, or loading it pays."""
+    if _MACHINE_CODE in sys.modules:
+        return True
+    return alike * lattice.total > _WORTH_LOADING and find_spec("numba") is not None
 
 
 def _checked_transitions(problem: ShieldProblem) -> solving.Transitions:
@@ -492,7 +501,10 @@ def _stores_all(problem: ShieldProblem, storage: Storage) -> bool:
 
 
 def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int:
-    """Return how many bytes :func:`solve` takes at most, above what is loaded before."""
+    """Return how many bytes the arrays of :func:`solve` take at most.
+
+    The process that solves has them beside the program; see :func:`predicted_peak`.
+    """
     lattice = problem.lattice
     transitions = _checked_transitions(problem)
     last_size = lattice.size(lattice.horizon)
@@ -511,6 +523,28 @@ def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int
     return working_bytes + 8 * sum(lattice.size(step) for step in kept_steps)
 
 
+def predicted_peak(problem: ShieldProblem, *, storage: Storage = "auto") -> int:
+    """Return how many bytes this process takes at most while it solves a problem.
+
+    They are what it takes now, the machine code if that is still to be loaded, and
+    :func:`predicted_bytes`.
+
+    Parameters
+    ----------
+    problem : ShieldProblem
+    storage : {"auto", "whole", "windows"}
+        How the decisions would be kept.
+
+    Returns
+    -------
+    int
+        Within a quarter of what is measured in ``docs/benchmarks.md``.
+    """
+    arrays = predicted_bytes(problem, storage=storage)
+    to_load = _MACHINE_CODE not in sys.modules and _is_compiled(problem.lattice)
+    return process_memory() + to_load * _MACHINE_CODE_BYTES + arrays
+
+
 def check_effort(
     problem: ShieldProblem, *, storage: Storage = "auto", memory_limit: int | None = MEMORY_LIMIT
 ) -> None:
@@ -522,7 +556,7 @@ def check_effort(
     storage : {"auto", "whole", "windows"}
         How the decisions would be kept.
     memory_limit : int or None
-        Bytes; None for as many as it takes.
+        Bytes of the whole process; None for as many as it takes.
 
     Raises
     ------
@@ -540,7 +574,7 @@ def check_effort(
             remedy="take a shorter horizon, or fewer groups",
             states=states,
         )
-    predicted = predicted_bytes(problem, storage=storage)
+    predicted = predicted_peak(problem, storage=storage)
     if memory_limit is not None and predicted > memory_limit:
         remedy = "allow more, or take a shorter horizon, fewer groups or fewer costs"
         if storage == "whole":

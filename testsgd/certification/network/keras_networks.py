@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import re
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from testsgd.certification.network import parts
 from testsgd.certification.network.feedforward import Activation, Precision, Step
 from testsgd.errors import ModelError, TestSGDError
-from testsgd.io import loads_json
+from testsgd.io import TooLargeError, is_archive, loads_json, read_member
 
 # A layer's arrays, in Keras' order.
 _Stored: TypeAlias = Sequence[NDArray[np.generic]]
@@ -32,26 +31,24 @@ _MAXIMUM_WEIGHTS_FILE = 2**30
 
 def read_keras_file(path: Path) -> parts.ReadNetwork:
     """Return the network of a ``.h5``, ``.hdf5`` or ``.keras`` file as parts."""
-    return _read_archive(path) if zipfile.is_zipfile(path) else _read_h5(path)
+    return _read_archive(path) if is_archive(path) else _read_h5(path)
 
 
 def _read_archive(path: Path) -> parts.ReadNetwork:
     import h5py
 
-    with zipfile.ZipFile(path) as archive:
-        configuration = loads_json(_member(archive, "config.json", _MAXIMUM_CONFIGURATION))
-        weights = io.BytesIO(_member(archive, "model.weights.h5", _MAXIMUM_WEIGHTS_FILE))
+    configuration = loads_json(_member(path, "config.json", _MAXIMUM_CONFIGURATION))
+    weights = io.BytesIO(_member(path, "model.weights.h5", _MAXIMUM_WEIGHTS_FILE))
     with h5py.File(weights, "r") as file:
         return keras_network(configuration, _by_class(_inside(file, "layers"), configuration))
 
 
-def _member(archive: zipfile.ZipFile, name: str, maximum: int) -> bytes:
-    """Read a member whose size is checked first, so that a small file cannot fill the memory."""
-    with archive.open(name) as stream:
-        content = stream.read(min(maximum, archive.getinfo(name).file_size) + 1)
-    if len(content) > maximum:
-        raise parts.too_large(name)
-    return content
+def _member(path: Path, name: str, maximum: int) -> bytes:
+    """Return a member of the archive; a ModelError if it is too large."""
+    try:
+        return read_member(path, name, at_most=maximum)
+    except TooLargeError as error:
+        raise parts.too_large(name) from error
 
 
 def _by_class(layers: Any, configuration: Any) -> Arrays:

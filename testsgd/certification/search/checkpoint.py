@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from testsgd.certification.network import FeedForward
 from testsgd.certification.outcome import Moment, Shares
 from testsgd.certification.search.branch_and_bound import BINS, BranchAndBound, OpenBoxes, SplitTree
 from testsgd.errors import ResultError
-from testsgd.io import atomic_path, loads_json, read_arrays
+from testsgd.io import DAMAGED_ARCHIVE, loads_json, read_arrays, write_arrays
 
 _VERSION = 1
 
@@ -99,8 +98,7 @@ def write_checkpoint(
         "examples": [[lo.tolist(), hi.tolist()] for lo, hi in search.examples],
     }
     arrays: dict[str, Any] = {**search.boxes.to_arrays(), **search.tree.to_arrays()}
-    with atomic_path(path) as temporary, Path(temporary).open("wb") as file:
-        np.savez(file, notes=np.array(json.dumps(notes)), **arrays)
+    write_arrays(path, {"notes": np.array(json.dumps(notes)), **arrays})
 
 
 def read_checkpoint(path: Path, search: BranchAndBound, about: str) -> tuple[float, list[Moment]]:
@@ -142,9 +140,7 @@ def read_checkpoint(path: Path, search: BranchAndBound, about: str) -> tuple[flo
             where=str(path),
             remedy="name another file",
         ) from error
-    except (
-        ValueError, LookupError, EOFError, TypeError, AttributeError, zipfile.BadZipFile
-    ) as error:  # fmt: skip
+    except (*DAMAGED_ARCHIVE, LookupError, TypeError, AttributeError) as error:
         # What numpy says of files of other kinds is about pickled objects, and helps nobody.
         raise ResultError(
             "the file is no checkpoint of a certification, or is damaged",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import lzma
 import re
-import tarfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +23,7 @@ from testsgd.data.cells import (
 from testsgd.data.sampling import cluster_numbers
 from testsgd.data.text.schema import TextFile, TextSpecification
 from testsgd.errors import DataError
-from testsgd.io import check_regular
+from testsgd.io import DAMAGED_TAR, check_regular, read_tar
 
 
 @dataclass(frozen=True)
@@ -201,24 +198,12 @@ def _contents(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[st
     """Return name and content of the members whose name is wanted, in the archive's order."""
     try:
         check_regular(path)
-        with tarfile.open(path) as archive:
-            while (member := archive.next()) is not None:
-                match = wanted.fullmatch(member.name) if member.isreg() else None
-                if match and (stream := archive.extractfile(member)) is not None:
-                    yield match, stream.read()
-                # The archive keeps every member it has seen: of 100,000 that is 80 MB.
-                archive.members.clear()  # type: ignore[attr-defined]  # no stub names it
-            # The library takes whatever is no header for the end, so half an archive for a smaller
-            # one: a whole one ends with a block of zeros.
-            if archive.fileobj is not None:
-                archive.fileobj.seek(archive.offset)
-                if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
-                    raise tarfile.ReadError("it is cut off or damaged")
+        yield from read_tar(path, wanted)
     except FileNotFoundError as error:
         raise DataError(
             "there is no such file", where=str(path), remedy="check the path"
         ) from error
-    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError) as error:
+    except (OSError, *DAMAGED_TAR) as error:
         raise DataError(
             f"the archive cannot be read ({str(error) or type(error).__name__})",
             where=str(path),

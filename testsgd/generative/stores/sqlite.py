@@ -14,6 +14,7 @@ from typing import Any
 from testsgd.errors import StateError
 from testsgd.generative.stores.combining import Combiner
 from testsgd.generative.stores.protocol import Change, evaluate, sorted_keys
+from testsgd.io import read_beginning
 
 VERSION = 1
 # In the header of the file: it says whose file it is ("tSGE").
@@ -171,8 +172,7 @@ class SQLiteStore:
             raise self._error("is no file")
         if status.st_size == 0 or (status.st_dev, status.st_ino) in _RECOGNISED:
             return
-        with self.path.open("rb") as file:
-            header = file.read(_HEADER_BYTES)
+        header = read_beginning(self.path, _HEADER_BYTES)
         if len(header) < _HEADER_BYTES or not header.startswith(b"SQLite format 3\0"):
             raise self._error("is no database of SQLite")
         # https://www.sqlite.org/fileformat2.html#the_database_header

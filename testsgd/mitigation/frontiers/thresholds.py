@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import ModelError
-from testsgd.io import atomic_path
+from testsgd.io import write_text
 from testsgd.mitigation.cross_fitted_play import Judge
 from testsgd.mitigation.frontier import point_of
 from testsgd.mitigation.frontiers.candidates import Candidate
@@ -75,8 +75,7 @@ class ThresholdModel:
         }
         written = self.base.write(folder, about)
         folder.mkdir(parents=True, exist_ok=True)
-        with atomic_path(folder / THRESHOLDS_FILE) as temporary:
-            temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        write_text(folder / THRESHOLDS_FILE, json.dumps(content, indent=1) + "\n")
         return [*written, folder / THRESHOLDS_FILE]
 
 

@@ -6,22 +6,19 @@ killed has lost no decision that was handed out, and a line that was cut short i
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from testsgd.errors import GuaranteeBrokenError, JournalError, TestSGDError
-from testsgd.io import loads_json, lock
+from testsgd.io import FileInUseError, LineFile, loads_json, read_beginning, read_lines
 from testsgd.shielding.running.periods import PeriodPolicy
 from testsgd.shielding.running.state import ShieldState
 
 FORMAT = "testsgd.shield-journal"
 VERSION = 1
-_BLOCK = 1 << 16
 # A first line that is longer is none of a journal.
 _LONGEST_HEADER = 1 << 12
 
@@ -62,21 +59,23 @@ class Journal:
     lines.
     """
 
-    __slots__ = ("_broken", "_file", "_fsync", "_size", "path")
+    __slots__ = ("_file", "path")
 
     def __init__(self, path: Path, *, digest: str, fsync: bool = False) -> None:
         self.path = Path(path)
-        self._fsync = fsync
-        self._broken = False
-        self._file = -1
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            self._file = LineFile(self.path, fsync=fsync)
+        except FileInUseError as error:
+            what = "another shield writes to this journal"
+            raise self._error(what, "close that one, or give each its own") from error
+        except OSError as error:
+            what = f"the journal cannot be opened ({error.strerror})"
+            raise self._error(what, "choose another file") from error
+        try:
             self._begin(digest)
         except OSError as error:
-            how = "opened" if self._file < 0 else "used"
             self.close()
-            what = f"the journal cannot be {how} ({error.strerror})"
+            what = f"the journal cannot be used ({error.strerror})"
             raise self._error(what, "choose another file") from error
         except JournalError:
             self.close()
@@ -84,59 +83,40 @@ class Journal:
 
     def _begin(self, digest: str) -> None:
         """Check that the file is a journal of this shield, and repair its end."""
-        if not lock(self._file):
-            what = "another shield writes to this journal"
-            raise self._error(what, "close that one, or give each its own")
-        self._size = _whole_lines(self._file)
         header = {"format": FORMAT, "version": VERSION, "digest": digest}
         first_line = json.dumps(header).encode("ascii") + b"\n"
         # A file that is no journal stays as it is: the beginning is checked before the end is
         # repaired.
-        if self._size > 0:
+        if self._file.size > 0:
             self._check_header(digest)
         else:
             self._check_cut_header(first_line)
-        os.ftruncate(self._file, self._size)
-        if self._size == 0:
+        self._file.drop_cut_line()
+        if self._file.size == 0:
             self.write(first_line)
 
     def write(self, line: bytes) -> None:
         """Add a line, which ends in a line break; if that fails, the file is as before."""
-        if self._broken or self._file < 0:
+        if not self._file.is_open:
             raise self._error("the journal is closed", "open it again, which repairs its end")
         try:
-            written = os.write(self._file, line)
-            if written != len(line):
-                raise OSError(28, "only a part of the line fitted on the disc")
-            if self._fsync:
-                os.fsync(self._file)
+            self._file.add(line)
         except OSError as error:
-            # What is there of the line must not become a part of the next one.
-            try:
-                os.ftruncate(self._file, self._size)
-            except OSError:
-                self._broken = True
             what = f"the journal cannot be written ({error.strerror}), so nothing was decided"
             raise self._error(what, "make room and ask again") from error
-        self._size += len(line)
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the records behind the first line, each with the number of its line."""
-        with self.path.open("rb") as stream:
-            for number, line in enumerate(stream, start=1):
-                if number > 1:
-                    yield number, self._parsed(line, number)
+        for number, line in enumerate(read_lines(self.path), start=1):
+            if number > 1:
+                yield number, self._parsed(line, number)
 
     def close(self) -> None:
         """Close the file; it can then be opened elsewhere."""
-        if self._file >= 0:
-            with contextlib.suppress(OSError):
-                os.close(self._file)
-            self._file = -1
+        self._file.close()
 
     def _check_header(self, digest: str) -> None:
-        with self.path.open("rb") as stream:
-            first = stream.readline(_LONGEST_HEADER)
+        first = read_beginning(self.path, _LONGEST_HEADER).partition(b"\n")[0]
         try:
             header = self._parsed(first, 1)
         except JournalError:
@@ -156,8 +136,7 @@ class Journal:
 
     def _check_cut_header(self, first_line: bytes) -> None:
         """Refuse a file without a whole line, unless it is the beginning of this first line."""
-        with self.path.open("rb") as stream:
-            beginning = stream.read(len(first_line))
+        beginning = read_beginning(self.path, len(first_line))
         if not first_line.startswith(beginning):
             raise self._error("this is no journal of a shield", "choose another file")
 
@@ -178,19 +157,6 @@ class Journal:
 
     def _error(self, what: str, remedy: str, **details: Any) -> JournalError:
         return JournalError(what, where=str(self.path), remedy=remedy, **details)
-
-
-def _whole_lines(file: int) -> int:
-    """Return the number of bytes up to and with the last line break."""
-    end = os.lseek(file, 0, os.SEEK_END)
-    while end > 0:
-        start = max(0, end - _BLOCK)
-        os.lseek(file, start, os.SEEK_SET)
-        last = os.read(file, end - start).rfind(b"\n")
-        if last >= 0:
-            return start + last + 1
-        end = start
-    return 0
 
 
 def replay(

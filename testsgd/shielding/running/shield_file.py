@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +15,14 @@ from numpy.typing import NDArray
 
 from testsgd._version import __version__
 from testsgd.errors import ShieldFileError, TestSGDError
-from testsgd.io import atomic_path, check_regular, loads_json, read_arrays
+from testsgd.io import (
+    DAMAGED_ARCHIVE,
+    check_regular,
+    is_archive,
+    loads_json,
+    read_arrays,
+    write_arrays,
+)
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running.periods import period_problem
 from testsgd.shielding.solving import Policy, WindowedPolicy
@@ -30,8 +35,8 @@ VERSION = 2
 _NO_SHIELD = "the file is no shield"
 _HEADER = "header"
 _LAYER = "layer."
-# What numpy and zipfile raise at contents that are not what they should be.
-_BROKEN = (ValueError, KeyError, TypeError, EOFError, zlib.error, zipfile.BadZipFile, TestSGDError)
+# What is raised at contents that are not what they should be.
+_BROKEN = (*DAMAGED_ARCHIVE, KeyError, TypeError, TestSGDError)
 
 
 @dataclass(frozen=True)
@@ -65,18 +70,8 @@ def write_shield(
         "width": policy.width if isinstance(policy, WindowedPolicy) else None,
     }
     text = json.dumps(header, sort_keys=True, indent=1).encode()
-    with (
-        atomic_path(Path(path)) as temporary,
-        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
-    ):
-        _add(archive, _HEADER, np.frombuffer(text, dtype=np.uint8))
-        for name, array in arrays.items():
-            _add(archive, name, array)
-
-
-def _add(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
-    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-        np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+    written = {_HEADER: np.frombuffer(text, dtype=np.uint8), **arrays}
+    write_arrays(path, written, compressed=True)
 
 
 def read_shield(path: Path) -> SavedShield:
@@ -98,7 +93,7 @@ def read_shield(path: Path) -> SavedShield:
     """
     try:
         check_regular(path)
-        if not zipfile.is_zipfile(path):
+        if not is_archive(path):
             raise _unusable(path, _NO_SHIELD)
         return _from_arrays(path, read_arrays(path))
     except ShieldFileError:
