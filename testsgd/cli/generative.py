@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -145,6 +146,8 @@ def _ask_for_outputs(
     if not prompts:
         what = "the specification has no prompts"
         raise ParameterError(what, where="prompts", remedy="add prompts = [...] to it")
+    if log.exists():
+        _drop_cut_line(log, prompts)
     known = read_log(log) if log.exists() else []
     for index, kept in enumerate(known):
         expected = prompts[index % len(prompts)]
@@ -165,6 +168,18 @@ def _ask_for_outputs(
             file.flush()
             if progress is not None:
                 progress("asking", index + 1, number)
+
+
+def _drop_cut_line(log: Path, prompts: Sequence[str]) -> None:
+    """Remove a last line that was cut short when its process was killed; its output is lost."""
+    content = log.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    cut = content[whole:]
+    prompt = prompts[content.count(b"\n") % len(prompts)]
+    # Anything else is no line of this log, and is left for its reader to refuse.
+    beginning = f'{{"prompt": {json.dumps(prompt, ensure_ascii=False)}, '.encode()
+    if cut and (cut.startswith(beginning) or beginning.startswith(cut)):
+        os.truncate(log, whole)
 
 
 def _kept(output: Output, log: Path, index: int) -> str:

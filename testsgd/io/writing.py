@@ -83,8 +83,7 @@ def files_together(folder: Path, *, last: str | None = None) -> Iterator[Path]:
     folder = Path(folder)
     with writing_to(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(dir=folder, prefix=STAGING[0], suffix=STAGING[1]))
-        held = _lock_folder(staging)
+        staging, held = _new_staging(folder)
     try:
         yield staging
         files = sorted(staging.iterdir(), key=lambda file: (file.name == last, file.name))
@@ -105,11 +104,24 @@ def files_together(folder: Path, *, last: str | None = None) -> Iterator[Path]:
             os.close(held)
 
 
+def _new_staging(folder: Path) -> tuple[Path, int | None]:
+    """Make a temporary folder in another; return it, and what it is locked by if it can be."""
+    while True:
+        staging = Path(tempfile.mkdtemp(dir=folder, prefix=STAGING[0], suffix=STAGING[1]))
+        held = _lock_folder(staging)
+        # Before it was locked, another process may have taken it for one that is abandoned.
+        if staging.exists():
+            return staging, held
+
+
 def _lock_folder(folder: Path) -> int | None:
     """Lock a folder while its process lives; None if it is locked, or cannot be."""
     if fcntl is None:  # pragma: no cover  (Windows)
         return None
-    file = os.open(folder, os.O_RDONLY)
+    try:
+        file = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
     # Some systems of files over a network cannot lock a folder.
     with contextlib.suppress(OSError):
         if lock(file):
@@ -121,8 +133,7 @@ def _lock_folder(folder: Path) -> int | None:
 def _remove_abandoned(folder: Path) -> None:
     """Remove temporary folders whose process was killed."""
     for left in folder.glob(f"{STAGING[0]}*{STAGING[1]}"):
-        # An empty one may be new and not locked yet.
-        if left.is_dir() and any(left.iterdir()) and (held := _lock_folder(left)) is not None:
+        if left.is_dir() and (held := _lock_folder(left)) is not None:
             shutil.rmtree(left, ignore_errors=True)
             os.close(held)
 
