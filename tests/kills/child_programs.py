@@ -91,3 +91,11 @@ def enforce(arguments: list[str]) -> int:
         print("integrity", *connection.execute("PRAGMA integrity_check").fetchone(), flush=True)
     enforcer.close()
     return 0
+
+
+def play_few_rounds() -> None:
+    """Let a frontier be found with few refits."""
+    from testsgd.mitigation.frontiers import playing
+
+    playing._ROUNDS = 1
+    playing._FOLDS = 2

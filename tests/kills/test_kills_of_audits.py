@@ -1,11 +1,11 @@
-"""An audit is killed at any moment: no file is half written, and what is said of all is said last."""
+"""An audit is killed at any moment: no file is half written, the result comes last."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
 
-from killing import Killer, files_of, spread
+from killing import Ended, Killer, files_of, spread
 
 from testsgd.data import generate_demo
 
@@ -18,10 +18,8 @@ def test_reports_are_old_or_new(killer: Killer, tmp_path: Path) -> None:
         generate_demo(rows=300, seed=seed).to_csv(tmp_path / name / "people.csv", index=False)
     words = ["--predictions", "granted", "--sensitive", "gender,race", "--out", "reports"]
 
-    def audit(name: str, kill_at: int | None = None):
-        return killer.run(
-            "audit", f"{name}/people.csv", *words, kill_at=kill_at
-        )
+    def audit(name: str, kill_at: int | None = None) -> Ended:
+        return killer.run("audit", f"{name}/people.csv", *words, kill_at=kill_at)
 
     reports = tmp_path / "reports"
     assert audit("old").code == 0

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 from child_programs import labels
-from killing import Ended, Killer, spread
+from killing import Ended, Killer
 
 SPECIFICATION = """
 prompts = ["A nurse said", "A pilot said", "A cook said"]
@@ -37,7 +37,6 @@ def test_outputs_count_once(killer: Killer, tmp_path: Path) -> None:
     assert (whole.code, whole.err) == (0, "")
     size = next(int(line.split()[1]) for line in whole.out.splitlines() if "bytes" in line)
     chance = random.Random(9)
-    print(size)
     for number in range(12):
         state = tmp_path / f"state-{number}.db"
         killed = enforce(state, 0, chance.randrange(100, size))
@@ -58,7 +57,6 @@ def test_outputs_count_once(killer: Killer, tmp_path: Path) -> None:
         )
         lines = killer.run("generative", "journal", "--spec", specification, "--state", state)
         counted = [json.loads(line)["kind"] for line in lines.out.splitlines()]
-        print(number, first, len(said), counted)
         found = [int(kind[1:]) for kind in counted if kind is not None]
         assert found == labels(OUTPUTS)
 
@@ -66,9 +64,7 @@ def test_outputs_count_once(killer: Killer, tmp_path: Path) -> None:
 def test_outputs_are_asked_for_once(killer: Killer, tmp_path: Path) -> None:
     (tmp_path / "people.toml").write_text(SPECIFICATION, encoding="utf-8")
 
-    def ask(
-        folder: str, *, kill_at: int | None = None, kill_at_bytes: int | None = None
-    ) -> Ended:
+    def ask(folder: str, *, kill_at: int | None = None, kill_at_bytes: int | None = None) -> Ended:
         return killer.run(
             "generative", "ask", "--spec", "people.toml", "--upstream", "http://127.0.0.1:1/v1",
             "--number", str(OUTPUTS), "--out", folder,

@@ -77,6 +77,5 @@ def test_events_count_once(killer: Killer, tmp_path: Path) -> None:
 def counted(state: bytes) -> Any:
     """Return what is counted of the trials in a state: not how often an event was sent again."""
     parts = json.loads(state)["state"]
-    print({k: str(v)[:200] for k,v in parts.items()}, parts["book"]["counters"])
     counters = {name: parts["book"]["counters"][name] for name in ("decided", "dropped")}
     return {**parts, "timeline": None, "book": {**parts["book"], "counters": counters}}

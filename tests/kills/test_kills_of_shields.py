@@ -11,7 +11,7 @@ from killing import Ended, Killer, spread
 
 SHIELDS = Path(__file__).resolve().parents[2] / "examples" / "shields"
 EVENTS = 20
-MOST = 18
+MOST = 30
 
 
 def answers(ended: Ended) -> list[dict[str, object]]:

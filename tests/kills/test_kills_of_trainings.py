@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from killing import Ended, Killer, files_of, spread
 
-MOST = 20
+MOST = 14
 
 Train = Callable[..., Ended]
 
