@@ -57,7 +57,8 @@ def test_it_goes_on_to_the_same_end(killer: Killer, tmp_path: Path) -> None:
         return killer.run(
             "mitigate", "people.csv", "--model", "new.joblib", "--trust-pickle",
             "--sensitive", "gender,race", "--label", "granted", "--method", method,
-            "--max-accuracy-drop", "20", "--max-balanced-drop", "20", "--max-features", "1", "--jobs", "1", "--quiet",
+            "--max-accuracy-drop", "20", "--max-balanced-drop", "20", "--max-features", "1",
+            "--jobs", "1", "--quiet",
             "--out", "reports", "--model-out", "mitigated", *options,
             kill_at=kill_at, prepared_by="child_programs:play_few_rounds",
         )  # fmt: skip

@@ -83,7 +83,7 @@ def files_together(folder: Path, *, last: str | None = None) -> Iterator[Path]:
     folder = Path(folder)
     with writing_to(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        staging, held = _new_staging(folder)
+        staging, lock_file = _new_staging(folder)
     try:
         yield staging
         files = sorted(staging.iterdir(), key=lambda file: (file.name == last, file.name))
@@ -100,18 +100,18 @@ def files_together(folder: Path, *, last: str | None = None) -> Iterator[Path]:
         raise ConfigurationError(error.what, where=where, remedy=error.remedy) from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-        if held is not None:
-            os.close(held)
+        if lock_file is not None:
+            os.close(lock_file)
 
 
 def _new_staging(folder: Path) -> tuple[Path, int | None]:
     """Make a temporary folder in another; return it, and what it is locked by if it can be."""
     while True:
         staging = Path(tempfile.mkdtemp(dir=folder, prefix=STAGING[0], suffix=STAGING[1]))
-        held = _lock_folder(staging)
+        lock_file = _lock_folder(staging)
         # Before it was locked, another process may have taken it for one that is abandoned.
         if staging.exists():
-            return staging, held
+            return staging, lock_file
 
 
 def _lock_folder(folder: Path) -> int | None:
@@ -133,9 +133,9 @@ def _lock_folder(folder: Path) -> int | None:
 def _remove_abandoned(folder: Path) -> None:
     """Remove temporary folders whose process was killed."""
     for left in folder.glob(f"{STAGING[0]}*{STAGING[1]}"):
-        if left.is_dir() and (held := _lock_folder(left)) is not None:
+        if left.is_dir() and (lock_file := _lock_folder(left)) is not None:
             shutil.rmtree(left, ignore_errors=True)
-            os.close(held)
+            os.close(lock_file)
 
 
 def _is_own_format(file: Path, folder: Path) -> bool:
