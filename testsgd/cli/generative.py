@@ -12,7 +12,7 @@ import typer
 
 from testsgd.cli import console, options
 from testsgd.errors import ParameterError
-from testsgd.io import adding_lines, loads_json, write_text
+from testsgd.io import LineFile, adding_lines, loads_json, write_text, writing_to
 
 if TYPE_CHECKING:
     from testsgd.generative import GenerativeResult, GenerativeSpecification, Output
@@ -145,6 +145,8 @@ def _ask_for_outputs(
     if not prompts:
         what = "the specification has no prompts"
         raise ParameterError(what, where="prompts", remedy="add prompts = [...] to it")
+    if log.exists():
+        _drop_cut_line(log, prompts)
     with adding_lines(log, remedy="choose another folder with --out") as add:
         # Read while no other process can add to it.
         known = read_log(log) if log.stat().st_size > 0 else []
@@ -165,6 +167,18 @@ def _ask_for_outputs(
             add(json.dumps(record, ensure_ascii=False))
             if progress is not None:
                 progress("asking", index + 1, number)
+
+
+def _drop_cut_line(log: Path, prompts: Sequence[str]) -> None:
+    """Remove a last line that was cut short when its process was killed; its output is lost."""
+    with writing_to(log, "choose another folder with --out"), LineFile(log) as file:
+        cut = file.cut_line()
+        # Anything else is no line of this log, and is left for its reader to refuse.
+        for prompt in prompts if cut else ():
+            beginning = f'{{"prompt": {json.dumps(prompt, ensure_ascii=False)}, '.encode()
+            if cut.startswith(beginning) or beginning.startswith(cut):
+                file.drop_cut_line()
+                return
 
 
 def _kept(output: Output, log: Path, index: int) -> str:

@@ -91,6 +91,10 @@ class LineFile:
         """Whether lines can be added: it is not closed, and no line stayed in it half."""
         return self._file >= 0 and not self._is_broken
 
+    def cut_line(self, at_most: int = 1 << 20) -> bytes:
+        """Return the first bytes of a last line that was cut short; empty if none was."""
+        return os.pread(self._file, at_most, self.size)
+
     def drop_cut_line(self) -> None:
         """Remove a last line that was cut short, as by a process that was killed."""
         os.ftruncate(self._file, self.size)

@@ -36,6 +36,9 @@ _ARCHIVES = {"header.npy": "shield", "notes.npy": "checkpoint"}
 _CARD = "card.json"
 _NETWORK = "model.keras"
 _PREPROCESSING = "preprocessing.json"
+# How a folder's name begins and ends in which files are written before they are moved to their
+# places.
+STAGING = (".testsgd-", ".part")
 
 _replacing_any = contextvars.ContextVar("replacing_any_file", default=False)
 
@@ -199,11 +202,18 @@ def _is_preprocessed(folder: Path) -> bool:
 
 def _is_of_card(path: Path) -> bool:
     """Return whether a model's card stands beside a file, of this very file or written with it."""
+    own = path.parent / _CARD
+    # Of a process that was killed while it moved a model and its card to their places.
+    interrupted = path.parent.glob(f"{STAGING[0]}*{STAGING[1]}/{_CARD}")
+    if any(_fits_card(path, card) for card in (own, *interrupted)):
+        return True
+    # A training that was interrupted before it wrote the card.
+    return not own.exists() and path.name == _NETWORK and _is_preprocessed(path.parent)
+
+
+def _fits_card(path: Path, card_file: Path) -> bool:
     try:
-        card: Any = json.loads((path.parent / _CARD).read_bytes())
-    except FileNotFoundError:
-        # A training that was interrupted before it wrote the card.
-        return path.name == _NETWORK and _is_preprocessed(path.parent)
+        card: Any = json.loads(card_file.read_bytes())
     except (OSError, ValueError, RecursionError):
         return False
     if not isinstance(card, dict) or "testsgd " not in str(card.get("versions")):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from testsgd.errors import ConfigurationError, MissingExtraError
-from testsgd.io.identity import check_replaceable, kind_of_file
+from testsgd.io.identity import STAGING, check_replaceable, kind_of_file
 
 try:
     import fcntl
@@ -73,30 +73,69 @@ def atomic_path(target: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def files_together(folder: Path) -> Iterator[Path]:
+def files_together(folder: Path, *, last: str | None = None) -> Iterator[Path]:
     """Return a temporary folder whose files are moved into `folder` when the block succeeds.
 
-    If the block raises, as on a full disk, none of them is there and `folder` is as it was.
+    If the block raises, as on a full disk, none of them is there and `folder` is as it was. They
+    are moved in the order of their names, but for `last`, the file by which a reader tells whether
+    all are there. What a process that was killed left of this is removed.
     """
     folder = Path(folder)
     with writing_to(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(dir=folder, prefix=".", suffix=".part"))
+        staging, lock_file = _new_staging(folder)
     try:
         yield staging
-        files = sorted(staging.iterdir())
+        files = sorted(staging.iterdir(), key=lambda file: (file.name == last, file.name))
         for file in files:
             if not _is_own_format(file, folder):
                 check_replaceable(folder / file.name, by=file)
         with writing_to(folder):
             for file in files:
                 file.replace(folder / file.name)
+        _remove_abandoned(folder)
     except ConfigurationError as error:
         # The temporary folder is of no interest to a reader.
         where = (error.where or str(folder)).replace(str(staging), str(folder))
         raise ConfigurationError(error.what, where=where, remedy=error.remedy) from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+        if lock_file is not None:
+            os.close(lock_file)
+
+
+def _new_staging(folder: Path) -> tuple[Path, int | None]:
+    """Make a temporary folder in another; return it, and what it is locked by if it can be."""
+    while True:
+        staging = Path(tempfile.mkdtemp(dir=folder, prefix=STAGING[0], suffix=STAGING[1]))
+        lock_file = _lock_folder(staging)
+        # Before it was locked, another process may have taken it for one that is abandoned.
+        if staging.exists():
+            return staging, lock_file
+
+
+def _lock_folder(folder: Path) -> int | None:
+    """Lock a folder while its process lives; None if it is locked, or cannot be."""
+    if fcntl is None:  # pragma: no cover  (Windows)
+        return None
+    try:
+        file = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    # Some systems of files over a network cannot lock a folder.
+    with contextlib.suppress(OSError):
+        if lock(file):
+            return file
+    os.close(file)
+    return None
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove temporary folders whose process was killed."""
+    for left in folder.glob(f"{STAGING[0]}*{STAGING[1]}"):
+        if left.is_dir() and (lock_file := _lock_folder(left)) is not None:
+            shutil.rmtree(left, ignore_errors=True)
+            os.close(lock_file)
 
 
 def _is_own_format(file: Path, folder: Path) -> bool:

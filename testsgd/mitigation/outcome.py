@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from testsgd.models import model_folder
 from testsgd.report.summaries import Part
 
 if TYPE_CHECKING:
@@ -169,7 +170,9 @@ class MitigationOutcome:
         if self.kept is None or self.kept.chosen is None:
             return []
         card = {**self._about(self.kept, self.kept.chosen), **(about or {})}
-        return self.refitter.write(self.kept.model.model, Path(folder), card)
+        with model_folder(Path(folder)) as staging:
+            written = self.refitter.write(self.kept.model.model, staging, card)
+        return [Path(folder) / path.name for path in written]
 
     def _about(self, kept: RunOutcome, chosen: Candidate) -> Mapping[str, Any]:
         """Return for the model card where the model is from."""

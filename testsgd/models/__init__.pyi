@@ -12,6 +12,7 @@ from .files import CARD_FILE as CARD_FILE
 from .files import MODEL_FILE as MODEL_FILE
 from .files import PREPROCESSING_FILE as PREPROCESSING_FILE
 from .files import TrainingReport as TrainingReport
+from .files import model_folder as model_folder
 from .files import read_card as read_card
 from .network import Layer as Layer
 from .network import NetworkModel as NetworkModel

@@ -10,7 +10,8 @@ import io
 import json
 import math
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +24,7 @@ from testsgd._version import __version__
 from testsgd.errors import ModelError
 from testsgd.io import (
     check_file_memory,
+    files_together,
     loads_json,
     member_of,
     read_member,
@@ -38,6 +40,8 @@ CARD_FILE = "card.json"
 # In a card: which file it is about, and the sha256 of that.
 _CARD_MODEL = "model file"
 _CARD_HASH = "model sha256"
+# In a card: the sha256 of each other file that was written with the model, by its name.
+_CARD_BESIDE = "sha256 of files beside"
 
 _FORMATS = {"testsgd.preprocessing/1": "tables", "testsgd.text-preprocessing/1": "texts"}
 
@@ -211,9 +215,9 @@ def read_card(folder: Path) -> dict[str, Any]:
 def card_of(model: Path) -> dict[str, Any]:
     """Return the card of a model's file, after a check that the two belong together.
 
-    A model and its card are two files. If a training was ended between writing the one and the
-    other, a new model stands beside the card of the old one, and its figures would be taken for
-    the new model's.
+    A model, how rows become its inputs, and its card are several files. If a training was ended
+    between writing the one and the other, a new model stands beside the card of the old one, and
+    its figures would be taken for the new model's.
 
     Parameters
     ----------
@@ -229,18 +233,50 @@ def card_of(model: Path) -> dict[str, Any]:
     Raises
     ------
     ModelError
-        If the card is of a file of that name with other contents, or cannot be read.
+        If the card is of a file of that name with other contents, or was written with other files
+        beside the model, or cannot be read.
     """
     card = read_card(model.parent)
     if card.get(_CARD_MODEL, model.name) != model.name:
         return {}
-    if _CARD_HASH in card and card[_CARD_HASH] != sha256_of_file(model):
-        raise ModelError(
-            f"the model is not the one that {CARD_FILE} beside it is about",
-            where=str(model),
-            remedy=f"write the model again, or remove {CARD_FILE} if you replaced the model",
-        )
+    beside = card.get(_CARD_BESIDE)
+    hashes = beside if isinstance(beside, dict) else {}
+    for name in sorted(hashes):
+        _check_hash(model.parent / Path(name).name, hashes[name])
+    if _CARD_HASH in card:
+        _check_hash(model, card[_CARD_HASH])
     return card
+
+
+def _check_hash(file: Path, digest: Any) -> None:
+    if file.is_file() and sha256_of_file(file) == digest:
+        return
+    what = "model" if file.name.startswith("model.") else "file"
+    raise ModelError(
+        f"the {what} is not the one that {CARD_FILE} beside it is about",
+        where=str(file),
+        remedy=f"write the model again, or remove {CARD_FILE} if you replaced the {what}",
+    )
+
+
+@contextmanager
+def model_folder(folder: Path) -> Iterator[Path]:
+    """Return a temporary folder for the files of a model; they are moved to `folder` at the end.
+
+    The card comes last and holds the hashes of all: whoever reads the folder after a process was
+    killed while it moved them sees that they do not belong together.
+    """
+    with files_together(folder, last=CARD_FILE) as staging:
+        yield staging
+        card = read_card(staging)
+        if card:
+            beside = {
+                file.name: sha256_of_file(file)
+                for file in sorted(staging.iterdir())
+                if file.name not in (CARD_FILE, card.get(_CARD_MODEL))
+            }
+            if beside:
+                _write_card(staging, {**card, _CARD_BESIDE: beside})
 
 
 class SigmoidOutput:
@@ -359,6 +395,7 @@ _FIGURES = frozenset(
         "versions",
         _CARD_MODEL,
         _CARD_HASH,
+        _CARD_BESIDE,
     )
 )
 
@@ -374,4 +411,8 @@ def _write(
         _CARD_MODEL: model_file,
         _CARD_HASH: sha256_of_file(Path(folder) / model_file),
     }
+    _write_card(folder, card)
+
+
+def _write_card(folder: Path, card: Mapping[str, Any]) -> None:
     write_text(Path(folder) / CARD_FILE, json.dumps(card, indent=1) + "\n")

@@ -15,7 +15,13 @@ from testsgd.data import Description, Table, check_count, table_fingerprint
 from testsgd.errors import MissingExtraError, ParameterError
 from testsgd.io import atomic_path
 from testsgd.models.encoding import fit_encoding
-from testsgd.models.files import MODEL_FILE, TrainingReport, write_card, write_preprocessing
+from testsgd.models.files import (
+    MODEL_FILE,
+    TrainingReport,
+    model_folder,
+    write_card,
+    write_preprocessing,
+)
 from testsgd.models.network import read_network
 from testsgd.models.training_split import Split, data_labels, output_labels, split_data
 
@@ -74,13 +80,12 @@ def fit(
     keras: Any,
     network: Any,
     data: dict[str, Any],
-    target: Path,
     *,
     epochs: int,
     patience: int,
     progress: Callable[[int, int], None] | None,
 ) -> Duration:
-    """Train a network of two labels and write it as it was when its validation loss was least.
+    """Train a network of two labels; it is left as it was when its validation loss was least.
 
     `data`: the arguments of Keras' ``fit`` that are about the data. `patience`: passes without a
     smaller validation loss after which the training ends. Returns the passes made and the seconds.
@@ -97,9 +102,13 @@ def fit(
     started = time.perf_counter()
     history = network.fit(**data, epochs=epochs, callbacks=callbacks, verbose=0)
     seconds = round(time.perf_counter() - started, 1)
+    return {"epochs": len(history.history["val_loss"]), "seconds": seconds}
+
+
+def write_network(keras: Any, network: Any, target: Path) -> None:
+    """Write a network without what is for its training only."""
     with atomic_path(target) as temporary:
         _bare(keras, network).save(temporary)
-    return {"epochs": len(history.history["val_loss"]), "seconds": seconds}
 
 
 # Rows or texts asked at once.
@@ -265,15 +274,7 @@ def train_network(
         "validation_data": (inputs[parts.validation], labels[parts.validation]),
         "batch_size": batch_size,
     }
-    path = folder / MODEL_FILE
-    trained = fit(keras, network, data, path, epochs=epochs, patience=5, progress=progress)
-    features = {"features": encoding.to_json()}
-    write_preprocessing(folder, "tables", output_labels(table), features)
-    # What is reported is measured on the network as it will be audited, read back from its files.
-    model = read_network(path, favourable=label.favourable, name=table.specification.name)
-    right = model.decisions(table.frame) == labels.astype(bool)
-    figures = accuracies(right, labels, parts, table.specification)
-    report = TrainingReport(str(folder), **figures, **trained)
+    trained = fit(keras, network, data, epochs=epochs, patience=5, progress=progress)
     about = {
         "data set": table.specification.name,
         "data fingerprint": table_fingerprint(table),
@@ -285,5 +286,16 @@ def train_network(
         "chooses when to stop",
         "seed": seed,
     }
-    write_card(folder, about, report)
+    with model_folder(folder) as staging:
+        path = staging / MODEL_FILE
+        write_network(keras, network, path)
+        features = {"features": encoding.to_json()}
+        write_preprocessing(staging, "tables", output_labels(table), features)
+        # What is reported is measured on the network as it will be audited, read back from its
+        # files.
+        model = read_network(path, favourable=label.favourable, name=table.specification.name)
+        right = model.decisions(table.frame) == labels.astype(bool)
+        figures = accuracies(right, labels, parts, table.specification)
+        report = TrainingReport(str(folder), **figures, **trained)
+        write_card(staging, about, report)
     return report

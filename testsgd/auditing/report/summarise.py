@@ -231,6 +231,7 @@ def model_summary(findings: Findings) -> document.ModelSummary:
         card={
             key: f"{value:.4g}" if isinstance(value, float) else str(value)
             for key, value in loaded.card.items()
+            if not isinstance(value, dict)
         },
         not_given=loaded.not_given,
         passed_through=loaded.passed,

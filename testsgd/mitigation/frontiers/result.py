@@ -12,6 +12,7 @@ from testsgd.mitigation.frontiers.report.summary import (
     FrontierSummary,
     FrontierVerdict,
 )
+from testsgd.models import model_folder
 from testsgd.report.documents import DocumentKind
 from testsgd.report.results import DocumentResult
 
@@ -80,7 +81,11 @@ class FrontierResult(DocumentResult[FrontierSummary]):
                 remedy="run the mitigation again",
             )
         point = self.outcome.point
-        return [] if point is None else point.model.write(Path(folder), self._about())
+        if point is None:
+            return []
+        with model_folder(Path(folder)) as staging:
+            written = point.model.write(staging, self._about())
+        return [Path(folder) / path.name for path in written]
 
     def _about(self) -> dict[str, object]:
         """Return what the model's card says of it: the verdict, and its held-out figures."""

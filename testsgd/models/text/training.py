@@ -10,11 +10,17 @@ from typing import Any
 import numpy as np
 
 from testsgd.data.text import SensitiveTerms, Texts, load_terms, texts_fingerprint
-from testsgd.models.files import MODEL_FILE, TrainingReport, write_card
+from testsgd.models.files import MODEL_FILE, TrainingReport, model_folder, write_card
 from testsgd.models.text.keras_network import Batches, keras_batches, keras_text_network
 from testsgd.models.text.network import read_text_network, write_text_preprocessing
 from testsgd.models.text.vocabulary import Vocabulary, fit_vocabulary
-from testsgd.models.training import accuracies, check_training, fit, seeded_keras
+from testsgd.models.training import (
+    accuracies,
+    check_training,
+    fit,
+    seeded_keras,
+    write_network,
+)
 from testsgd.models.training_split import Split, data_labels, output_labels, split_data
 
 EPOCHS = 8
@@ -111,19 +117,24 @@ def train_text_network(
         "validation_data": keras_batches(lambda: validation),
         "shuffle": False,  # The batches are shuffled already.
     }
-    path = folder / MODEL_FILE
-    trained = fit(keras, network, data, path, epochs=epochs, patience=_PATIENCE, progress=progress)
-    write_text_preprocessing(folder, vocabulary, output_labels(texts))
-    # What is reported is measured on the network as it will be audited, read back from its files.
-    model = read_text_network(path, favourable=label.favourable, name=texts.specification.name)
-    right = model.decisions(texts.texts) == labels.astype(bool)
-    tested = labels[parts.test]
-    balanced = np.mean([right[parts.test][tested == answer].mean() for answer in np.unique(tested)])
-    figures = accuracies(right, labels, parts, texts.specification)
-    report = TextTrainingReport(
-        str(folder), **figures, **trained, balanced_accuracy=float(balanced)
-    )
-    write_card(folder, _about(texts, parts, vocabulary, terms, seed), report)
+    trained = fit(keras, network, data, epochs=epochs, patience=_PATIENCE, progress=progress)
+    with model_folder(folder) as staging:
+        path = staging / MODEL_FILE
+        write_network(keras, network, path)
+        write_text_preprocessing(staging, vocabulary, output_labels(texts))
+        # What is reported is measured on the network as it will be audited, read back from its
+        # files.
+        model = read_text_network(path, favourable=label.favourable, name=texts.specification.name)
+        right = model.decisions(texts.texts) == labels.astype(bool)
+        tested = labels[parts.test]
+        balanced = np.mean(
+            [right[parts.test][tested == answer].mean() for answer in np.unique(tested)]
+        )
+        figures = accuracies(right, labels, parts, texts.specification)
+        report = TextTrainingReport(
+            str(folder), **figures, **trained, balanced_accuracy=float(balanced)
+        )
+        write_card(staging, _about(texts, parts, vocabulary, terms, seed), report)
     return report
 
 

@@ -1,0 +1,135 @@
+"""What the tests of kills share: an order to the server, and a look at the files."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+# What both kinds of kill look like from outside; none can be caught by the package.
+KILLED = {-signal.SIGKILL, -signal.SIGXFSZ}
+
+# Imported once, before anything is forked; none of them starts threads.
+WARM = [
+    "testsgd.cli.main",
+    "testsgd.auditing.call",
+    "testsgd.auditing.report.layout",
+    "testsgd.certification.run",
+    "testsgd.generative.enforcer",
+    "testsgd.metrics.call",
+    "testsgd.mitigation.frontiers.call",
+    "testsgd.models.training",
+    "testsgd.monitoring.call",
+    "testsgd.shielding.call",
+    "sklearn.linear_model",
+    "sklearn.pipeline",
+    "sklearn.compose",
+]
+
+
+@dataclass
+class Ended:
+    """How a child ended: its exit code, negative if a signal ended it, and what it said."""
+
+    code: int
+    out: str
+    err: str
+    steps: int
+    seconds: float
+
+    @property
+    def killed(self) -> bool:
+        return self.code in KILLED
+
+
+@dataclass
+class Killer:
+    """Runs commands in a folder, in children of a process that has imported the package."""
+
+    folder: Path
+    process: subprocess.Popen[str]
+    kills: int = 0
+    seconds: float = 0.0
+    _numbers: Any = field(default_factory=itertools.count)
+
+    def run(
+        self,
+        *arguments: str | Path,
+        folder: Path | None = None,
+        stdin: Path | None = None,
+        kill_at: int | None = None,
+        kill_at_bytes: int | None = None,
+        prepared_by: str = "",
+        program: str = "",
+    ) -> Ended:
+        """Run a command, or the function `program` (module:function), and wait for its end."""
+        said = self.folder / f".said-{next(self._numbers)}"
+        order = {
+            "arguments": [str(argument) for argument in arguments],
+            "folder": str(folder or self.folder),
+            "stdin": str(stdin or "/dev/null"),
+            "stdout": f"{said}.out",
+            "stderr": f"{said}.err",
+            "kill_at": kill_at,
+            "kill_at_bytes": kill_at_bytes,
+            "prepared_by": prepared_by,
+            "program": program,
+        }
+        sent, received = self._pipes()
+        sent.write(json.dumps(order) + "\n")
+        sent.flush()
+        answer = json.loads(received.readline())
+        out, err = (Path(order[name]).read_text(encoding="utf-8") for name in ("stdout", "stderr"))
+        ended = Ended(answer["code"], out, err, answer["steps"], answer["seconds"])
+        self.kills += ended.killed
+        self.seconds += ended.seconds
+        return ended
+
+    def _pipes(self) -> tuple[IO[str], IO[str]]:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        return self.process.stdin, self.process.stdout
+
+
+def start_server() -> subprocess.Popen[str]:
+    """Start the process whose children are killed."""
+    server = Path(__file__).with_name("forking_server.py")
+    return subprocess.Popen(
+        [sys.executable, str(server), *WARM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def spread(total: int, most: int) -> list[int]:
+    """Return at most so many of the numbers from 1 to `total`, evenly spread, with both ends."""
+    if total <= most:
+        return list(range(1, total + 1))
+    return sorted({1 + round(index * (total - 1) / (most - 1)) for index in range(most)})
+
+
+def lasting(content: bytes) -> bytes:
+    """Return a file without moments, seconds and amounts of memory."""
+    text = content.decode("utf-8", errors="surrogateescape")
+    text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z| UTC)?", "MOMENT", text)
+    text = re.sub(r'"seconds": (\{[^}]*\}|[\d.e-]+)', '"seconds": 0', text)
+    text = re.sub(r"[\d.,]+ s\b", "SECONDS", text)
+    return text.encode("utf-8", errors="surrogateescape")
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder that are not hidden, without what changes each time."""
+    if not folder.exists():
+        return {}
+    return {
+        path.name: lasting(path.read_bytes())
+        for path in sorted(folder.iterdir())
+        if path.is_file() and not path.name.startswith(".")
+    }
