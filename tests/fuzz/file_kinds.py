@@ -193,11 +193,11 @@ def _shield_events(seeds: Path, beside: Path) -> None:
         {
             "group": ("female", "male")[number % 2],
             "recommendation": int(number % 3 == 0),
+            "cost": 1.0,
             "id": f"a-{number}",
         }
         for number in range(5)
     ]
-    events[2]["cost"] = 2.5
     (seeds / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
 
 
@@ -352,6 +352,8 @@ def _keras(seeds: Path, beside: Path) -> None:
 
 def _beside_keras(seeds: Path, beside: Path) -> None:
     _keras(beside, seeds)
+    for name in ("card.json", "preprocessing.json"):
+        shutil.copy(seeds / name, beside / name)
 
 
 def _h5(seeds: Path, beside: Path) -> None:
@@ -555,9 +557,7 @@ KINDS = {
             form="csv",
             write=_shield_logs,
             commands=(
-                _words(
-                    "shield simulate screening.toml --log FILE --length 4 --runs 3 --out out --jobs 1"
-                ),
+                _words("shield simulate screening.toml --log FILE --length 4 --runs 3 --out out"),
                 _words("shield synthesize screening.toml --length 4 --shield s.npz --jobs 1"),
             ),
             codes=(1,),
