@@ -39,7 +39,7 @@ PROTECTED_law    := race1
 NETWORKS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check lowest integration lint shape docs wheel bench shields monitors generative generative-llm generative-portraits schemas pages reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test check fuzz lowest integration lint shape docs wheel bench shields monitors generative generative-llm generative-portraits schemas pages reports clean retrain compare certify certify-fairify \
 	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -81,10 +81,10 @@ audit: $(VENV)/installed ## Audit the built-in demo and print where the report i
 	@$(BIN)/testsgd audit demo --out $(OUT)/demo
 
 # Tests work side by side already: threads of their own would only wait for each other.
-test check lowest: export OMP_NUM_THREADS = 1
-test check lowest: export OPENBLAS_NUM_THREADS = 1
-test check lowest: export TF_NUM_INTRAOP_THREADS = 1
-test check lowest: export TF_NUM_INTEROP_THREADS = 1
+test check fuzz lowest: export OMP_NUM_THREADS = 1
+test check fuzz lowest: export OPENBLAS_NUM_THREADS = 1
+test check fuzz lowest: export TF_NUM_INTRAOP_THREADS = 1
+test check fuzz lowest: export TF_NUM_INTEROP_THREADS = 1
 
 test: $(VENV)/developing ## Install what the tests need and run them all
 	$(BIN)/python -m pytest --doctest-modules testsgd
@@ -99,6 +99,12 @@ check: $(VENV)/developing ## Check what changed: style, types, and its fast test
 	$(BIN)/python .ci/plain_words.py
 	$(BIN)/python .ci/file_access.py
 	$(BIN)/python -m pytest -n auto --testmon --testmon-forceselect -m "not slow and not wheel and not browser"
+
+# A fault names its case: python tests/fuzz/case_runner.py KIND NUMBER repeats it alone.
+CASES ?= 10000
+fuzz: export TESTSGD_FUZZ_CASES = $(CASES)
+fuzz: $(VENV)/developing ## Read 10,000 damaged files a kind, but of the kinds with open faults
+	$(BIN)/python -m pytest -n auto $(PYTEST) tests/fuzz
 
 # What the core promises, with no extra and the lowest versions that pyproject.toml declares.
 CORE := not slow and not wheel and not browser and not real_data $(addprefix and not ,\

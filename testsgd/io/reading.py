@@ -16,6 +16,8 @@ from typing import BinaryIO
 # Documents such as descriptions, results and states are far smaller.
 DOCUMENT_BYTES = 256 * 2**20
 
+_PIECE_BYTES = 2**20
+
 # What a shell gives for `<(command)` and for "-"; they are pipes, and have an end.
 _STREAMS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
@@ -60,13 +62,16 @@ def read_bytes(path: str | Path, *, at_most: int = DOCUMENT_BYTES) -> bytes:
     ...
     testsgd.io.reading.UnsuitableFileError: [Errno 22] not a regular file: '/dev/zero'
     """
+    content = bytearray()
     with _opened(path) as file:
-        content = file.read(at_most + 1)
+        # Piece by piece: a read of as much as may come would take that much memory at once.
+        while piece := file.read(min(_PIECE_BYTES, at_most + 1 - len(content))):
+            content += piece
     if len(content) > at_most:
         raise TooLargeError(
             errno.EFBIG, f"larger than {at_most / 2**20:,.0f} MiB, which is too much", str(path)
         )
-    return content
+    return bytes(content)
 
 
 def read_text(path: str | Path, *, encoding: str = "utf-8", at_most: int = DOCUMENT_BYTES) -> str:
