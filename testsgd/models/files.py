@@ -24,10 +24,12 @@ from testsgd._version import __version__
 from testsgd.errors import ModelError
 from testsgd.io import (
     check_file_memory,
+    is_reproducible,
     loads_json,
     open_archive,
     read_text,
     sha256_of_file,
+    without_dates,
     write_text,
 )
 
@@ -269,6 +271,8 @@ class SigmoidOutput:
 
 
 _WEIGHTS = "model.weights.h5"
+_METADATA = "metadata.json"
+_DATE = "date_saved"
 
 
 class KerasArchive:
@@ -292,6 +296,20 @@ class KerasArchive:
                     content = _with_arrays(content, arrays)
                 written.writestr(item, content)
         return out.getvalue()
+
+
+def without_date(network: Path) -> None:
+    """Leave out of a ``.keras`` file when it was saved, where files are to be reproducible."""
+    if is_reproducible():
+        without_dates(network, _without_date)
+
+
+def _without_date(name: str, content: bytes) -> tuple[str, bytes]:
+    if name == _METADATA:
+        known = loads_json(content.decode())
+        known.pop(_DATE, None)
+        content = json.dumps(known).encode()
+    return name, content
 
 
 def _with_arrays(content: bytes, arrays: Mapping[str, Sequence[NDArray[np.float32]]]) -> bytes:
@@ -371,11 +389,17 @@ _FIGURES = frozenset(
 )
 
 
+# What equal trainings do not have in common.
+_OF_ONE_RUN = frozenset(("seconds",))
+
+
 def _write(
     folder: Path, entries: Mapping[str, Any], packages: Sequence[str], *, model_file: str
 ) -> None:
     versions = [f"testsgd {__version__}"]
     versions += [f"{name} {version(name)}" for name in (*packages, "numpy", "pandas")]
+    if is_reproducible():
+        entries = {key: value for key, value in entries.items() if key not in _OF_ONE_RUN}
     card = {
         **entries,
         "versions": ", ".join([*versions, f"python {platform.python_version()}"]),

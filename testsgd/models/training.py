@@ -15,7 +15,13 @@ from testsgd.data import Description, Table, check_count, table_fingerprint
 from testsgd.errors import MissingExtraError, ParameterError
 from testsgd.io import atomic_path
 from testsgd.models.encoding import fit_encoding
-from testsgd.models.files import MODEL_FILE, TrainingReport, write_card, write_preprocessing
+from testsgd.models.files import (
+    MODEL_FILE,
+    TrainingReport,
+    without_date,
+    write_card,
+    write_preprocessing,
+)
 from testsgd.models.network import read_network
 from testsgd.models.training_split import Split, data_labels, output_labels, split_data
 
@@ -99,6 +105,7 @@ def fit(
     seconds = round(time.perf_counter() - started, 1)
     with atomic_path(target) as temporary:
         _bare(keras, network).save(temporary)
+        without_date(temporary)
     return {"epochs": len(history.history["val_loss"]), "seconds": seconds}
 
 

@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.io import atomic_path
-from testsgd.models.files import CARD_FILE, MODEL_FILE, KerasArchive, write_retrained_card
+from testsgd.models.files import (
+    CARD_FILE,
+    MODEL_FILE,
+    KerasArchive,
+    without_date,
+    write_retrained_card,
+)
 from testsgd.models.network import SigmoidNetwork
 from testsgd.models.refitting.protocol import Examples, Inputs, Stage
 
@@ -220,6 +226,7 @@ class FileRefitter(StagedRefitter[N]):
         content = self._archive.with_arrays(self._arrays(model))
         with atomic_path(folder / MODEL_FILE) as temporary:
             temporary.write_bytes(content)
+            without_date(temporary)
         write_retrained_card(folder, self._card, about, packages=self.packages)
         return [folder / name for name in (MODEL_FILE, *beside, CARD_FILE)]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from testsgd._version import __version__
 from testsgd.errors import ShieldFileError, TestSGDError
-from testsgd.io import atomic_path, check_regular, loads_json, read_arrays
+from testsgd.io import atomic_path, check_regular, is_reproducible, loads_json, read_arrays
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running.periods import period_problem
 from testsgd.shielding.solving import Policy, WindowedPolicy
@@ -60,7 +60,7 @@ def write_shield(
         "digest": specification.digest(inputs),
         "policy_digest": _digest(arrays),
         "expected_cost": solution.expected_cost if solution.feasible else None,
-        "seconds": solution.seconds,
+        "seconds": None if is_reproducible() else solution.seconds,
         "stored": "whole" if isinstance(policy, Policy) else "windows",
         "width": policy.width if isinstance(policy, WindowedPolicy) else None,
     }
@@ -169,7 +169,7 @@ def _from_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> SavedShield:
         problem=problem,
         policy=_policy(problem, arrays, header),
         expected_cost=expected_cost,
-        seconds=float(header["seconds"]),
+        seconds=float(header["seconds"] or 0.0),
     )
     return SavedShield(specification, inputs, solution)
 
