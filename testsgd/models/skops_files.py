@@ -137,7 +137,7 @@ _ADDRESS = re.compile(r'(?<="__id__": )\d+|(?<=")\d+(?=\.np[yz]")')
 
 
 def _number_objects(model: Path) -> None:
-    """Give the objects of a file numbers from 0 as names, which skops names by their addresses in memory."""
+    """Name the objects of a file by numbers from 0, not as skops by addresses in memory."""
     with zipfile.ZipFile(model) as archive:
         schema = archive.read(_SCHEMA).decode()
     numbers: dict[str, str] = {}
