@@ -110,7 +110,7 @@ def comparison_notes(summary: ComparisonSummary) -> tuple[Note, ...]:
 
 
 def _effort(summary: ComparisonSummary) -> Note:
-    """Say what is counted as a query and as time, if times are known."""
+    """Return what is counted as a query and as time, if times are known."""
     queries = (
         "Queries are rows that a method asked the model about beside the rows as they are, whose "
         "decisions all were given."
