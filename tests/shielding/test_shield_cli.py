@@ -53,7 +53,7 @@ def test_a_synthesis_says_the_memory_first_and_writes_shield_and_report(
     code, out, _ = command("synthesize", "spec.toml", "--out", "made")
     assert code == 0
     lines = out.splitlines()
-    assert re.fullmatch(r"Memory that is needed: about [\d.]+ (bytes|kB|MB)", lines[0])
+    assert re.fullmatch(r"Memory that is needed: about [\d.]+ (bytes|kB|MB|GB)", lines[0])
     assert lines[1].startswith("The shield keeps demographic parity of a and b within 0.25 after")
     assert (tmp_path / "spec.npz").is_file()
     document = json.loads((tmp_path / "made" / "result.json").read_text(encoding="utf-8"))

@@ -15,6 +15,7 @@ from testsgd.certification.report.summary import (
     CertificationSummary,
     CertificationVerdict,
 )
+from testsgd.certification.report.verdict import without_times
 from testsgd.io import without_formulas
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter
@@ -55,6 +56,7 @@ class CertificationResult(DocumentResult[CertificationSummary]):
         what="a certification",
         again="run the certification again",
         layout=certification_layout,
+        reword=without_times,
     )
     # ``csv`` holds the regions, ``junit`` the gates for a CI service.
     exporters: ClassVar = {
@@ -107,7 +109,7 @@ class CertificationResult(DocumentResult[CertificationSummary]):
 
     def to_junit(self) -> str:
         """Return the gates as JUnit XML."""
-        return render_certification_junit(self.summary)
+        return render_certification_junit(self.document.written(self.summary))
 
     def to_csv(self) -> str:
         """Return the regions as CSV text."""

@@ -160,7 +160,7 @@ def theta(
 
     Exit codes: 0 done, 2 bad input or no data set that could be audited.
     """
-    from testsgd.io import write_text
+    from testsgd.io import is_reproducible, write_text
     from testsgd.truth import (
         DATA_SETS,
         THETAS,
@@ -184,7 +184,8 @@ def theta(
             print_error(f"{name} is passed over: {error}")
             continue
         if out is not None:
-            write_text(out / "theta.json", json.dumps(theta_document(rows), indent=1) + "\n")
+            document = theta_document(rows, times=not is_reproducible())
+            write_text(out / "theta.json", json.dumps(document, indent=1) + "\n")
     if not quiet:
         _print_tables(theta_tables(rows))
         if out is not None:
@@ -234,6 +235,16 @@ def _command(settings: TruthSettings) -> str:
     return " ".join([*parts, f"--seed {settings.seed}"])
 
 
+def _document(measures: list[Measure], settings: TruthSettings) -> dict[str, Any]:
+    from testsgd.io import is_reproducible
+    from testsgd.truth import truth_document
+
+    document = truth_document(measures, settings)
+    if is_reproducible():
+        del document["settings"]["jobs"]
+    return document
+
+
 def _write(
     folder: Path,
     measures: list[Measure],
@@ -241,9 +252,14 @@ def _write(
     command: str,
     seconds: float,
 ) -> None:
-    from testsgd.io import write_text
-    from testsgd.truth import truth_document, truth_markdown
+    from testsgd.io import is_reproducible, write_text
+    from testsgd.truth import truth_markdown
 
-    document = json.dumps(truth_document(measures, settings), indent=1)
+    if is_reproducible():
+        measures = [measure for measure in measures if measure.name != "seconds"]
+    document = json.dumps(_document(measures, settings), indent=1)
     write_text(folder / "truth.json", document + "\n")
-    write_text(folder / "truth.md", truth_markdown(measures, settings, command, seconds))
+    write_text(
+        folder / "truth.md",
+        truth_markdown(measures, settings, command, None if is_reproducible() else seconds),
+    )

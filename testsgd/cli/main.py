@@ -21,7 +21,13 @@ from testsgd.cli.console import (
     print_error,
 )
 from testsgd.errors import TestSGDError
-from testsgd.io import NO_ROOM, discard_output, file_memory, replacing_any_file
+from testsgd.io import (
+    NO_ROOM,
+    discard_output,
+    file_memory,
+    replacing_any_file,
+    reproducible_files,
+)
 
 # Each command is a module of this package, imported when it is called. So what the list of them
 # shows, the first paragraph of a command's own help, stands here.
@@ -83,6 +89,11 @@ def _limit_file_memory(size: str | None) -> None:
         _entered.enter_context(file_memory(byte_count(size, "--max-file-memory")))
 
 
+def _leave_out_times(wanted: bool) -> None:
+    if wanted:
+        _entered.enter_context(reproducible_files())
+
+
 def _file_options(
     force: Annotated[
         bool,
@@ -101,6 +112,15 @@ def _file_options(
             expose_value=False,
         ),
     ] = None,
+    reproducible: Annotated[
+        bool,
+        typer.Option(
+            "--reproducible",
+            help="Leave times out of the files, so that equal runs write equal bytes.",
+            callback=_leave_out_times,
+            expose_value=False,
+        ),
+    ] = False,
 ) -> None:
     """Hold the options that every command has; they act as soon as they are read."""
 

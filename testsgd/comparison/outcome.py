@@ -10,7 +10,7 @@ from pydantic import Field
 
 from testsgd.auditing import TableFindings
 from testsgd.baselines import BaselineResult, Subject
-from testsgd.report.summaries import Part
+from testsgd.report.summaries import Duration, Part
 
 
 class Side(Part):
@@ -122,8 +122,8 @@ class MethodSummary(Part):
     figures: list[FigureSummary] = Field(description="what else it measured")
     groups: int | None = Field(description="groups examined; null if it examines none")
     queries: int = Field(description="rows it asked the model about, beside the rows as they are")
-    seconds: float = Field(description="wall-clock time")
-    groups_per_second: float | None = Field(
+    seconds: Duration = Field(description="wall-clock time")
+    groups_per_second: Duration = Field(
         description="groups examined in a second, on average; of the audit those of its search "
         "alone, given the decisions as the other methods are"
     )

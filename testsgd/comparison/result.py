@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from testsgd.comparison.report.layout import comparison_layout
 from testsgd.comparison.report.summary import SCHEMA_NAME, ComparisonSummary, ComparisonVerdict
+from testsgd.comparison.report.verdict import without_times
 from testsgd.report.documents import DocumentKind
 from testsgd.report.results import DocumentResult
 
@@ -37,6 +38,7 @@ class ComparisonResult(DocumentResult[ComparisonSummary]):
         what="a comparison",
         again="run the comparison again",
         layout=comparison_layout,
+        reword=without_times,
     )
 
     def __init__(self, summary: ComparisonSummary, comparison: Comparison | None = None) -> None:

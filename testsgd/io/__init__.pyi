@@ -33,6 +33,9 @@ from .reading import read_bytes as read_bytes
 from .reading import read_lines as read_lines
 from .reading import read_text as read_text
 from .reading import read_text_beginning as read_text_beginning
+from .reproducible import is_reproducible as is_reproducible
+from .reproducible import reproducible_files as reproducible_files
+from .reproducible import without_dates as without_dates
 from .spreadsheets import without_formulas as without_formulas
 from .writing import NO_ROOM as NO_ROOM
 from .writing import atomic_path as atomic_path

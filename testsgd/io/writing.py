@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 from testsgd.errors import ConfigurationError, MissingExtraError
 from testsgd.io.identity import STAGING, check_replaceable, kind_of_file
+from testsgd.io.reproducible import is_reproducible, without_dates
 
 try:
     import fcntl
@@ -56,6 +57,8 @@ def atomic_path(target: Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
+        if is_reproducible():
+            without_dates(temporary)
         # mkstemp makes the file private; a report is meant to be as open as its folder says.
         temporary.chmod(0o666 & ~_umask())
         check_replaceable(target, by=temporary)

@@ -25,12 +25,14 @@ from testsgd.errors import ModelError
 from testsgd.io import (
     check_file_memory,
     files_together,
+    is_reproducible,
     loads_json,
     member_of,
     read_member,
     read_text,
     sha256_of_file,
     with_members,
+    without_dates,
     write_text,
 )
 
@@ -308,6 +310,10 @@ class SigmoidOutput:
         return positive if self._favours_positive else ~positive
 
 
+_METADATA = "metadata.json"
+_DATE = "date_saved"
+
+
 class KerasArchive:
     """A ``.keras`` file of layers one after another, to be written again with other weights."""
 
@@ -320,6 +326,20 @@ class KerasArchive:
         """Return the file's content with other arrays of the same shapes, by their keys in it."""
         weights = _with_arrays(member_of(self._content, _WEIGHTS), arrays)
         return with_members(self._content, {_WEIGHTS: weights})
+
+
+def without_date(network: Path) -> None:
+    """Leave out of a ``.keras`` file when it was saved, where files are to be reproducible."""
+    if is_reproducible():
+        without_dates(network, _without_date)
+
+
+def _without_date(name: str, content: bytes) -> tuple[str, bytes]:
+    if name == _METADATA:
+        known = loads_json(content.decode())
+        known.pop(_DATE, None)
+        content = json.dumps(known).encode()
+    return name, content
 
 
 def _with_arrays(content: bytes, arrays: Mapping[str, Sequence[NDArray[np.float32]]]) -> bytes:
@@ -400,11 +420,17 @@ _FIGURES = frozenset(
 )
 
 
+# What equal trainings do not have in common.
+_OF_ONE_RUN = frozenset(("seconds",))
+
+
 def _write(
     folder: Path, entries: Mapping[str, Any], packages: Sequence[str], *, model_file: str
 ) -> None:
     versions = [f"testsgd {__version__}"]
     versions += [f"{name} {version(name)}" for name in (*packages, "numpy", "pandas")]
+    if is_reproducible():
+        entries = {key: value for key, value in entries.items() if key not in _OF_ONE_RUN}
     card = {
         **entries,
         "versions": ", ".join([*versions, f"python {platform.python_version()}"]),

@@ -7,6 +7,7 @@ none of theirs. Here every node is looked over before anything is predicted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import MissingExtraError, ModelError
-from testsgd.io import DEFLATED, atomic_path
+from testsgd.io import DEFLATED, atomic_path, is_reproducible, read_member, without_dates
 
 
 def check_trees(estimator: Any) -> None:
@@ -120,12 +121,34 @@ def write_skops(estimator: Any, target: Path) -> None:
     with atomic_path(target) as temporary:
         try:
             skops.dump(estimator, temporary, compression=DEFLATED)
+            if is_reproducible():
+                _number_objects(temporary)
         except Exception as error:
             raise ModelError(
                 f"the {type(estimator).__name__} cannot be written: {error}",
                 where=str(target),
                 remedy="take out what is not of scikit-learn, numpy or Python itself",
             ) from error
+
+
+_SCHEMA = "schema.json"
+_ADDRESS = re.compile(r'(?<="__id__": )\d+|(?<=")\d+(?=\.np[yz]")')
+
+
+def _number_objects(model: Path) -> None:
+    """Name the objects of a file by numbers from 0, not as skops by addresses in memory."""
+    schema = read_member(model, _SCHEMA).decode()
+    numbers: dict[str, str] = {}
+    for address in _ADDRESS.findall(schema):
+        numbers.setdefault(address, str(len(numbers)))
+
+    def change(name: str, content: bytes) -> tuple[str, bytes]:
+        if name == _SCHEMA:
+            return name, _ADDRESS.sub(lambda found: numbers[found[0]], schema).encode()
+        address, dot, ending = name.partition(".")
+        return f"{numbers.get(address, address)}{dot}{ending}", content
+
+    without_dates(model, change)
 
 
 def read_skops(path: Path) -> Any:

@@ -19,6 +19,7 @@ from testsgd.models.files import (
     MODEL_FILE,
     TrainingReport,
     model_folder,
+    without_date,
     write_card,
     write_preprocessing,
 )
@@ -109,6 +110,7 @@ def write_network(keras: Any, network: Any, target: Path) -> None:
     """Write a network without what is for its training only."""
     with atomic_path(target) as temporary:
         _bare(keras, network).save(temporary)
+        without_date(temporary)
 
 
 # Rows or texts asked at once.

@@ -8,7 +8,7 @@ them.
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import ClassVar, Literal, TypeAlias
 
@@ -179,6 +179,13 @@ class Table:
     most: int | None = None  # Rows that Markdown shows.
     printed: bool = True  # Whether a page has it on paper too.
     searchable: bool = False  # Whether a page has a field to look for words in its rows.
+
+    def without(self, heading: str) -> Table:
+        """Return the table without the column of a heading."""
+        kept = [index for index, one in enumerate(self.columns) if one.heading != heading]
+        rows = (replace(row, cells=tuple(row.cells[index] for index in kept)) for row in self.rows)
+        columns = tuple(self.columns[index] for index in kept)
+        return replace(self, columns=columns, rows=tuple(rows))
 
     @property
     def groups(self) -> tuple[tuple[Row, ...], ...]:
@@ -397,8 +404,8 @@ class Document:
     headline: str  # The outcome, as a sentence.
     sentences: tuple[str, ...]  # What to know beside it.
     sections: tuple[Section, ...]  # The rest.
-    # When the result was made, by which version, and the name of its form.
-    created: str
+    # When the result was made, None if that is left out; by which version; the name of its form.
+    created: str | None
     version: str
     schema_name: str
     status: Status | None = None  # The outcome in a few words.

@@ -12,10 +12,11 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from testsgd.errors import ParameterError, ResultError
-from testsgd.io import loads_json
+from testsgd.io import is_reproducible, loads_json
 from testsgd.report.blocks import Document
 from testsgd.report.html import render_html
 from testsgd.report.markdown import render_markdown
+from testsgd.report.one_run import without_run
 
 Summary = TypeVar("Summary", bound=BaseModel)
 
@@ -48,6 +49,8 @@ class DocumentKind(Generic[Summary]):
         What to do if a document is broken, for error messages.
     layout : callable
         Lays a summary out as a report.
+    reword : callable, optional
+        Writes the verdict of a summary again, where its sentences tell times.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class DocumentKind(Generic[Summary]):
     what: str
     again: str
     layout: Callable[[Summary], Document]
+    reword: Callable[[Summary], Summary] | None = None
 
     @property
     def file(self) -> Path:
@@ -72,17 +76,27 @@ class DocumentKind(Generic[Summary]):
             f"{self.name.removeprefix('testsgd.').replace('/', '-')}.json"
         )
 
+    def written(self, summary: Summary) -> Summary:
+        """Return what is written of a summary: all, or all that equal runs have in common.
+
+        The latter is written within :func:`testsgd.io.reproducible_files`.
+        """
+        if not is_reproducible():
+            return summary
+        common = without_run(summary)
+        return common if self.reword is None else self.reword(common)
+
     def render(self, summary: Summary) -> str:
         """Write a summary as JSON text."""
-        return summary.model_dump_json(by_alias=True, indent=1) + "\n"
+        return self.written(summary).model_dump_json(by_alias=True, indent=1) + "\n"
 
     def to_html(self, summary: Summary) -> str:
         """Return the report as one self-contained HTML page."""
-        return render_html(self.layout(summary))
+        return render_html(self.layout(self.written(summary)))
 
     def to_markdown(self, summary: Summary) -> str:
         """Return the report as GitHub-flavoured Markdown."""
-        return render_markdown(self.layout(summary))
+        return render_markdown(self.layout(self.written(summary)))
 
     def read(self, text: str, *, where: str = "result") -> Summary:
         """Read a summary back from JSON text, which error messages call `where`.

@@ -79,8 +79,10 @@ def number(value: float | int | str | None) -> str:
     return f"{value:.10g}"
 
 
-def seconds(value: float) -> str:
-    """Write a duration."""
+def seconds(value: float | None) -> str:
+    """Write a duration; nothing where it is left out."""
+    if value is None:
+        return ""
     if value < 10:
         return f"{value:.2f} s"
     if value < 60:
@@ -89,8 +91,13 @@ def seconds(value: float) -> str:
     return f"{minutes} min {rest} s"
 
 
-def moment(text: str) -> str:
-    """Write an ISO 8601 time as people read it; a text that is not one stays as it is."""
+def moment(text: str | None) -> str:
+    """Write an ISO 8601 time as people read it; a text that is not one stays as it is.
+
+    Where it is left out, nothing is written.
+    """
+    if text is None:
+        return ""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:

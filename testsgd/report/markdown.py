@@ -82,9 +82,8 @@ def render_markdown(document: Document) -> str:
     for section in document.sections:
         parts += _section(section)
     closing = f" {escape(document.closing)}" if document.closing else ""
-    parts.append(
-        f"*testsgd {escape(document.version)}, {escape(moment(document.created))}.{closing}*"
-    )
+    written = ", ".join(filter(None, (document.version, moment(document.created))))
+    parts.append(f"*testsgd {escape(written)}.{closing}*")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

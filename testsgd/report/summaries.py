@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import platform
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any, Protocol, Self, TypedDict
 
@@ -21,6 +22,21 @@ Share = Annotated[float, Field(ge=0, le=1)]
 """A number from 0 to 1."""
 Difference = Annotated[float, Field(ge=-1, le=1)]
 """The difference of two shares."""
+
+
+@dataclass(frozen=True)
+class OfOneRun:
+    """Marks what differs between equal runs: reproducible files have null or nothing there."""
+
+
+OF_ONE_RUN = OfOneRun()
+
+Created = Annotated[str | None, OF_ONE_RUN]
+"""When something was made, as ISO 8601 has it."""
+Duration = Annotated[float | None, OF_ONE_RUN]
+"""Wall-clock seconds, or a rate a second."""
+Durations = Annotated[dict[str, float], OF_ONE_RUN]
+"""Wall-clock seconds of each phase."""
 
 
 class Part(BaseModel):
@@ -61,8 +77,8 @@ class Versioned(Protocol):
     """What every summary knows of where it is from."""
 
     @property
-    def created(self) -> str:
-        """When it was made, as ISO 8601 has it."""
+    def created(self) -> str | None:
+        """When it was made, as ISO 8601 has it; None if that is left out."""
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -84,7 +100,7 @@ class Timed(Protocol):
 class Origin(TypedDict):
     """Where a report is from, as keywords of :class:`testsgd.report.blocks.Document`."""
 
-    created: str
+    created: str | None
     version: str
     schema_name: str
 

@@ -14,6 +14,7 @@ from testsgd.shielding.report.summary import (
     ShieldVerdict,
     SimulationSummary,
 )
+from testsgd.shielding.report.verdict import without_times
 
 if TYPE_CHECKING:
     from testsgd.shielding.running import Shield
@@ -47,6 +48,7 @@ class ShieldResult(DocumentResult[ShieldSummary]):
         what="a synthesis",
         again="synthesise the shield again",
         layout=shield_layout,
+        reword=without_times,
     )
 
     def __init__(self, summary: ShieldSummary, shield: Shield | None = None) -> None:

@@ -78,7 +78,7 @@ def truth_document(measures: Sequence[Measure], settings: TruthSettings) -> dict
 
 
 def truth_markdown(
-    measures: Sequence[Measure], settings: TruthSettings, command: str, seconds: float
+    measures: Sequence[Measure], settings: TruthSettings, command: str, seconds: float | None
 ) -> str:
     """Return the tables of the benchmark as Markdown, with the command that made them.
 
@@ -90,14 +90,15 @@ def truth_markdown(
         What was run.
     command : str
         The command line that ran it.
-    seconds : float
-        How long it took.
+    seconds : float or None
+        How long it took; None leaves it out.
 
     Returns
     -------
     str
     """
-    source = f"Made by `{command}`, seed {settings.seed}, in {seconds / 60:.0f} minutes."
+    time = "" if seconds is None else f", in {seconds / 60:.0f} minutes"
+    source = f"Made by `{command}`, seed {settings.seed}{time}."
     if settings.populations:
         source += " In brackets: 95% confidence intervals for infinitely many runs."
     lines = [source]

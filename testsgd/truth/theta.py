@@ -127,18 +127,25 @@ def study(
     return rows
 
 
-def theta_document(rows: Sequence[ThetaRow]) -> dict[str, Any]:
+def theta_document(rows: Sequence[ThetaRow], *, times: bool = True) -> dict[str, Any]:
     """Return the rows of a study of theta as JSON-able data.
 
     Parameters
     ----------
     rows : sequence of ThetaRow
+    times : bool
+        Whether it tells the seconds of each search.
 
     Returns
     -------
     dict
     """
-    return {"schema": SCHEMA, "rows": [asdict(row) for row in rows]}
+    written = [asdict(row) for row in rows]
+    if not times:
+        for row in written:
+            for search in filter(None, (row["both_sides"], row["inside_only"])):
+                del search["seconds"]
+    return {"schema": SCHEMA, "rows": written}
 
 
 def theta_tables(rows: Sequence[ThetaRow]) -> list[TruthTable]:

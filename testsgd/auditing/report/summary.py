@@ -20,7 +20,16 @@ from testsgd.auditing.report.further_looks import (
 from testsgd.auditing.report.own_effects import OwnEffectSummary
 from testsgd.auditing.report.term_summary import TermsSummary
 from testsgd.data import Outcome
-from testsgd.report.summaries import Count, Difference, Part, Positive, RuleSummary, Share
+from testsgd.report.summaries import (
+    Count,
+    Created,
+    Difference,
+    Durations,
+    Part,
+    Positive,
+    RuleSummary,
+    Share,
+)
 
 SCHEMA_NAME = "testsgd.audit/2"
 
@@ -480,7 +489,9 @@ class AuditSummary(Part):
     schema_: Literal["testsgd.audit/2"] = Field(
         "testsgd.audit/2", alias="schema", description="name and version of this format"
     )
-    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and `seconds`")
+    created: Created = Field(
+        description="UTC time, ISO 8601; a rerun changes it and `seconds`; null if left out"
+    )
     mode: Literal["exact", "sampled"] = Field(description="how the rates were found")
     sampling: SamplingScheme | None = Field(description="null in exact mode")
     parameters: AuditParameters = Field(description="what was asked for")
@@ -491,7 +502,7 @@ class AuditSummary(Part):
     counts: Counts = Field(description="how many rule sets there were at each step")
     neighbourhood: int = Field(description="perturbed rows, or generated texts, the data allow")
     model_queries: int = Field(description="rows or texts the model was asked to predict")
-    seconds: dict[str, float] = Field(description="wall-clock seconds per phase")
+    seconds: Durations = Field(description="wall-clock seconds per phase")
     verdict: Verdict = Field(description="the outcome in words, with the exit code")
     groups: list[GroupSummary] = Field(description="the top groups and the distinct ones, by rank")
     undecided: list[UndecidedGroup] = Field(

@@ -6,13 +6,13 @@ say under ``estimated``; no number mixes the two unseen.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field
 
 from testsgd.certification.outcome import Region, Remainder, Shares
 from testsgd.certification.parameters import CertificationParameters
-from testsgd.report.summaries import Part
+from testsgd.report.summaries import OF_ONE_RUN, Created, Duration, Part
 
 SCHEMA_NAME = "testsgd.certify/2"
 
@@ -145,7 +145,9 @@ class CertificationSummary(Part):
     schema_: Literal["testsgd.certify/2"] = Field(
         "testsgd.certify/2", alias="schema", description="name and version of this format"
     )
-    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
+    created: Created = Field(
+        description="UTC time, ISO 8601; a rerun changes it and the seconds; null if left out"
+    )
     settings: CertificationParameters = Field(description="what was asked for")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     network: NetworkSummary = Field(description="the network")
@@ -156,7 +158,7 @@ class CertificationSummary(Part):
     stopped: Literal["done", "time", "undecided", "interrupted"] = Field(description="why it ended")
     boxes: int = Field(description="boxes looked at")
     open_boxes: int = Field(description="boxes that are left undecided")
-    seconds: float = Field(
+    seconds: Duration = Field(
         description="wall-clock time of the search; loading it, drawing the samples and describing "
         "the regions is not counted"
     )
@@ -172,5 +174,7 @@ class CertificationSummary(Part):
     regions: list[RegionSummary] = Field(
         description="where unfairness sits, proved or possible; the largest first"
     )
-    moments: list[MomentSummary] = Field(description="the shares over time, the last at the end")
+    moments: Annotated[list[MomentSummary], OF_ONE_RUN] = Field(
+        description="the shares over time, the last at the end; empty if times are left out"
+    )
     verdict: CertificationVerdict = Field(description="the outcome in words, with the exit code")

@@ -9,6 +9,7 @@ from testsgd.certification.outcome import Shares
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.certification.report import wording
 from testsgd.certification.report.summary import (
+    CertificationSummary,
     CertificationVerdict,
     DomainSummary,
     EstimatedSummary,
@@ -28,7 +29,7 @@ _SHORTEST = 0.01
 
 
 def certification_verdict(
-    certification: Certification,
+    certification: Certification | CertificationSummary,
     proved: Shares,
     estimated: EstimatedSummary | None,
     domain: DomainSummary,
@@ -84,6 +85,14 @@ def certification_verdict(
             ],
         }
     )
+
+
+def without_times(summary: CertificationSummary) -> CertificationSummary:
+    """Return a summary of which the times were left out with a verdict that tells none either."""
+    verdict = certification_verdict(
+        summary, summary.proved, summary.estimated, summary.domain, summary.settings
+    )
+    return summary.model_copy(update={"verdict": verdict})
 
 
 def _headline(
@@ -191,26 +200,32 @@ def _estimate(estimated: EstimatedSummary | None, domain: DomainSummary) -> list
 
 
 def _ending(
-    certification: Certification, domain: DomainSummary, settings: CertificationParameters
+    certification: Certification | CertificationSummary,
+    domain: DomainSummary,
+    settings: CertificationParameters,
 ) -> str:
     spent, stopped = certification.seconds, certification.stopped
-    time = seconds(spent) if spent >= _SHORTEST else "less than 0.01 s"
+    time = "less than 0.01 s" if spent is not None and spent < _SHORTEST else seconds(spent)
+    took, after = (f", in {time}", f" after {time}") if time else ("", "")
     if certification.method == "enumerated" and stopped == "done":
         one = len(domain.protected) == 1
         values = "protected values" if one else "combinations of protected values"
         return (
             f"Every person in the domain was tried with each of the {count(len(domain.compared))} "
-            f"{values} that are compared, in {time}."
+            f"{values} that are compared{took}."
         )
     boxes = certification.open_boxes
     left = f" with {plural(boxes, 'box', 'boxes')} left undecided" if boxes else ""
     if stopped == "time":
-        return f"The search stopped at its time limit, after {time}{left}; more time proves more."
+        return (
+            f"The search stopped at its time limit{',' if after else ''}{after}{left}; more time "
+            "proves more."
+        )
     if stopped == "undecided" and settings.undecided is not None:
         return (
-            f"The search stopped after {time}, as soon as at most {share(settings.undecided)} was "
-            f"undecided{',' if left else ''}{left}."
+            f"The search stopped{after}{',' if after else ''} as soon as at most "
+            f"{share(settings.undecided)} was undecided{',' if left else ''}{left}."
         )
     if stopped == "interrupted":
-        return f"The search was interrupted after {time}{left}; what was proved until then holds."
-    return f"The search ended by itself after {time}{left}."
+        return f"The search was interrupted{after}{left}; what was proved until then holds."
+    return f"The search ended by itself{after}{left}."

@@ -97,14 +97,7 @@ def comparison_notes(summary: ComparisonSummary) -> tuple[Note, ...]:
             f"less than {share(settings.theta)} of the rows are not judged by the audit, because "
             "too little is known of them.",
         ),
-        Note(
-            "Time and queries",
-            "Wall-clock time on one machine, each method alone. Queries are rows that a method "
-            "asked the model about beside the rows as they are, whose decisions all were given. "
-            "The audit's time includes asking about all small changes of all rows, its guarantee "
-            "and its explanations. Groups a second are those examined by the time taken; for the "
-            "audit by that of its search alone, given the decisions as the others are.",
-        ),
+        _effort(summary),
         *(
             Note(
                 f"Method: {method.title}",
@@ -114,6 +107,27 @@ def comparison_notes(summary: ComparisonSummary) -> tuple[Note, ...]:
             if method.method in (verdict.AUDIT, *BASELINES)
         ),
     )
+
+
+def _effort(summary: ComparisonSummary) -> Note:
+    """Return what is counted as a query and as time, if times are known."""
+    queries = (
+        "Queries are rows that a method asked the model about beside the rows as they are, whose "
+        "decisions all were given."
+    )
+    if not _timed(summary):
+        return Note("Queries", queries)
+    return Note(
+        "Time and queries",
+        f"Wall-clock time on one machine, each method alone. {queries} "
+        "The audit's time includes asking about all small changes of all rows, its guarantee "
+        "and its explanations. Groups a second are those examined by the time taken; for the "
+        "audit by that of its search alone, given the decisions as the others are.",
+    )
+
+
+def _timed(summary: ComparisonSummary) -> bool:
+    return any(method.seconds is not None for method in summary.methods)
 
 
 def comparison_particulars(summary: ComparisonSummary) -> tuple[Facts, ...]:
@@ -224,7 +238,10 @@ def _all_methods(summary: ComparisonSummary) -> tuple[Block, ...]:
         Column("Groups a second", "number"),
     )
     rows = tuple(_method_row(method) for method in summary.methods)
-    return Only("html", (Paragraph(about),)), Table("Methods compared", columns, rows)
+    table = Table("Methods compared", columns, rows)
+    if not _timed(summary):
+        table = table.without("Time").without("Groups a second")
+    return Only("html", (Paragraph(about),)), table
 
 
 def _method_row(method: MethodSummary) -> Row:

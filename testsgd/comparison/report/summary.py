@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 
 from testsgd.auditing.report.summary import DataSummary, ModelSummary
 from testsgd.comparison.outcome import MethodSummary as MethodSummary
-from testsgd.report.summaries import Part
+from testsgd.report.summaries import Created, Durations, Part
 
 SCHEMA_NAME = "testsgd.comparison/2"
 
@@ -60,7 +60,9 @@ class ComparisonSummary(Part):
     schema_: Literal["testsgd.comparison/2"] = Field(
         "testsgd.comparison/2", alias="schema", description="name and version of this format"
     )
-    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
+    created: Created = Field(
+        description="UTC time, ISO 8601; a rerun changes it and the seconds; null if left out"
+    )
     settings: ComparisonSettings = Field(description="what was asked for")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     data: DataSummary = Field(description="the rows")
@@ -71,4 +73,4 @@ class ComparisonSummary(Part):
     )
     methods: list[MethodSummary] = Field(description="one after another, the audit first")
     verdict: ComparisonVerdict = Field(description="the outcome in words, with the exit code")
-    seconds: dict[str, float] = Field(description="wall-clock seconds of each phase")
+    seconds: Durations = Field(description="wall-clock seconds of each phase")

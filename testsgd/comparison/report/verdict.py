@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from testsgd.comparison.outcome import ComparedFindingSummary, FigureSummary, MethodSummary
-from testsgd.comparison.report.summary import ComparisonSettings, ComparisonVerdict
+from testsgd.comparison.report.summary import (
+    ComparisonSettings,
+    ComparisonSummary,
+    ComparisonVerdict,
+)
 from testsgd.report.formatting import (
     MINUS,
     NOTHING,
@@ -115,6 +119,13 @@ def comparison_verdict(
             *([f"Not run here: {series(missing)}; why is said below."] if missing else ()),
         ],
     )
+
+
+def without_times(summary: ComparisonSummary) -> ComparisonSummary:
+    """Return a summary of which the times were left out with a verdict that tells none either."""
+    label = summary.data.label.favourable
+    verdict = comparison_verdict(summary.methods, summary.settings, label=label)
+    return summary.model_copy(update={"verdict": verdict})
 
 
 def _headline(methods: Sequence[MethodSummary]) -> str:

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, field_validator
 
 from testsgd.generative.outcome import Scope, Standing
 from testsgd.report.blocks import PICTURE_URI, Picture
-from testsgd.report.summaries import Part
+from testsgd.report.summaries import Created, Part
 
 SCHEMA_NAME = "testsgd.generative/1"
 Status = Literal["kept", "broken", "not_enough_evidence", "described"]
@@ -139,7 +139,7 @@ class GenerativeSummary(Part):
     schema_: Literal["testsgd.generative/1"] = Field(
         "testsgd.generative/1", alias="schema", description="name and version of this format"
     )
-    created: str = Field(description="UTC time, ISO 8601; a rerun changes it")
+    created: Created = Field(description="UTC time, ISO 8601; a rerun changes it; null if left out")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     name: str = Field(description="what the specification is called")
     digest: str = Field(description="sha256 of the specification")

@@ -16,7 +16,7 @@ from testsgd.auditing.report.summary import (
 from testsgd.auditing.report.wording import DISAGREEMENT
 from testsgd.metrics.definitions import Scale
 from testsgd.metrics.parameters import MetricParameters
-from testsgd.report.summaries import Count, Part, Positive, RuleSummary, Share
+from testsgd.report.summaries import Count, Created, Durations, Part, Positive, RuleSummary, Share
 
 SCHEMA_NAME = "testsgd.metrics/1"
 
@@ -227,7 +227,9 @@ class MetricsSummary(Part):
     schema_: Literal["testsgd.metrics/1"] = Field(
         "testsgd.metrics/1", alias="schema", description="name and version of this format"
     )
-    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and `seconds`")
+    created: Created = Field(
+        description="UTC time, ISO 8601; a rerun changes it and `seconds`; null if left out"
+    )
     parameters: MetricParameters = Field(description="what was asked for")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     data: DataSummary = Field(description="the rows")
@@ -246,7 +248,7 @@ class MetricsSummary(Part):
     joint: list[JointSummary] = Field(description="joint metrics that were asked for")
     unjudged: UnjudgedSummary = Field(description="who could not be judged")
     verdict: MetricsVerdict = Field(description="the outcome in words, with the exit code")
-    seconds: dict[str, float] = Field(description="wall-clock seconds of each phase")
+    seconds: Durations = Field(description="wall-clock seconds of each phase")
 
     def metric(self, name: str) -> MetricSummary:
         """Return the summary of a metric."""

@@ -15,7 +15,7 @@ from testsgd.mitigation.outcome import CurvePoint, GapRate
 from testsgd.mitigation.parameters import Kind, MitigationParameters
 from testsgd.mitigation.report.control_summary import ControlChangesSummary
 from testsgd.mitigation.report.samples_summary import SamplesSummary
-from testsgd.report.summaries import Part, RuleSummary
+from testsgd.report.summaries import Created, Duration, Durations, Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.mitigation/2"
 
@@ -332,7 +332,7 @@ class RunSummary(Part):
     held_out_scores: list[float | None] = Field(description="each target's score on held-out rows")
     worst: float | None = Field(description="largest score of any group, on all rows")
     increased: int = Field(description="groups whose score rose by more than `least_increase`")
-    seconds: float = Field(description="wall-clock time")
+    seconds: Duration = Field(description="wall-clock time")
 
 
 class RunRange(Part):
@@ -401,7 +401,7 @@ class ComparisonSummary(Part):
         description="what it reaches at the held-out accuracy of the model that was written; null"
         " if it loses more everywhere",
     )
-    seconds: float | None = Field(None, description="wall-clock time of a run, on average")
+    seconds: Duration = Field(None, description="wall-clock time of a run, on average")
 
 
 class MitigationVerdict(Part):
@@ -421,7 +421,9 @@ class MitigationSummary(Part):
     schema_: Literal["testsgd.mitigation/2"] = Field(
         "testsgd.mitigation/2", alias="schema", description="name and version of this format"
     )
-    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
+    created: Created = Field(
+        description="UTC time, ISO 8601; a rerun changes it and the seconds; null if left out"
+    )
     settings: MitigationParameters = Field(description="what was asked for")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     data: DataSummary = Field(description="the rows or texts")
@@ -467,4 +469,4 @@ class MitigationSummary(Part):
     least_increase: float = Field(description="from which rise on a group is listed as increased")
     comparisons: list[ComparisonSummary] = Field(description="what else one might do")
     verdict: MitigationVerdict = Field(description="the outcome in words, with the exit code")
-    seconds: dict[str, float] = Field(description="wall-clock seconds of each phase")
+    seconds: Durations = Field(description="wall-clock seconds of each phase")

@@ -241,7 +241,7 @@ def runs_table(summary: MitigationSummary) -> Table:
             ),
             Listed("Largest of any group", lambda run: size(run.worst)),
             Listed("Differences that grew", lambda run: count(run.increased)),
-            Listed("Time", lambda run: seconds(run.seconds)),
+            Listed("Time", lambda run: seconds(run.seconds), shown=_timed(summary)),
         ),
         row=lambda run: {"emphasis": True, "note": "kept"} if run.run == summary.chosen_run else {},
     )
@@ -303,7 +303,7 @@ def comparisons_table(summary: MitigationSummary) -> Table:
     )
     before = size(largest(target.before.score for target in summary.targets))
     held_out = size(largest(target.held_out_before.score for target in summary.targets))
-    own_time = sum(run.seconds for run in summary.runs) / max(len(summary.runs), 1)
+    own_time = sum(run.seconds or 0.0 for run in summary.runs) / max(len(summary.runs), 1)
     rows = [
         Row(
             ("Original model", before, held_out, accuracy_change(0.0), NOTHING, NOTHING),
@@ -326,7 +326,12 @@ def comparisons_table(summary: MitigationSummary) -> Table:
     )
     about = "This mitigation; at equal accuracy the model that was written."
     rows.append(Row(cells, emphasis=True, about=about))
-    return Table("Methods compared", columns, (*rows, *map(_comparison, summary.comparisons)))
+    table = Table("Methods compared", columns, (*rows, *map(_comparison, summary.comparisons)))
+    return table if _timed(summary) else table.without("Time of a run")
+
+
+def _timed(summary: MitigationSummary) -> bool:
+    return any(run.seconds is not None for run in summary.runs)
 
 
 def _comparison(other: ComparisonSummary) -> Row:

@@ -17,7 +17,7 @@ from testsgd.errors import ModelError
 from testsgd.io import atomic_path
 from testsgd.models.answers import CheckedFunction
 from testsgd.models.blackbox import KerasFunction, float_inputs, keras_inputs
-from testsgd.models.files import CARD_FILE, MODEL_FILE, write_retrained_card
+from testsgd.models.files import CARD_FILE, MODEL_FILE, without_date, write_retrained_card
 from testsgd.models.refitting.protocol import Examples, Inputs, MarginSlopes, Stage
 from testsgd.models.refitting.schedule import (
     KERAS_ANEW,
@@ -141,6 +141,7 @@ class KerasRefitter(StagedRefitter[Any]):
         network.set_weights(model.function.weights)
         with atomic_path(folder / MODEL_FILE) as temporary:
             network.save(temporary)
+            without_date(temporary)
         packages = ("tensorflow", "keras")
         write_retrained_card(folder, self._card, about, packages=packages)
         return [folder / MODEL_FILE, folder / CARD_FILE]

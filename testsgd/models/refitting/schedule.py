@@ -12,8 +12,14 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.io import write_bytes
-from testsgd.models.files import CARD_FILE, MODEL_FILE, KerasArchive, write_retrained_card
+from testsgd.io import atomic_path, write_bytes
+from testsgd.models.files import (
+    CARD_FILE,
+    MODEL_FILE,
+    KerasArchive,
+    without_date,
+    write_retrained_card,
+)
 from testsgd.models.network import SigmoidNetwork
 from testsgd.models.refitting.protocol import Examples, Inputs, Stage
 
@@ -218,7 +224,9 @@ class FileRefitter(StagedRefitter[N]):
         folder = Path(folder)
         beside = self._write_preprocessing(model, folder)
         content = self._archive.with_arrays(self._arrays(model))
-        write_bytes(folder / MODEL_FILE, content)
+        with atomic_path(folder / MODEL_FILE) as temporary:
+            write_bytes(temporary, content)
+            without_date(temporary)
         write_retrained_card(folder, self._card, about, packages=self.packages)
         return [folder / name for name in (MODEL_FILE, *beside, CARD_FILE)]
 

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from testsgd.fairness.wording import CountedProperty
 from testsgd.monitoring.trials import Unit
-from testsgd.report.summaries import Part
+from testsgd.report.summaries import Created, Part
 
 SCHEMA_NAME = "testsgd.monitoring/2"
 Rule = Literal["estimate", "evidence"]
@@ -188,7 +188,7 @@ class MonitoringSummary(Part):
     schema_: Literal["testsgd.monitoring/2"] = Field(
         "testsgd.monitoring/2", alias="schema", description="name and version of this format"
     )
-    created: str = Field(description="UTC time, ISO 8601; a rerun changes it")
+    created: Created = Field(description="UTC time, ISO 8601; a rerun changes it; null if left out")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     name: str = Field(description="what the specification is called")
     digest: str = Field(description="sha256 of the specification")

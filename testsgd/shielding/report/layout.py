@@ -44,13 +44,15 @@ def shield_layout(summary: ShieldSummary) -> blocks.Document:
     synthesis = summary.synthesis
     size = "" if synthesis.stored_bytes is None else bytes_text(synthesis.stored_bytes)
     stored = f"the file has {size}" if size else "for the synthesis"
-    used = f"{seconds(synthesis.seconds)}, {bytes_text(synthesis.predicted_bytes)}"
+    used, amounts = "Memory", bytes_text(synthesis.predicted_bytes)
+    if synthesis.seconds is not None:
+        used, amounts = "Time and memory", f"{seconds(synthesis.seconds)}, {amounts}"
     about = f"{wording.property_name(requirement)}, {wording.looked_at(requirement)}"
     changes = f"of all changes in {plural(requirement.horizon, 'decision')}"
     figures = (
         KeyFigure("Bound", bound_text(requirement), (about,), "good"),
         KeyFigure("Expected cost", cost_text(synthesis.expected_cost), (changes,)),
-        KeyFigure("Time and memory", used, (stored,)),
+        KeyFigure(used, amounts, (stored,)),
     )
     pairs = (
         ("Written", moment(summary.created)),

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from testsgd.fairness.wording import CountedProperty
-from testsgd.report.summaries import Part
+from testsgd.report.summaries import Created, Duration, Part
 from testsgd.shielding.parameters import SimulationParameters
 
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
@@ -63,7 +63,7 @@ class SynthesisSummary(Part):
     """What was computed, and what it took."""
 
     expected_cost: float = Field(description="of the changes until the horizon; of a first period")
-    seconds: float = Field(description="wall-clock time of the synthesis")
+    seconds: Duration = Field(description="wall-clock time of the synthesis")
     predicted_bytes: int = Field(description="memory that was predicted before")
     stored_bytes: int | None = Field(description="size of the shield's file; null: none written")
     storage: Literal["whole", "windows"] = Field(description="all decisions, or window by window")
@@ -77,7 +77,9 @@ class ShieldSummary(Part):
     schema_: Literal["testsgd.shield/2"] = Field(
         "testsgd.shield/2", alias="schema", description="name and version of this format"
     )
-    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
+    created: Created = Field(
+        description="UTC time, ISO 8601; a rerun changes it and the seconds; null if left out"
+    )
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     digest: str = Field(description="sha256 of the specification with its distribution")
     requirement: RequirementSummary = Field(description="what is kept, for whom and until when")
@@ -146,13 +148,15 @@ class SimulationSummary(Part):
     schema_: Literal["testsgd.shield-simulation/2"] = Field(
         "testsgd.shield-simulation/2", alias="schema", description="name and version of this format"
     )
-    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
+    created: Created = Field(
+        description="UTC time, ISO 8601; a rerun changes it and the seconds; null if left out"
+    )
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     settings: SimulationParameters = Field(description="what was asked for")
     logged: int | None = Field(description="rows of the log; null: drawn by the distribution")
     requirement: RequirementSummary = Field(description="what is kept, for whom and until when")
     inputs: InputsSummary = Field(description="the distribution that the shield expects")
-    seconds: float = Field(description="wall-clock time of the simulation")
+    seconds: Duration = Field(description="wall-clock time of the simulation")
     expected_cost: float | None = Field(description="of a first period; null: not known")
     unshielded: SideSummary = Field(description="the runs as they would be without the shield")
     shielded: SideSummary = Field(description="the same runs with the shield")

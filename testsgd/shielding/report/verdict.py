@@ -22,6 +22,9 @@ def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
     file = ""
     if synthesis.stored_bytes is not None:
         file = f", and its file has {bytes_text(synthesis.stored_bytes)}"
+    took = "The synthesis"
+    if synthesis.seconds is not None:
+        took += f" took {seconds(synthesis.seconds)}; it"
     return ShieldVerdict(
         status="synthesised",
         exit_code=0,
@@ -30,10 +33,15 @@ def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
             f"By the distribution that it expects, its changes cost "
             f"{cost_text(synthesis.expected_cost)} in {plural(requirement.horizon, 'decision')}.",
             *assumption,
-            f"The synthesis took {seconds(synthesis.seconds)}; it was predicted to need "
-            f"{bytes_text(synthesis.predicted_bytes)} of memory{file}.",
+            f"{took} was predicted to need {bytes_text(synthesis.predicted_bytes)} of "
+            f"memory{file}.",
         ],
     )
+
+
+def without_times(summary: ShieldSummary) -> ShieldSummary:
+    """Return a summary of which the times were left out with a verdict that tells none either."""
+    return summary.model_copy(update={"verdict": synthesis_verdict(summary)})
 
 
 def simulation_verdict(summary: SimulationSummary) -> ShieldVerdict:

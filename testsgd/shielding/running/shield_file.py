@@ -19,6 +19,7 @@ from testsgd.io import (
     DAMAGED_ARCHIVE,
     check_regular,
     is_archive,
+    is_reproducible,
     loads_json,
     read_arrays,
     write_arrays,
@@ -65,7 +66,7 @@ def write_shield(
         "digest": specification.digest(inputs),
         "policy_digest": _digest(arrays),
         "expected_cost": solution.expected_cost if solution.feasible else None,
-        "seconds": solution.seconds,
+        "seconds": None if is_reproducible() else solution.seconds,
         "stored": "whole" if isinstance(policy, Policy) else "windows",
         "width": policy.width if isinstance(policy, WindowedPolicy) else None,
     }
@@ -164,7 +165,7 @@ def _from_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> SavedShield:
         problem=problem,
         policy=_policy(problem, arrays, header),
         expected_cost=expected_cost,
-        seconds=float(header["seconds"]),
+        seconds=float(header["seconds"] or 0.0),
     )
     return SavedShield(specification, inputs, solution)
 

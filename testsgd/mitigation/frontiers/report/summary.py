@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field
 from testsgd.auditing.report.summary import DataSummary
 from testsgd.mitigation.frontiers.parameters import FrontierParameters
 from testsgd.mitigation.report.summary import SideEffectsSummary
-from testsgd.report.summaries import Part
+from testsgd.report.summaries import Created, Durations, Part
 
 SCHEMA_NAME = "testsgd.frontier/1"
 
@@ -138,7 +138,9 @@ class FrontierSummary(Part):
     schema_: Literal["testsgd.frontier/1"] = Field(
         "testsgd.frontier/1", alias="schema", description="name and version of this format"
     )
-    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
+    created: Created = Field(
+        description="UTC time, ISO 8601; a rerun changes it and the seconds; null if left out"
+    )
     settings: FrontierParameters = Field(description="what was asked for")
     method: Literal["play", "thresholds", "penalty"] = Field(description="the method that was used")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
@@ -182,7 +184,7 @@ class FrontierSummary(Part):
         "scores: about what these scores allow at most",
     )
     verdict: FrontierVerdict = Field(description="the outcome in words, with the exit code")
-    seconds: dict[str, float] = Field(description="wall-clock seconds of each phase")
+    seconds: Durations = Field(description="wall-clock seconds of each phase")
 
     @property
     def point(self) -> PointSummary | None:
