@@ -28,7 +28,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def text_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Audit made-up texts and write the report."""
-    return audit_rooms().write(tmp_path_factory.mktemp("text_report"), ["html"])[0]
+    return audit_rooms(snippets=3).write(tmp_path_factory.mktemp("text_report"), ["html"])[0]
 
 
 def browse(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
