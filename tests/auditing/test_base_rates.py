@@ -66,3 +66,20 @@ def test_without_labels_there_are_no_base_rates(people: pd.DataFrame) -> None:
     assert all(group.base_rate_in is None for group in result.summary.groups)
     cells = [cell for feature in result.summary.charts.features for cell in feature.cells]
     assert all(cell.base_rate is None and cell.confidence_interval for cell in cells)
+
+
+def test_no_rate_is_shown_of_fewer_than_five_people() -> None:
+    regions = ["North"] * 600 + ["South"] * 600 + ["East"] * 4 + ["West"] * 5
+    people = pd.DataFrame({"region": regions, "sex": ["Female", "Male", "Male"] * 403})
+    selected = np.arange(len(people)) % 2
+    summary = testsgd.audit_predictions(
+        selected, sensitive_features=people, equal_rows="each"
+    ).summary
+    cells = {cell.label: cell for feature in summary.charts.features for cell in feature.cells}
+    assert cells["East"].n == 4
+    assert cells["East"].rate is None
+    assert cells["East"].confidence_interval is None
+    assert cells["West"].rate == pytest.approx(selected[-5:].mean())
+    for heat_map in summary.charts.heat_maps:
+        for rates, counts in zip(heat_map.rates, heat_map.counts, strict=True):
+            assert all((rate is None) == (n < 5) for rate, n in zip(rates, counts, strict=True))

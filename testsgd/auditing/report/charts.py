@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 from testsgd.auditing.report.summary import (
+    FEWEST_SHOWN,
     AuditSummary,
     CounterfactualSummary,
     GroupSummary,
@@ -246,6 +247,8 @@ def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     def cell(rate: float | None, rows: int, centre: float) -> shapes.HeatCell:
         if rate is None:
             none = f"no {words.many}" if not rows else f"no samples of {plural(rows, words.one)}"
+            if words.kind == "rows" and 0 < rows < FEWEST_SHOWN:
+                none = f"no rate of fewer than {FEWEST_SHOWN} {words.many}"
             return shapes.HeatCell("", None, none)
         text = f"{100 * rate:.0f}" if rate == 0 or rate >= 0.0995 else f"{100 * rate:.1f}"
         title = f"{percent(rate)}, {signed(rate - centre)}, {plural(rows, words.one)}"

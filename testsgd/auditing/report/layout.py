@@ -11,7 +11,12 @@ from testsgd.auditing.report.leading import leading_difference, leading_look
 from testsgd.auditing.report.notes import limits, meaning_notes
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.provenance import particulars
-from testsgd.auditing.report.summary import AuditSummary, DataSummary, GroupSummary
+from testsgd.auditing.report.summary import (
+    FEWEST_SHOWN,
+    AuditSummary,
+    DataSummary,
+    GroupSummary,
+)
 from testsgd.auditing.report.term_summary import TermCategorySummary, TermsSummary, TermSummary
 from testsgd.auditing.report.vocabulary import Words, vocabulary
 from testsgd.report.blocks import (
@@ -50,6 +55,10 @@ from testsgd.report.summaries import origin
 
 # A long list of groups that nothing is known about helps nobody; the JSON document has them all.
 _UNDECIDED_SHOWN = 200
+_FEW_PEOPLE = (
+    f" There is no rate of values that fewer than {FEWEST_SHOWN} rows have: it would say what was "
+    "decided about single people."
+)
 _STATUS_NAMES = {
     "reported": "Reported, no gate set",
     "gate_passed": "Gate passed",
@@ -468,6 +477,8 @@ def _rates(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     cells = [cell for feature in summary.charts.features for cell in feature.cells]
     if any(cell.confidence_interval for cell in cells):
         about += " Each interval is of its own rate, by itself."
+    if any(cell.n and cell.rate is None for cell in cells):
+        about += _FEW_PEOPLE
     if any(cell.base_rate is not None for cell in cells):
         about += f" The base rate is how often the file itself says “{label}”."
     return (_on_page(Paragraph(about), Beside(listed)), *in_markdown)
@@ -479,7 +490,8 @@ def _pairs(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
         return ()
     overall = percent(summary.overall_rate)
     sampled = summary.mode == "sampled"
-    none = ", or none that was sampled" * sampled
+    none = f", or fewer than {FEWEST_SHOWN}"
+    none += ", or none that was sampled" * sampled
     about = (
         "Two features at a time. Each number is a rate in per cent. The colour says how far it "
         f"is from the overall rate, {overall}. Slanted numbers rest on fewer than "

@@ -14,6 +14,7 @@ from testsgd.auditing.findings import Findings, TableFindings
 from testsgd.auditing.metrics import SELECTION_RATE
 from testsgd.auditing.report import summary as document
 from testsgd.auditing.report.base_rates import base_rates_of_cells, count_labels
+from testsgd.auditing.report.summary import FEWEST_SHOWN
 from testsgd.auditing.text import TextFindings
 from testsgd.data import Table, table_fingerprint
 from testsgd.data.text import texts_fingerprint
@@ -200,6 +201,7 @@ def _rates_of_values(findings: TableFindings) -> list[document.FeatureRates]:
         base = np.full(len(low), np.nan)
         if labels is not None:
             base = base_rates_of_cells(findings, labels, axis)
+            base[item.rows < FEWEST_SHOWN] = np.nan
         cells = [
             document.CellRate(
                 label=label,
@@ -232,7 +234,7 @@ def _value_intervals(findings: TableFindings, axis: int) -> tuple[Floats, Floats
     counts = np.vstack([rows, sizes, findings.cell_samples, findings.cell_favourable])
     rows, sizes, samples, favourable = contingency.dense((axis,), counts)
     ends = np.full((2, len(rows)), np.nan)
-    known = samples > 0
+    known = (samples > 0) & (rows >= FEWEST_SHOWN)
     side = Side(independent_rows(rows, sizes)[known], samples[known], favourable[known])
     error = np.full(int(known.sum()), 1 - findings.parameters.confidence)
     ends[:, known] = rate_interval(side, findings.estimates.margin_kind, error)
@@ -293,13 +295,17 @@ def _rules_of_table(findings: TableFindings, group: int) -> list[document.RuleAl
 
 
 def _rates_of_cells(findings: TableFindings, features: int) -> list[RateGrid]:
-    """Return a grid of rates for each combination of `features` sensitive features."""
+    """Return a grid of rates for each combination of `features` sensitive features.
+
+    Rates of fewer than ``FEWEST_SHOWN`` rows are NaN.
+    """
     contingency = findings.contingency
     grids = []
     quantities = np.vstack([contingency.tally(), findings.cell_samples, findings.cell_favourable])
     for subset in itertools.combinations(range(len(contingency.axes)), features):
         rows, samples, favourable = contingency.dense(subset, quantities)
-        rates = np.where(samples > 0, favourable / np.maximum(samples, 1), np.nan)
+        shown = (samples > 0) & (rows >= FEWEST_SHOWN)
+        rates = np.where(shown, favourable / np.maximum(samples, 1), np.nan)
         axes = [contingency.axes[index] for index in subset]
         names = tuple(axis.feature for axis in axes)
         grids.append(RateGrid(names, tuple(axis.labels for axis in axes), rows, rates))

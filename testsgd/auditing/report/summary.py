@@ -35,6 +35,9 @@ SCHEMA_NAME = "testsgd.audit/2"
 
 Interval = tuple[float, float]
 
+# A rate of fewer rows would say what was decided about single people.
+FEWEST_SHOWN = 5
+
 
 class GuaranteeSummary(Part):
     """What the confidence intervals hold for."""
@@ -185,7 +188,9 @@ class CellRate(Part):
 
     label: str = Field(description="the value or bin")
     n: int = Field(description="rows; for texts, those the term is put into")
-    rate: float | None = Field(description="null if the cell has no rows, or none was sampled")
+    rate: float | None = Field(
+        description="null if the cell has no rows, fewer than five, or none was sampled"
+    )
     confidence_interval: Interval | None = Field(
         None, description="confidence interval of the rate, for this cell by itself; null for terms"
     )
