@@ -10,6 +10,7 @@ import typer
 
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.cli import console, options
+from testsgd.cli.default_folders import default_folder
 from testsgd.errors import ParameterError
 from testsgd.parameters import declared_parameters
 
@@ -244,7 +245,7 @@ def audit(
                 nondeterministic=draws_of_each,
                 **parameters,
             )
-    folder = out or Path("reports") / result.summary.data.name
+    folder = out or default_folder("reports", result.summary.data.name)
     written = result.write(folder, wanted)
     if table is not None:
         written.append(folder / "impact-ratios.csv")

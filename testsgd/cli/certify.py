@@ -16,6 +16,7 @@ import typer
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.cli import console, options
 from testsgd.cli.console import progress_lines
+from testsgd.cli.default_folders import default_folder
 from testsgd.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ def certify(
 
     wanted = options.listed(formats)
     CertificationResult.check_formats(wanted)
-    folder = out or Path("reports") / f"{_name_of(model)}-certified"
+    folder = out or default_folder("reports", f"{_name_of(model)}-certified")
     console.check_reports_writable(folder)
     if checkpoint is not None:
         console.check_writable(checkpoint.parent)

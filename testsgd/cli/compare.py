@@ -10,6 +10,7 @@ import typer
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.baselines import METHODS
 from testsgd.cli import console, options
+from testsgd.cli.default_folders import default_folder
 
 if TYPE_CHECKING:
     from testsgd.comparison import ComparisonResult
@@ -65,7 +66,7 @@ def compare(
             **parameters,
         )
     name = f"{result.summary.data.name}-comparison"
-    written = result.write(out or Path("reports") / name, wanted)
+    written = result.write(out or default_folder("reports", name), wanted)
     if not quiet:
         _print_result(result, written, verbose)
     return result.verdict.exit_code

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from testsgd.cli import console, options
+from testsgd.cli.default_folders import default_folder
 from testsgd.errors import ModelError, ParameterError
 from testsgd.io import check_replaceable
 from testsgd.mitigation.frontiers.parameters import FrontierParameters
@@ -304,8 +305,8 @@ def _find_frontier(
         _check_described(False, sensitive=sensitive, label=label)
     name = subject.name.partition(".")[0] if of_file else subject.name
     folder = f"{name}-mitigated"
-    reports = out or Path("reports") / folder
-    new_model = model_out or Path("models") / folder
+    reports = out or default_folder("reports", folder)
+    new_model = model_out or default_folder("models", folder)
     _check_writable(reports, new_model, None)
     journal = reports / JOURNAL_FILE
     with _resumable(journal), console.progress_bar(quiet) as progress:
@@ -387,8 +388,8 @@ def _mitigate_by_samples(
     wanted = options.listed(formats)
     MitigationResult.check_formats(wanted)
     name = f"{specification.name}-mitigated"
-    reports = out or Path("reports") / name
-    new_model = model_out or Path("models") / name
+    reports = out or default_folder("reports", name)
+    new_model = model_out or default_folder("models", name)
     journal = reports / JOURNAL_FILE
     _check_writable(reports, new_model, export)
     chosen: dict[str, Any] = {

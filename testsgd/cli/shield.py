@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from testsgd.cli import console, options
+from testsgd.cli.default_folders import default_folder
 from testsgd.errors import JournalError, ParameterError, TestSGDError
 from testsgd.io import check_replaceable
 from testsgd.shielding.parameters import SimulationParameters
@@ -213,7 +214,7 @@ def simulate(
 
     wanted = options.listed(formats)
     SimulationResult.check_formats(wanted)
-    folder = out or Path("reports") / f"{shield.stem}-shield"
+    folder = out or default_folder("reports", f"{shield.stem}-shield")
     console.check_reports_writable(folder)
     with console.progress_bar(quiet):
         result = simulate_shield(

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from testsgd.cli import console, options
+from testsgd.cli.default_folders import default_folder
 
 
 def train(
@@ -38,7 +39,7 @@ def train(
 
     check_training(seed=seed, epochs=1 if epochs is None else epochs)
     specification = load_specification(dataset)
-    folder = out or Path("models") / specification.name
+    folder = out or default_folder("models", specification.name)
     chosen: dict[str, Any] = {"seed": seed}
     report: TrainingReport
     if epochs is not None:
