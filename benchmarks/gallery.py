@@ -51,14 +51,15 @@ def gallery() -> str:
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for name in _NAMES:
-        summary = AuditResult.from_json(_ROOT / "reports" / name / "result.json").summary
+        result = _ROOT / "reports" / f"{name}-paper" / "result.json"
+        summary = AuditResult.from_json(result).summary
         paper = load_specification(name).paper
         assert paper is not None
         assert paper.top_score is not None
         card = read_card(_ROOT / "models" / name)
         ours, score = _first(summary)
         lines.append(
-            f"| [{name}](reports/{name}/report.md) | {ours} | {score} "
+            f"| [{name}](reports/{name}-paper/report.md) | {ours} | {score} "
             f"| `{paper.top_group}` | {paper.top_score:.1%} "
             f"| {card['test accuracy']:.1%} ({paper.accuracy:.1%}) |"
         )

@@ -27,10 +27,21 @@ _LISTED = 3
 @functools.cache
 def results() -> dict[str, AuditSummary]:
     """Read the committed results, ``reports/NAME/result.json``, that are there."""
+    return _read("{}")
+
+
+@functools.cache
+def paper_results() -> dict[str, AuditSummary]:
+    """Read the results by the paper's settings; those of texts have no others."""
+    return results() | _read("{}-paper")
+
+
+def _read(folder: str) -> dict[str, AuditSummary]:
+    """Read the results in folders of a pattern, by the names of the data sets."""
     return {
         name: AuditResult.from_json(path).summary
         for name in catalogue()
-        if name != "demo" and (path := _REPORTS / name / "result.json").is_file()
+        if name != "demo" and (path := _REPORTS / folder.format(name) / "result.json").is_file()
     }
 
 
@@ -106,17 +117,21 @@ def comparison_table() -> str:
                 _percent(paper.accuracy),
             ]
         )
-        rows.append(["", "testsgd", *_ours(results().get(name))])
+        rows.append(["", "testsgd", *_ours(paper_results().get(name))])
     return table(headings, rows, right=[3, 4, 5, 6])
 
 
 def gallery() -> str:
     """Link the reports of the real data sets, as far as they are there."""
-    lines = [
-        f"- [{cell(summary.data.title)}](../reports/{name}/report.md): "
-        f"{cell(summary.verdict.headline)}"
-        for name, summary in results().items()
-    ]
+    lines = []
+    for name, summary in results().items():
+        beside = ""
+        if (_REPORTS / f"{name}-paper" / "report.md").is_file():
+            beside = f" ([by the paper's settings](../reports/{name}-paper/report.md))"
+        lines.append(
+            f"- [{cell(summary.data.title)}](../reports/{name}/report.md): "
+            f"{cell(summary.verdict.headline)}{beside}"
+        )
     return "\n".join(lines) or "None has been made yet: run `make reports`."
 
 
