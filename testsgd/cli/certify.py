@@ -245,7 +245,7 @@ def certify(
             model,
             domain,
             protected=names,
-            protected_values=_compared(compare),
+            protected_values=compared_values(compare),
             weight=weight,
             data=data,
             threshold=threshold,
@@ -268,7 +268,7 @@ def _name_of(model: str) -> str:
     return path.parent.name if path.stem == "model" and path.parent.name else path.stem
 
 
-def _compared(compare: list[str] | None) -> list[str] | dict[str, list[str]] | None:
+def compared_values(compare: list[str] | None) -> list[str] | dict[str, list[str]] | None:
     """Read the values to compare: of the one protected input, or by name."""
     if not compare:
         return None
