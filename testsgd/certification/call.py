@@ -19,6 +19,7 @@ from testsgd.certification.report.summarise import summarise_certification
 from testsgd.certification.result import CertificationResult
 from testsgd.data import DatasetSpecification, catalogue, find_table
 from testsgd.errors import ParameterError
+from testsgd.io import check_table_name
 from testsgd.models import read_card
 from testsgd.parameters import parameters_of
 
@@ -119,6 +120,7 @@ def certify(
     threshold: float | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
+    export_regions: str | Path | None = None,
     progress: Callable[[Moment], None] | None = None,
     **parameters: Any,
 ) -> CertificationResult:
@@ -156,6 +158,9 @@ def certify(
     resume : bool
         Go on from the checkpoint, if there is one. Without it a checkpoint that is there is an
         error, so that hours of work are not written over.
+    export_regions : path-like, optional
+        A ``.csv`` or ``.parquet`` file for all boxes of the domain with what is proved of each; the
+        report has the largest regions only.
     progress : callable, optional
         Called now and then with a :class:`testsgd.certification.Moment`.
     **parameters
@@ -194,13 +199,23 @@ def certify(
 
     settings = parameters_of(CertificationParameters, parameters, where="certify")
     path = _checkpoint(checkpoint, resume)
+    exported = None if export_regions is None else Path(export_regions)
+    if exported is not None:
+        check_table_name(exported, where="export_regions")
     _check_weight(weight, data)
     network, fitted, specification = _network_on_domain(
         model, domain, protected, protected_values, threshold
     )
     if weight == "data":
         fitted = _weighted(fitted, specification, data)
-    certification = certify_network(network, fitted, settings, progress=progress, checkpoint=path)
+    certification = certify_network(
+        network,
+        fitted,
+        settings,
+        progress=progress,
+        checkpoint=path,
+        export_regions=exported,
+    )
     return CertificationResult(summarise_certification(certification), certification)
 
 

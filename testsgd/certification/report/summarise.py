@@ -74,6 +74,7 @@ def summarise_certification(certification: Certification) -> CertificationSummar
         counterexamples=[
             _counterexample(case, domain, labels) for case in certification.counterexamples
         ],
+        counterexamples_found=certification.counterexamples_found,
         moments=_moments(certification),
         verdict=certification_verdict(certification, proved, estimated, described, settings),
     )

@@ -171,6 +171,11 @@ class CertificationSummary(Part):
         description="what samples say of the undecided part; null if none were drawn"
     )
     counterexamples: list[CounterexampleSummary] = Field(description="some of those found")
+    counterexamples_found: int | None = Field(
+        None,
+        description="how many there are: people of an enumeration, with weight, who get different "
+        "decisions; null if boxes were bounded, as nobody counted them",
+    )
     regions: list[RegionSummary] = Field(
         description="where unfairness sits, proved or possible; the largest first"
     )
