@@ -152,9 +152,9 @@ def _check_block(
     same = np.logical_or(sure, ~tried[..., None]).all(axis=1)
     fair = np.asarray(np.any(same, axis=1), dtype=np.bool_)
     # One combination surely gets a decision that another surely does not.
-    made = np.logical_and(sure, tried[..., None]).any(axis=1)
+    given = np.logical_and(sure, tried[..., None]).any(axis=1)
     refused = np.logical_and(lost, tried[..., None]).any(axis=1)
-    unfair = np.asarray(np.any(made & refused, axis=1), dtype=np.bool_)
+    unfair = np.asarray(np.any(given & refused, axis=1), dtype=np.bool_)
     unknown = np.flatnonzero(~fair & ~unfair & tried.all(axis=1))
     if len(unknown):
         status = _by_lines(problem, points[unknown])

@@ -148,7 +148,8 @@ def certify(
         Which values are compared: those of the one protected input; of several combinations, or a
         list for each by name. All of the domain's if not given.
     weight : {"volume", "data"}
-        Whether all points count the same, or as the data's own distribution of each input says.
+        Whether all points count the same, or as the domain weighs them if it has weights; or as the
+        data's own distribution of each input says.
     data : data frame or path-like, optional
         With ``weight="data"``: the rows, in place of the data set's own files.
     threshold : float, optional

@@ -319,7 +319,7 @@ def _enumerate(task: _Task, rows: PartitionRows | None) -> Certification:
     weights = enumeration.weights
     unfair = answers.unfair
     if rows is not None:
-        rows.add_everybody(enumeration)
+        rows.add_enumeration(enumeration)
     falsified = 1.0
     if not unfair.all():
         falsified = float(weights[unfair].sum()) / float(weights.sum())

@@ -186,8 +186,8 @@ def certify(
     weight: Annotated[
         str,
         typer.Option(
-            help="What a share is a share of: volume (all points count the same) or data (as often "
-            "as the data's values of each input)."
+            help="What a share is a share of: volume (all points count the same, or as the "
+            "domain weighs them) or data (as often as the data's values of each input)."
         ),
     ] = "volume",
     data: Annotated[

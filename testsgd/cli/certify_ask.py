@@ -84,7 +84,7 @@ def certify_ask(
     quiet: options.QuietOption = False,
     verbose: options.VerboseOption = False,
 ) -> int:
-    """Tell whether a network is fair to given people, and show who is treated otherwise.
+    """Show whether a network is fair to given people, and who is treated otherwise.
 
     Each person is tried with every compared value of what is protected. Fair is who gets one
     decision for all; unfair who gets another one for some; open if that may change with rounding.

@@ -41,8 +41,7 @@ COMMANDS = {
     "mitigate": "Find a model that treats groups more alike, and say what that costs and who pays.",
     "compare": "Run the audit and other published methods on one model, and show what each finds.",
     "certify": "Prove for which share of all people in a domain a network is individually fair.",
-    "certify-ask": "Tell whether a network is fair to given people, and show who is treated "
-    "otherwise.",
+    "certify-ask": "Show whether a network is fair to given people, and who is treated otherwise.",
     "train": "Train the TestSGD paper's network for rows or for texts and write it with a model "
     "card.",
     "report": "Render the reports of a saved result, without computing anything again.",

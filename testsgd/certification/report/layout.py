@@ -62,6 +62,7 @@ _METHODS = {
 _WEIGHTS = {
     "volume": "every point alike; of real inputs, length",
     "data": "weighted by the data's own distribution of each input",
+    "given": "weighted by the distribution that the domain gives of each input",
 }
 
 
@@ -318,7 +319,7 @@ def _cases(summary: CertificationSummary) -> tuple[Block, ...]:
 
 
 def counted_cases(summary: CertificationSummary) -> str | None:
-    """Return how many counterexamples there are and are kept; None if nobody counted them."""
+    """Return how many counterexamples there are and are kept; None if they were not counted."""
     found = summary.counterexamples_found
     if found is None:
         return None

@@ -111,7 +111,7 @@ def _domain(domain: Domain) -> DomainSummary:
         compared=[_combination(domain, values) for values in domain.protected_values],
         compared_all=len(set(domain.protected_values)) == allowed,
         points=domain.points,
-        weight="data" if domain.marginals else "volume",
+        weight=domain.weighted_by if domain.marginals else "volume",
     )
 
 

@@ -77,8 +77,9 @@ class DomainSummary(Part):
         description="people in it: combinations of the inputs that are not protected; null if an "
         "input is real"
     )
-    weight: Literal["volume", "data"] = Field(
-        description="what a share is of: all points alike, or weighted by the data's marginals"
+    weight: Literal["volume", "data", "given"] = Field(
+        description="what a share is of: all points alike, or weighted by the data's marginals or "
+        "by those that the domain gives"
     )
 
 

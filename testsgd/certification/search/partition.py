@@ -59,7 +59,7 @@ class PartitionRows:
             parts = np.stack([boxes[name][chosen] for name in names], axis=1)
             self._put(lo, hi, np.zeros(len(chosen), dtype=np.int8), parts)
 
-    def add_everybody(self, everybody: Enumeration) -> None:
+    def add_enumeration(self, enumeration: Enumeration) -> None:
         """Add boxes that part the fair people of an enumeration from the unfair ones.
 
         They are the leaves of a decision tree that is grown until each holds people of one kind.
@@ -67,14 +67,14 @@ class PartitionRows:
         # Imported here: more than a second, which only this needs.
         from sklearn.tree import DecisionTreeClassifier
 
-        points = everybody.answers.points
-        unfair = everybody.answers.unfair
+        points = enumeration.answers.points
+        unfair = enumeration.answers.unfair
         leaf = DecisionTreeClassifier(random_state=0).fit(points, unfair).apply(points)
         order = np.argsort(leaf, kind="stable")
         starts = np.flatnonzero(np.diff(leaf[order], prepend=-1))
         lo = np.minimum.reduceat(points[order], starts, axis=0)
         hi = np.maximum.reduceat(points[order], starts, axis=0)
-        share = np.add.reduceat(everybody.weights[order], starts)
+        share = np.add.reduceat(enumeration.weights[order], starts)
         status = np.where(unfair[order][starts], 2, 1).astype(np.int8)
         self.add_decided(lo, hi, status, share)
 
