@@ -53,6 +53,7 @@ class Search:
         progress: Callable[[Moment], None] | None = None,
         checkpoint: Path | None = None,
         should_stop: Callable[[], bool] | None = None,
+        export_regions: Path | None = None,
     ) -> Certification:
         self.network, self.domain, self.parameters = network, domain, parameters
         self.checkpoint = checkpoint
@@ -215,3 +216,20 @@ def test_a_checkpoint_that_is_there_is_not_written_over(
     assert testsgd(*command, "--resume").code == 0
     assert search.checkpoint == Path("kept")
     assert testsgd(*command[:-2], "--resume").code == 2
+
+
+def test_all_boxes_are_exported_and_counterexamples_counted(
+    testsgd: Run, folder: Path, lender: Path
+) -> None:
+    finished = testsgd(
+        "certify", "lender.nnet", "--domain", "ranges.toml", "--export-regions", "all.csv"
+    )
+    assert finished.code == 0
+    assert "Written: all.csv" in finished.out
+    header, *lines = (folder / "all.csv").read_text(encoding="utf-8").splitlines()
+    assert "income from" in header
+    falsified = [line for line in lines if line.startswith("falsified,")]
+    assert sum(float(line.split(",")[1]) for line in falsified) == pytest.approx(UNFAIR)
+    assert f"{certifiable_networks.unfair_points()} found, 10 kept" in finished.out
+    document = json.loads((folder / "reports/lender-certified/result.json").read_text("utf-8"))
+    assert document["counterexamples_found"] == certifiable_networks.unfair_points()

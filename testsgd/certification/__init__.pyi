@@ -1,3 +1,6 @@
+from .asking import PersonCheck as PersonCheck
+from .asking import check_people as check_people
+from .call import ask as ask
 from .call import certify as certify
 from .call import protected_names as protected_names
 from .domain import CategoryInput as CategoryInput

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from testsgd.certification.domain import (
     Domain,
@@ -12,15 +12,20 @@ from testsgd.certification.domain import (
     find_domain,
     with_data_weights,
 )
-from testsgd.certification.network import find_network
+from testsgd.certification.network import FeedForward, find_network
 from testsgd.certification.outcome import Moment
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.certification.report.summarise import summarise_certification
 from testsgd.certification.result import CertificationResult
 from testsgd.data import DatasetSpecification, catalogue, find_table
 from testsgd.errors import ParameterError
+from testsgd.io import check_table_name
 from testsgd.models import read_card
 from testsgd.parameters import parameters_of
+
+if TYPE_CHECKING:
+    from testsgd.certification.asking import PersonCheck
+    from testsgd.certification.given_people import People
 
 Weight = Literal["volume", "data"]
 
@@ -115,6 +120,7 @@ def certify(
     threshold: float | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
+    export_regions: str | Path | None = None,
     progress: Callable[[Moment], None] | None = None,
     **parameters: Any,
 ) -> CertificationResult:
@@ -142,7 +148,8 @@ def certify(
         Which values are compared: those of the one protected input; of several combinations, or a
         list for each by name. All of the domain's if not given.
     weight : {"volume", "data"}
-        Whether all points count the same, or as the data's own distribution of each input says.
+        Whether all points count the same, or as the domain weighs them if it has weights; or as the
+        data's own distribution of each input says.
     data : data frame or path-like, optional
         With ``weight="data"``: the rows, in place of the data set's own files.
     threshold : float, optional
@@ -152,6 +159,9 @@ def certify(
     resume : bool
         Go on from the checkpoint, if there is one. Without it a checkpoint that is there is an
         error, so that hours of work are not written over.
+    export_regions : path-like, optional
+        A ``.csv`` or ``.parquet`` file for all boxes of the domain with what is proved of each; the
+        report has the largest regions only.
     progress : callable, optional
         Called now and then with a :class:`testsgd.certification.Moment`.
     **parameters
@@ -190,7 +200,30 @@ def certify(
 
     settings = parameters_of(CertificationParameters, parameters, where="certify")
     path = _checkpoint(checkpoint, resume)
+    exported = None if export_regions is None else Path(export_regions)
+    if exported is not None:
+        check_table_name(exported, where="export_regions")
     _check_weight(weight, data)
+    network, fitted, specification = _network_on_domain(
+        model, domain, protected, protected_values, threshold
+    )
+    if weight == "data":
+        fitted = _weighted(fitted, specification, data)
+    certification = certify_network(
+        network,
+        fitted,
+        settings,
+        progress=progress,
+        checkpoint=path,
+        export_regions=exported,
+    )
+    return CertificationResult(summarise_certification(certification), certification)
+
+
+def _network_on_domain(
+    model: Any, domain: Any, protected: Any, protected_values: Any, threshold: float | None
+) -> tuple[FeedForward, Domain, DatasetSpecification | None]:
+    """Return a network, the domain fitted to it, and the data set that the domain is of."""
     if domain is None:
         domain = _domain_of(model, threshold)
     specification = data_set_of(domain)
@@ -204,10 +237,69 @@ def certify(
     fitted = find_domain(
         source, protected=names, protected_values=protected_values, network=network
     )
-    if weight == "data":
-        fitted = _weighted(fitted, specification, data)
-    certification = certify_network(network, fitted, settings, progress=progress, checkpoint=path)
-    return CertificationResult(summarise_certification(certification), certification)
+    return network, fitted, specification
+
+
+def ask(
+    model: Any,
+    domain: Domain | DatasetSpecification | Mapping[str, Any] | str | Path | None = None,
+    *,
+    rows: People,
+    protected: str | Sequence[str] | None = None,
+    protected_values: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
+    threshold: float | None = None,
+    result: CertificationResult | None = None,
+    where: str = "rows",
+) -> tuple[PersonCheck, ...]:
+    """Return whether a network is fair to each of given people, without a certification.
+
+    Fair to a person is a network whose decision does not change when only the protected inputs
+    change; all their values are tried.
+
+    Parameters
+    ----------
+    model, domain, protected, protected_values, threshold
+        As :func:`testsgd.certify` takes them.
+    rows : data frame, mapping, or sequence of mappings
+        The people: a value for each input, the protected ones included. If the domain is a data
+        set, its other columns may be there too.
+    result : CertificationResult, optional
+        A certification of the model on the domain, to tell in which of its regions people lie.
+    where : str
+        What to call the rows in messages.
+
+    Returns
+    -------
+    tuple of PersonCheck
+        One a person, in their order.
+
+    Raises
+    ------
+    TestSGDError
+        As of :func:`testsgd.certify`; a DataError if a person is outside of the domain.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = LogisticRegression().fit([[0, 0], [19, 1]], [0, 1])
+    >>> model.coef_[:], model.intercept_[:] = [[1.0, 3.0]], [-10.5]
+    >>> ranges = {"inputs": {"skill": {"integer": [0, 19]}, "man": {"integer": [0, 1]}}}
+    >>> check, = ask(model, ranges, protected="man", rows={"skill": 9, "man": 0})
+    >>> check.verdict, check.decision, check.counterpart, check.counterpart_decision
+    ('unfair', '0', {'man': 1}, '1')
+    """
+    from testsgd.certification.asking import check_people
+    from testsgd.certification.given_people import people_values
+
+    network, fitted, specification = _network_on_domain(
+        model, domain, protected, protected_values, threshold
+    )
+    known: set[str] = set()
+    if specification is not None:
+        known = {*specification.features, specification.label.column}
+    values = people_values(fitted, rows, where=where, ignored=known)
+    checks = check_people(network, fitted, values)
+    return checks if result is None else result.locate(checks, fitted, network, values)
 
 
 def _weighted(domain: Domain, specification: DatasetSpecification | None, data: Any) -> Domain:

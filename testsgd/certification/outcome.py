@@ -164,6 +164,9 @@ class Certification:
     # What samples say of the undecided region; None if nothing is undecided or none were drawn.
     remainder: Remainder | None
     counterexamples: tuple[Counterexample, ...]  # Some of those found.
+    # Of an enumeration: how many people with weight get different decisions; None where nobody
+    # counted.
+    counterexamples_found: int | None = None
     regions: tuple[Region, ...]  # Where unfairness sits, proved or possible; the largest first.
     # Of an enumeration: points nearer to the threshold than the model's rounding may reach. They
     # are decided by running the model, and may fall differently on another machine.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from testsgd.certification.report.exports import (
     counterexamples_frame,
+    people_frame,
     regions_frame,
     render_certification_junit,
 )
@@ -16,14 +17,23 @@ from testsgd.certification.report.summary import (
     CertificationVerdict,
 )
 from testsgd.certification.report.verdict import without_times
+from testsgd.errors import ParameterError, ResultError
 from testsgd.io import without_formulas
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter
 from testsgd.report.results import DocumentResult
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Sequence
 
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from testsgd.certification.asking import PersonCheck
+    from testsgd.certification.domain import Domain
+    from testsgd.certification.given_people import People
+    from testsgd.certification.network import FeedForward
     from testsgd.certification.outcome import Certification
 
 
@@ -107,6 +117,93 @@ class CertificationResult(DocumentResult[CertificationSummary]):
         """People who get different decisions; rows of a case differ in what is protected."""
         return counterexamples_frame(self.summary)
 
+    def check(self, rows: People) -> pd.DataFrame:
+        """Return whether the network is fair to each of given people, and in which region they lie.
+
+        Parameters
+        ----------
+        rows : data frame, mapping, or sequence of mappings
+            The people: a value for each input, the protected ones included.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a person, with the index of a data frame that was given, and the attributes of
+            :class:`testsgd.certification.PersonCheck` as columns.
+
+        Raises
+        ------
+        ResultError
+            If the result was read back from JSON, which does not hold the network.
+        DataError
+            If a person is outside of the domain.
+
+        Examples
+        --------
+        >>> import testsgd
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> model = LogisticRegression().fit([[0, 0], [19, 1]], [0, 1])
+        >>> model.coef_[:], model.intercept_[:] = [[1.0, 3.0]], [-10.5]
+        >>> ranges = {"inputs": {"skill": {"integer": [0, 19]}, "man": {"integer": [0, 1]}}}
+        >>> result = testsgd.certify(model, ranges, protected="man")
+        >>> found = result.check({"skill": [7, 9], "man": [0, 0]})
+        >>> found["verdict"].tolist(), found["region"].tolist()
+        (['fair', 'unfair'], ['outside of all regions', 'skill from 8 to 10'])
+        """
+        from testsgd.certification.asking import check_people
+        from testsgd.certification.given_people import people_values
+
+        certification = self.certification
+        if certification is None:
+            raise ResultError(
+                "a result that was read back does not hold the network",
+                where="check",
+                remedy="ask with the model: testsgd.certification.ask(model, domain, rows=rows, "
+                "result=result)",
+            )
+        network, domain = certification.network, certification.domain
+        values = people_values(domain, rows)
+        checks = check_people(network, domain, values)
+        return people_frame(self.locate(checks, domain, network, values), rows)
+
+    def locate(
+        self,
+        checks: Sequence[PersonCheck],
+        domain: Domain,
+        network: FeedForward,
+        values: NDArray[np.float64],
+    ) -> tuple[PersonCheck, ...]:
+        """Return checks of people with the region of this result in which each lies.
+
+        Parameters
+        ----------
+        checks : sequence of PersonCheck
+            One a person.
+        domain : Domain
+            The domain that the people were checked in.
+        network : FeedForward
+            The network that they were checked with.
+        values : numpy.ndarray of float, shape (people, inputs)
+            Their values.
+
+        Returns
+        -------
+        tuple of PersonCheck
+
+        Raises
+        ------
+        ParameterError
+            If this result is of another network or domain.
+        """
+        from testsgd.certification.asking import located
+
+        summary = self.summary
+        _check_same_subject(summary, network, domain)
+        # The regions hold all unfair and undecided weight; people without weight may lie anywhere.
+        nothing = summary.proved.falsified + summary.proved.undecided == 0
+        covering = summary.domain.weight == "volume" and (nothing or summary.settings.regions > 1)
+        return located(checks, domain, values, summary.regions, covering=covering)
+
     def to_junit(self) -> str:
         """Return the gates as JUnit XML."""
         return render_certification_junit(self.document.written(self.summary))
@@ -118,3 +215,33 @@ class CertificationResult(DocumentResult[CertificationSummary]):
 
     def __repr__(self) -> str:
         return f"<CertificationResult of {self.summary.network.name!r}: {self.verdict.headline}>"
+
+
+def _check_same_subject(
+    summary: CertificationSummary, network: FeedForward, domain: Domain
+) -> None:
+    """Raise a ParameterError if a result is of another network or domain than people are."""
+    described = summary.domain
+    inputs = [item.text for item in described.inputs]
+    compared = [
+        [domain.input(name).text(value) for name, value in zip(domain.protected, row, strict=True)]
+        for row in domain.protected_values
+    ]
+    same = {
+        "network": (summary.network.file_sha256, summary.network.columns)
+        == (network.file_sha256, network.width),
+        "domain": [item.name for item in described.inputs] == list(domain.names)
+        and inputs == [item.extent for item in domain.inputs],
+        "comparison": (described.protected, described.compared)
+        == (list(domain.protected), compared),
+        "decision threshold": summary.network.decision_threshold
+        in (None, network.decision.decision_threshold),
+    }
+    for what, equal in same.items():
+        if not equal:
+            raise ParameterError(
+                f"the result is of another {what}",
+                where="result",
+                remedy="give the result of a certification of this model on this domain",
+                name="result",
+            )

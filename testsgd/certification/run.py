@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -29,6 +30,7 @@ from testsgd.certification.search import (
     Answers,
     BranchAndBound,
     Draws,
+    PartitionRows,
     ask,
     draw_falsified,
     draw_open,
@@ -41,6 +43,8 @@ from testsgd.certification.search import (
     regions_of_search,
     write_checkpoint,
 )
+from testsgd.errors import ParameterError
+from testsgd.io import table_file
 from testsgd.scoring import clopper_pearson
 
 Progress = Callable[[Moment], None]
@@ -218,6 +222,7 @@ def certify_network(
     progress: Progress | None = None,
     checkpoint: Path | None = None,
     should_stop: Callable[[], bool] | None = None,
+    export_regions: Path | None = None,
 ) -> Certification:
     """Prove for which share of a domain a network decides alike for all protected values.
 
@@ -239,6 +244,9 @@ def certify_network(
         A file to continue from, if it exists, and to write to.
     should_stop : callable, optional
         Asked between steps; True ends the search as Ctrl-C does.
+    export_regions : Path, optional
+        A .csv or .parquet file for all boxes of the domain with what is proved of each, written
+        as they are decided, so that memory does not grow with them.
 
     Returns
     -------
@@ -248,7 +256,8 @@ def certify_network(
     Raises
     ------
     ParameterError
-        If the domain does not fit the network.
+        If the domain does not fit the network, or all boxes are asked for and the checkpoint, which
+        does not hold the decided ones, exists already.
     ModelError
         If sums of the network may leave the range of its arithmetic, or a leaky unit has a slope
         that is not between 0 and 1.
@@ -276,18 +285,41 @@ def certify_network(
     check_domain(domain, network)
     problem = build_problem(network, domain)
     task = _Task(network, domain, problem, parameters, progress)
-    if checkpoint is None and is_small(problem, domain.points):
-        return _enumerate(task)
-    return _branch_and_bound(task, None if checkpoint is None else Path(checkpoint), should_stop)
+    path = None if checkpoint is None else Path(checkpoint)
+    if export_regions is not None and path is not None and path.exists():
+        raise ParameterError(
+            "the checkpoint does not hold the boxes that are decided already",
+            where="export_regions",
+            remedy="export the regions of a search from its start",
+            name="export_regions",
+        )
+    with _partition_rows(domain, export_regions) as rows:
+        if path is None and is_small(problem, domain.points):
+            return _enumerate(task, rows)
+        return _branch_and_bound(task, path, should_stop, rows)
 
 
-def _enumerate(task: _Task) -> Certification:
+@contextmanager
+def _partition_rows(domain: Domain, target: Path | None) -> Iterator[PartitionRows | None]:
+    """Return what takes the boxes for a file; None without one."""
+    if target is None:
+        yield None
+        return
+    with table_file(Path(target)) as add:
+        rows = PartitionRows(domain, add)
+        yield rows
+        rows.finish()
+
+
+def _enumerate(task: _Task, rows: PartitionRows | None) -> Certification:
     """Return the certification of a small domain, of which every person is tried."""
     start = time.perf_counter()
     enumeration = enumerate_people(task.network, task.domain, task.problem)
     answers = enumeration.answers
     weights = enumeration.weights
     unfair = answers.unfair
+    if rows is not None:
+        rows.add_enumeration(enumeration)
     falsified = 1.0
     if not unfair.all():
         falsified = float(weights[unfair].sum()) / float(weights.sum())
@@ -313,13 +345,17 @@ def _enumerate(task: _Task) -> Certification:
         moments=(moment,),
         remainder=None,
         counterexamples=examples,
+        counterexamples_found=int(weighty.unfair.sum()),
         regions=regions_of_everybody(enumeration, task.domain, task.problem.axes, count),
         within_rounding=enumeration.within_rounding,
     )
 
 
 def _branch_and_bound(
-    task: _Task, checkpoint: Path | None, should_stop: Callable[[], bool] | None
+    task: _Task,
+    checkpoint: Path | None,
+    should_stop: Callable[[], bool] | None,
+    rows: PartitionRows | None,
 ) -> Certification:
     """Return the certification by a search over boxes, continued from a checkpoint that exists."""
     problem, parameters = task.problem, task.parameters
@@ -330,7 +366,7 @@ def _branch_and_bound(
     ):
         # Machine code is loaded, or made, before the clock starts: it is no work on the problem.
         prover.analyse(problem.axes.low[None], problem.axes.high[None], bins=1, keep=True)
-        search = BranchAndBound(prover)
+        search = BranchAndBound(prover, when_decided=None if rows is None else rows.add_decided)
         already, moments = 0.0, list[Moment]()
         digest = fingerprint(task.network, task.domain) if checkpoint is not None else ""
         known = checkpoint is not None and checkpoint.exists()
@@ -347,6 +383,8 @@ def _branch_and_bound(
         stopped = _search(task, search, clock, moments, save)
         seconds = clock.seconds
         save(seconds)
+        if rows is not None:
+            rows.add_open(search)
         generator = np.random.default_rng(parameters.random_state)
         draws = draw_open(search, parameters.samples, generator)
         answers = ask(task.network, task.domain, draws.points)

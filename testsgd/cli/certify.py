@@ -187,8 +187,8 @@ def certify(
     weight: Annotated[
         str,
         typer.Option(
-            help="What a share is a share of: volume (all points count the same) or data (as often "
-            "as the data's values of each input)."
+            help="What a share is a share of: volume (all points count the same, or as the "
+            "domain weighs them) or data (as often as the data's values of each input)."
         ),
     ] = "volume",
     data: Annotated[
@@ -211,6 +211,14 @@ def certify(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")
     ] = False,
+    export_regions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A .csv or .parquet file for all boxes with what is proved of each; the report "
+            "has the largest regions.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: reports/NAME-certified)")
     ] = None,
@@ -238,6 +246,8 @@ def certify(
     console.check_reports_writable(folder)
     if checkpoint is not None:
         console.check_writable(checkpoint.parent)
+    if export_regions is not None:
+        console.check_writable(export_regions.parent)
     names = protected_names(protected) if protected else None
     # On a command line there is no None.
     parameters["time_limit"] = parameters["time_limit"] or None
@@ -246,16 +256,19 @@ def certify(
             model,
             domain,
             protected=names,
-            protected_values=_compared(compare),
+            protected_values=compared_values(compare),
             weight=weight,
             data=data,
             threshold=threshold,
             checkpoint=checkpoint,
             resume=resume,
+            export_regions=export_regions,
             progress=progress,
             **parameters,
         )
     written = result.write(folder, wanted)
+    if export_regions is not None:
+        written.append(export_regions)
     if not quiet:
         _print_result(result, written, verbose)
     return result.exit_code
@@ -269,7 +282,7 @@ def _name_of(model: str) -> str:
     return path.parent.name if path.stem == "model" and path.parent.name else path.stem
 
 
-def _compared(compare: list[str] | None) -> list[str] | dict[str, list[str]] | None:
+def compared_values(compare: list[str] | None) -> list[str] | dict[str, list[str]] | None:
     """Read the values to compare: of the one protected input, or by name."""
     if not compare:
         return None
@@ -291,13 +304,15 @@ def _compared(compare: list[str] | None) -> list[str] | dict[str, list[str]] | N
 
 
 def _print_result(result: CertificationResult, written: list[Path], verbose: bool) -> None:
-    from testsgd.certification.report.layout import short_region_table
+    from testsgd.certification.report.layout import counted_cases, short_region_table
 
     summary = result.summary
     if any(region.rules for region in summary.regions):
         console.print_block(short_region_table(summary, _SHOWN))
     console.print_verdict(summary.verdict)
     if summary.counterexamples:
+        if (counted := counted_cases(summary)) is not None:
+            console.print_line(counted)
         _print_counterexample(summary.counterexamples[0], summary.domain.protected)
     if summary.method == "bounded" and summary.stopped == "time" and find_spec("numba") is None:
         console.print_line(

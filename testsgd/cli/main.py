@@ -41,6 +41,7 @@ COMMANDS = {
     "mitigate": "Find a model that treats groups more alike, and say what that costs and who pays.",
     "compare": "Run the audit and other published methods on one model, and show what each finds.",
     "certify": "Prove for which share of all people in a domain a network is individually fair.",
+    "certify-ask": "Show whether a network is fair to given people, and who is treated otherwise.",
     "train": "Train the TestSGD paper's network for rows or for texts and write it with a model "
     "card.",
     "report": "Render the reports of a saved result, without computing anything again.",
@@ -129,11 +130,21 @@ def _file_options(
 _entered = contextlib.ExitStack()
 
 
+# No model is called so: `testsgd certify ask MODEL` is `testsgd certify-ask MODEL`.
+_IN_TWO_WORDS = {("certify", "ask"): "certify-ask"}
+
+
+def _in_one_word(arguments: list[str]) -> list[str]:
+    """Return arguments with the name of a command that may be written in two words as one."""
+    joined = _IN_TWO_WORDS.get((arguments[0], arguments[1])) if len(arguments) > 1 else None
+    return arguments if joined is None else [joined, *arguments[2:]]
+
+
 class _LazyGroup(TyperGroup):
     """The commands by their names and first words, each replaced by itself when it is called."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name, _, rest = super().resolve_command(ctx, args)
+        name, _, rest = super().resolve_command(ctx, _in_one_word(args))
         return name, load_command(str(name)), rest
 
 
@@ -205,6 +216,7 @@ def _command_of(arguments: list[str]) -> str:
     An error of typer does not always know it: not if an option lacks its value.
     """
     names = ["testsgd"]
+    arguments = _in_one_word(arguments)
     if arguments and arguments[0] in COMMANDS:
         names.append(arguments[0])
         # Of a group of commands the second word is one.

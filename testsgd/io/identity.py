@@ -29,6 +29,8 @@ _TABLES = {
     ("rank", "text", "support", "lower_confidence_bound"): "groups",
     ("seed_row", "change", "why"): "samples",
     ("status", "share_low", "share_high"): "regions",
+    ("proof", "share", "proved_fair", "proved_unfair"): "proved regions",
+    ("verdict", "counterpart_decision", "region_proof"): "answers",
     ("by", "category", "selection_rate", "impact_ratio"): "impact ratios",
 }
 # Members by which an archive of arrays is known.

@@ -9,7 +9,7 @@ import contextlib
 import functools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,21 @@ from testsgd.certification.domain.domain import (
     choice,
     raw_groups,
 )
+from testsgd.certification.domain.given_weights import GivenWeights, given_marginal
 from testsgd.certification.network.nnet_files import MAXIMA, MINIMA, content_lines
 from testsgd.data import DatasetSpecification, Feature, bundled_folder
 from testsgd.data.schema_parts import Category, Count, Number, Part, mistake
 from testsgd.data.toml_document import line_of, validated
 from testsgd.errors import SpecificationError
 from testsgd.io import loads_json, read_text
+
+
+class BandPart(Part):
+    """A band of a range, and what all its values weigh together."""
+
+    first: Number = Field(alias="from", description="its first value")
+    last: Number = Field(alias="to", description="its last value; of reals its end")
+    weight: Number = Field(description="what all its values weigh together")
 
 
 class InputPart(Part):
@@ -47,6 +56,12 @@ class InputPart(Part):
         None,
         description="positions of the model's columns, one a value, if the category is a group of "
         "raw columns",
+    )
+    weights: dict[str, Number] | None = Field(
+        None, description="the weight of each value in the population, of whole numbers or values"
+    )
+    bands: list[BandPart] | None = Field(
+        None, description="the weights of the population by bands of a range"
     )
     description: str = Field("", description="a remark for people")
 
@@ -69,6 +84,10 @@ class InputPart(Part):
             )
         if self.columns is not None and self.values is None:
             raise mistake("columns", "is for categories, which have `values`")
+        if self.weights is not None and (self.real is not None or self.bands is not None):
+            raise mistake("weights", "are for single values; of a range give `bands` instead")
+        if self.bands is not None and self.values is not None:
+            raise mistake("bands", "are of a range of numbers; of `values` give `weights` instead")
         return self
 
 
@@ -113,6 +132,7 @@ class Described:
     # As :func:`testsgd.certification.domain.find_domain` takes them; for `protected` only.
     protected_values: Any
     where: str  # What to call the description in messages.
+    weights: Mapping[str, GivenWeights] = field(default_factory=dict)
     no_inputs: tuple[str, ...] = ()  # Sensitive features that are no inputs of the model.
 
 
@@ -132,10 +152,17 @@ def read_document(document: Mapping[str, Any], *, text: str, where: str, name: s
         )
     part = validated(DomainPart, document, text=text, where=where)
     inputs = []
+    weights = {}
     for key, item in part.inputs.items():
         line = f", line {line_of(text, ('inputs', key))}" if text else ""
-        with _mistakes_at(f"{where}{line}, inputs.{key}"):
+        place = f"{where}{line}, inputs.{key}"
+        with _mistakes_at(place):
             inputs.append(_input(key, item))
+            if item.weights is not None or item.bands is not None:
+                bands = tuple((band.first, band.last, band.weight) for band in item.bands or ())
+                weights[key] = GivenWeights(item.weights or {}, bands)
+                # A mistake is found even if the input is protected, and has no weight then.
+                given_marginal(inputs[-1], weights[key], where=place)
     protected = (part.protected,) if isinstance(part.protected, str) else part.protected
     return Described(
         name=part.name or name,
@@ -143,6 +170,7 @@ def read_document(document: Mapping[str, Any], *, text: str, where: str, name: s
         protected=None if protected is None else tuple(protected),
         protected_values=part.protected_values,
         where=where,
+        weights=weights,
     )
 
 

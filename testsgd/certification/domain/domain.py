@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -321,6 +321,8 @@ class Domain:
     marginals : mapping of str to Marginal
         The weights of inputs that are not protected; an input that is not here, or all of an empty
         mapping, counts uniformly.
+    weighted_by : {"data", "given"}
+        Where weights come from, for reports: rows of data, or whoever described the domain.
 
     Raises
     ------
@@ -342,6 +344,7 @@ class Domain:
     protected: tuple[str, ...]
     protected_values: tuple[tuple[float, ...], ...]
     marginals: Mapping[str, Marginal] = field(default_factory=dict)
+    weighted_by: Literal["data", "given"] = "data"
 
     def __post_init__(self) -> None:
         numbers = tuple(tuple(float(value) for value in row) for row in self.protected_values)

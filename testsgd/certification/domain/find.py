@@ -11,6 +11,7 @@ from testsgd.certification.domain import document
 from testsgd.certification.domain.document import Described
 from testsgd.certification.domain.domain import CategoryInput, Domain, choice, shortened_list
 from testsgd.certification.domain.fitting import check_domain, fitted_inputs
+from testsgd.certification.domain.given_weights import given_marginal
 from testsgd.certification.domain.protected import compared_values, protected_inputs
 from testsgd.certification.network.feedforward import FeedForward
 from testsgd.data import DatasetSpecification, TextSpecification, catalogue, resolve_specification
@@ -98,6 +99,14 @@ def find_domain(
     if network is not None:
         inputs = fitted_inputs(inputs, network, names, where=described.name)
     domain = Domain(described.name, inputs, names, compared_values(inputs, names, protected_values))
+    marginals = {
+        item.name: marginal
+        for item in domain.free
+        if item.name in described.weights
+        and (marginal := given_marginal(item, described.weights[item.name], where=item.name))
+    }
+    if marginals:
+        domain = replace(domain, marginals=marginals, weighted_by="given")
     if isinstance(source, Domain) and source.marginals:
         if (domain.inputs, domain.protected) != (source.inputs, source.protected):
             raise ParameterError(
@@ -106,7 +115,7 @@ def find_domain(
                 remedy="choose the protected attributes and fit it to the network first, then "
                 "weight it",
             )
-        domain = replace(domain, marginals=source.marginals)
+        domain = replace(domain, marginals=source.marginals, weighted_by=source.weighted_by)
     if network is not None:
         check_domain(domain, network)
     return domain

@@ -83,7 +83,7 @@ def with_data_weights(domain: Domain, table: Table) -> Domain:
             _known(item, table)
             continue
         marginals[item.name] = _marginal(item, _known(item, table))
-    return replace(domain, marginals=marginals)
+    return replace(domain, marginals=marginals, weighted_by="data")
 
 
 def _marginal(item: DomainInput, values: NDArray[np.float64]) -> Marginal:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import fields
 from xml.etree import ElementTree as ET
 
 import pandas as pd
 
+from testsgd.certification.asking import PersonCheck
 from testsgd.certification.report.summary import CertificationSummary, GateRule
 from testsgd.certification.report.wording import between, proved_texts
 from testsgd.report.formatting import share
@@ -46,6 +49,14 @@ def counterexamples_frame(summary: CertificationSummary) -> pd.DataFrame:
     # Set afterwards: an input may be called as one of these columns.
     frame.columns = pd.Index(["case", "proved", *names, "decision"])
     return frame
+
+
+def people_frame(checks: Sequence[PersonCheck], rows: object) -> pd.DataFrame:
+    """Return checks of people as a data frame, with the index of their rows if these have one."""
+    columns = [field.name for field in fields(PersonCheck)]
+    cells = [[getattr(check, name) for name in columns] for check in checks]
+    index = rows.index if isinstance(rows, pd.DataFrame) else None
+    return pd.DataFrame(cells, columns=columns, index=index)
 
 
 # XML has no way to write these.

@@ -62,6 +62,7 @@ _METHODS = {
 _WEIGHTS = {
     "volume": "every point alike; of real inputs, length",
     "data": "weighted by the data's own distribution of each input",
+    "given": "weighted by the distribution that the domain gives of each input",
 }
 
 
@@ -306,9 +307,23 @@ def _cases(summary: CertificationSummary) -> tuple[Block, ...]:
     )
     if any(example.proved for example in summary.counterexamples):
         about += " A case marked “proved” lies in a part that is proved unfair."
+    if (counted := counted_cases(summary)) is not None:
+        about = f"{counted} {about}"
     title = "Counterexamples: rows of a case differ in the protected inputs only"
     table = _case_table(summary)
-    return (Only("html", (Paragraph(about), table)), Only("markdown", (Details(title, (table,)),)))
+    counts = () if counted is None else (Paragraph(counted),)
+    return (
+        Only("html", (Paragraph(about), table)),
+        Only("markdown", (Details(title, (*counts, table)),)),
+    )
+
+
+def counted_cases(summary: CertificationSummary) -> str | None:
+    """Return how many counterexamples there are and are kept; None if they were not counted."""
+    found = summary.counterexamples_found
+    if found is None:
+        return None
+    return f"Counterexamples: {count(found)} found, {count(len(summary.counterexamples))} kept."
 
 
 def _case_table(summary: CertificationSummary) -> Table:

@@ -69,6 +69,11 @@ def _people(summary: CertificationSummary) -> str:
             "Each counts by how often the values of each input occur in the data, as if the inputs "
             "were independent of each other."
         )
+    if domain.weight == "given":
+        return text + (
+            "Each counts by the weights that the domain gives of the values of each input, as if "
+            "the inputs were independent of each other."
+        )
     return text + (
         "Each counts the same"
         + ("." if domain.points is not None else ", and of real inputs the length of an interval.")

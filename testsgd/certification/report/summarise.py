@@ -74,6 +74,7 @@ def summarise_certification(certification: Certification) -> CertificationSummar
         counterexamples=[
             _counterexample(case, domain, labels) for case in certification.counterexamples
         ],
+        counterexamples_found=certification.counterexamples_found,
         moments=_moments(certification),
         verdict=certification_verdict(certification, proved, estimated, described, settings),
     )
@@ -110,7 +111,7 @@ def _domain(domain: Domain) -> DomainSummary:
         compared=[_combination(domain, values) for values in domain.protected_values],
         compared_all=len(set(domain.protected_values)) == allowed,
         points=domain.points,
-        weight="data" if domain.marginals else "volume",
+        weight=domain.weighted_by if domain.marginals else "volume",
     )
 
 

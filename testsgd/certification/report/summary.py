@@ -77,8 +77,9 @@ class DomainSummary(Part):
         description="people in it: combinations of the inputs that are not protected; null if an "
         "input is real"
     )
-    weight: Literal["volume", "data"] = Field(
-        description="what a share is of: all points alike, or weighted by the data's marginals"
+    weight: Literal["volume", "data", "given"] = Field(
+        description="what a share is of: all points alike, or weighted by the data's marginals or "
+        "by those that the domain gives"
     )
 
 
@@ -171,6 +172,11 @@ class CertificationSummary(Part):
         description="what samples say of the undecided part; null if none were drawn"
     )
     counterexamples: list[CounterexampleSummary] = Field(description="some of those found")
+    counterexamples_found: int | None = Field(
+        None,
+        description="how many there are: people of an enumeration, with weight, who get different "
+        "decisions; null if boxes were bounded, as nobody counted them",
+    )
     regions: list[RegionSummary] = Field(
         description="where unfairness sits, proved or possible; the largest first"
     )

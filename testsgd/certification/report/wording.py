@@ -80,6 +80,8 @@ def people(domain: DomainSummary) -> str:
     """Return the people that a share is of, and how they are weighted."""
     if domain.weight == "data":
         return "all people in the domain, weighted as in the data"
+    if domain.weight == "given":
+        return "all people in the domain, weighted as it says"
     return "all people in the domain"
 
 

@@ -7,6 +7,8 @@ from .enumeration import Answers as Answers
 from .enumeration import ask as ask
 from .enumeration import enumerate_people as enumerate_people
 from .enumeration import is_small as is_small
+from .enumeration import sure_decisions as sure_decisions
+from .partition import PartitionRows as PartitionRows
 from .regions import regions_of_everybody as regions_of_everybody
 from .regions import regions_of_search as regions_of_search
 from .remainder import Draws as Draws

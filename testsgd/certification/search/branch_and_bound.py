@@ -9,7 +9,7 @@ what was proved of the box.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,14 +35,24 @@ _KNOWN = 2
 _EXAMPLES = 64
 
 
+WhenDecided: TypeAlias = Callable[[Floats, Floats, NDArray[np.int8], Floats], None]
+
+
 class BranchAndBound:
     """A branch-and-bound search over the boxes of one problem, continued step by step.
 
     The open boxes, and the boxes that are decided as a whole, cover the domain and do not overlap.
-    With `keep_closed` the decided boxes are kept one by one, for tests.
+    With `keep_closed` the decided boxes are kept one by one, for tests. `when_decided` is called
+    with boxes that are decided as a whole: their ends, status and shares.
     """
 
-    def __init__(self, prover: Prover, *, keep_closed: bool = False) -> None:
+    def __init__(
+        self,
+        prover: Prover,
+        *,
+        keep_closed: bool = False,
+        when_decided: WhenDecided | None = None,
+    ) -> None:
         self.prover = prover
         self.axes = prover.problem.axes
         largest = max(np.abs(self.axes.low).max(), np.abs(self.axes.high).max())
@@ -57,6 +67,7 @@ class BranchAndBound:
         self.examples: list[tuple[Floats, Floats]] = []
         self.closed: list[tuple[Floats, Floats, NDArray[np.int8]]] = []
         self._keep_closed = keep_closed
+        self._when_decided = when_decided
 
     def begin(self) -> None:
         """Analyse the whole domain as the first box."""
@@ -203,6 +214,9 @@ class BranchAndBound:
         if self._keep_closed:
             done = analysed.status > 0
             self.closed.append((lo[done], hi[done], analysed.status[done]))
+        if self._when_decided is not None:
+            done = analysed.status > 0
+            self._when_decided(lo[done], hi[done], analysed.status[done], share[done])
         for index in np.flatnonzero(analysed.status == 2)[: _EXAMPLES - len(self.examples)]:
             self.examples.append((lo[index].copy(), hi[index].copy()))
         left = np.flatnonzero((analysed.status == 0) & (share > 0))

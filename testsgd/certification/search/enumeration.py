@@ -86,10 +86,27 @@ def enumerate_people(network: FeedForward, domain: Domain, problem: Problem) -> 
 
 
 def _within_rounding(problem: Problem, points: Floats) -> NDArray[np.bool_]:
-    """Return which points another order of summation may decide otherwise, shape (n,).
+    """Return which points another order of summation may decide otherwise, shape (n,)."""
+    sure, _ = sure_decisions(problem, points)
+    return np.asarray(~np.all(sure.any(axis=2), axis=1), dtype=np.bool_)
+
+
+def sure_decisions(problem: Problem, points: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which decisions are made for sure, and which for sure not, however sums are rounded.
 
     Forwards through the layers: how far the model's own sums may lie from the exact ones. No bound
     of a layer uses that errors cancel, so for deep and wide networks it is far too large.
+
+    Parameters
+    ----------
+    problem : Problem
+        The network on a domain.
+    points : numpy.ndarray, shape (n, free inputs)
+        Values of the inputs that are not protected, a category by its index.
+
+    Returns
+    -------
+    tuple of numpy.ndarray of bool, each of shape (n, persons, decisions)
     """
     axes, maps = problem.axes, problem.maps
     columns = np.zeros((len(points), axes.width))
@@ -121,8 +138,7 @@ def _within_rounding(problem: Problem, points: Floats) -> NDArray[np.bool_]:
         exact = exact @ layer.weights + layer.bias
     exact = exact.reshape(shape)
     error = error.reshape(shape)
-    sure, _ = winners(problem, exact - error > problem.above, exact + error < problem.below)
-    return np.asarray(~np.all(sure.any(axis=2), axis=1), dtype=np.bool_)
+    return winners(problem, exact - error > problem.above, exact + error < problem.below)
 
 
 class Answers(NamedTuple):
