@@ -1,4 +1,4 @@
-"""Where a command writes to if it is not told: never onto files that a repository tracks."""
+"""Where a command writes to by default: never onto files that a repository tracks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PATIENCE = 10
 
 
 def default_folder(parent: str, name: str) -> Path:
-    """Return the folder that a command writes to if none was named.
+    """Return the folder that a command writes to by default.
 
     Parameters
     ----------
