@@ -17,6 +17,7 @@ from testsgd.io import import_pyarrow
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter
 from testsgd.report.results import DocumentResult
+from testsgd.report.short_form import one_line
 
 
 class AuditResult(DocumentResult[AuditSummary]):
@@ -100,4 +101,4 @@ class AuditResult(DocumentResult[AuditSummary]):
         return super().write(folder, formats)
 
     def __repr__(self) -> str:
-        return f"<AuditResult of {self.summary.data.name!r}: {self.verdict.headline}>"
+        return one_line(f"<AuditResult of {self.summary.data.name!r}: {self.verdict.headline}>")

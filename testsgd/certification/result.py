@@ -20,6 +20,7 @@ from testsgd.io import without_formulas
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter
 from testsgd.report.results import DocumentResult
+from testsgd.report.short_form import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,4 +118,5 @@ class CertificationResult(DocumentResult[CertificationSummary]):
         return text
 
     def __repr__(self) -> str:
-        return f"<CertificationResult of {self.summary.network.name!r}: {self.verdict.headline}>"
+        name = self.summary.network.name
+        return one_line(f"<CertificationResult of {name!r}: {self.verdict.headline}>")

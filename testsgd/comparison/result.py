@@ -9,6 +9,7 @@ from testsgd.comparison.report.summary import SCHEMA_NAME, ComparisonSummary, Co
 from testsgd.comparison.report.verdict import without_times
 from testsgd.report.documents import DocumentKind
 from testsgd.report.results import DocumentResult
+from testsgd.report.short_form import one_line
 
 if TYPE_CHECKING:
     from testsgd.comparison.outcome import Comparison
@@ -51,4 +52,5 @@ class ComparisonResult(DocumentResult[ComparisonSummary]):
         return self.summary.verdict
 
     def __repr__(self) -> str:
-        return f"<ComparisonResult of {self.summary.data.name!r}: {self.verdict.headline}>"
+        name = self.summary.data.name
+        return one_line(f"<ComparisonResult of {name!r}: {self.verdict.headline}>")

@@ -8,6 +8,7 @@ from testsgd.monitoring.report.layout import monitoring_layout
 from testsgd.monitoring.report.summary import SCHEMA_NAME, MonitoringSummary, MonitorVerdict
 from testsgd.report.documents import DocumentKind
 from testsgd.report.results import DocumentResult
+from testsgd.report.short_form import one_line
 
 if TYPE_CHECKING:
     from testsgd.monitoring.running import Monitor
@@ -56,4 +57,4 @@ class MonitorResult(DocumentResult[MonitoringSummary]):
         return self.summary.alerts_raised
 
     def __repr__(self) -> str:
-        return f"<MonitorResult {self.summary.name!r}: {self.verdict.headline}>"
+        return one_line(f"<MonitorResult {self.summary.name!r}: {self.verdict.headline}>")

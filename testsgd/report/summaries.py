@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from testsgd._version import __version__
 from testsgd.report.formatting import seconds
+from testsgd.report.short_form import short_form
 
 Count = Annotated[int, Field(ge=0)]
 """A whole number of at least 0."""
@@ -55,6 +56,13 @@ class Part(BaseModel):
             if source is not None:
                 known[name] = getattr(source, name)
         return cls.model_validate(known, from_attributes=True)
+
+    def __repr__(self) -> str:
+        """Return at most ten lines; ``model_dump`` and ``model_dump_json`` give everything."""
+        return short_form(type(self).__name__, self)
+
+    def __str__(self) -> str:
+        return repr(self)
 
 
 class RuleSummary(Part):

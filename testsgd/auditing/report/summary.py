@@ -20,6 +20,7 @@ from testsgd.auditing.report.further_looks import (
 from testsgd.auditing.report.own_effects import OwnEffectSummary
 from testsgd.auditing.report.term_summary import TermsSummary
 from testsgd.data import Outcome
+from testsgd.report.short_form import short_form
 from testsgd.report.summaries import (
     Count,
     Created,
@@ -345,6 +346,12 @@ class GroupSummary(Part):
         None, description="what makes up its difference and goes with it; for the first groups"
     )
 
+    def __repr__(self) -> str:
+        """Return who is in it, and the rates; ``model_dump`` gives everything."""
+        shown = ("rank", "text", "n_in", "rate_in", "rate_out", "difference")
+        fields = [(name, getattr(self, name)) for name in (*shown, "confidence_interval")]
+        return short_form(type(self).__name__, fields)
+
 
 class UndecidedGroup(Part):
     """A group too small to be judged; it is neither fair nor unfair, only unknown."""
@@ -547,3 +554,16 @@ class AuditSummary(Part):
         "first groups, from draws; empty if all are",
     )
     stability_samples: Count = Field(0, description="bootstrap samples behind each `stability`")
+
+    def __repr__(self) -> str:
+        """Return the verdict and what was counted; ``model_dump`` gives everything."""
+        shown = {
+            "verdict": self.verdict,
+            "data": self.data.name,
+            "rows": self.data.rows,
+            "model": self.model.name,
+            "mode": self.mode,
+            "overall_rate": self.overall_rate,
+            "groups": self.counts.groups,
+        }
+        return short_form(type(self).__name__, shown.items())
