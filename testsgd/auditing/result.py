@@ -11,9 +11,11 @@ import pandas as pd
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.report.frames import groups_frame, summary_frame, write_csv, write_parquet
 from testsgd.auditing.report.layout import audit_layout
+from testsgd.auditing.report.notebook import notebook_blocks
 from testsgd.auditing.report.summary import SCHEMA_NAME, AuditSummary, Verdict
 from testsgd.errors import ParameterError
 from testsgd.io import import_pyarrow
+from testsgd.report.blocks import Block
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter
 from testsgd.report.results import DocumentResult
@@ -99,6 +101,10 @@ class AuditResult(DocumentResult[AuditSummary]):
                     remedy="run the audit again with that format",
                 )
         return super().write(folder, formats)
+
+    def notebook_blocks(self) -> Sequence[Block]:
+        """Return what a notebook shows below the key figures: first groups, rates by feature."""
+        return notebook_blocks(self.summary)
 
     def __repr__(self) -> str:
         return one_line(f"<AuditResult of {self.summary.data.name!r}: {self.verdict.headline}>")
