@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
 from testsgd.auditing.explaining import Explanation
@@ -17,6 +19,7 @@ from testsgd.auditing.report.further_looks import (
     FinerSummary,
     WithinSummary,
 )
+from testsgd.auditing.report.membership import rules_mask
 from testsgd.auditing.report.own_effects import OwnEffectSummary
 from testsgd.auditing.report.term_summary import TermsSummary
 from testsgd.data import Outcome
@@ -345,6 +348,37 @@ class GroupSummary(Part):
     explanation: Explanation | None = Field(
         None, description="what makes up its difference and goes with it; for the first groups"
     )
+
+    def mask(self, data: Any) -> NDArray[np.bool_]:
+        """Return which rows of a table are in the group.
+
+        Parameters
+        ----------
+        data : data frame, n rows
+            A pandas, polars or Arrow table with a column for each feature of the rules, its values
+            as the audit calls them. Where rare values were joined, :meth:`AuditResult.mask` knows
+            which.
+
+        Returns
+        -------
+        numpy.ndarray of bool, shape (n,)
+            True for rows that satisfy every rule. A missing cell satisfies the value "missing" and
+            no other one, and lies in no interval; an interval holds its lower end.
+
+        Raises
+        ------
+        DataError
+            If a column is missing, or has texts where a rule is about numbers.
+
+        Examples
+        --------
+        >>> import testsgd
+        >>> people = testsgd.generate_demo(seed=0)
+        >>> [first, *_] = testsgd.audit(None, people, "demo").summary.groups
+        >>> people[first.mask(people)]["race"].unique().tolist()
+        ['Black']
+        """
+        return rules_mask(self.rules, data)
 
     def __repr__(self) -> str:
         """Return who is in it, and the rates; ``model_dump`` gives everything."""
