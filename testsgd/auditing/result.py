@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from testsgd.auditing.report.frames import groups_frame, summary_frame, write_cs
 from testsgd.auditing.report.layout import audit_layout
 from testsgd.auditing.report.membership import rules_mask, with_joined_values
 from testsgd.auditing.report.notebook import notebook_blocks
+from testsgd.auditing.report.plotting import plot_audit
 from testsgd.auditing.report.summary import SCHEMA_NAME, AuditSummary, Verdict
 from testsgd.data.cells import as_pandas
 from testsgd.errors import ParameterError
@@ -31,6 +32,9 @@ from testsgd.report.exporters import EXPORTERS, Exporter
 from testsgd.report.results import DocumentResult
 from testsgd.report.short_form import one_line
 from testsgd.report.summaries import RuleSummary
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class AuditResult(DocumentResult[AuditSummary]):
@@ -123,6 +127,28 @@ class AuditResult(DocumentResult[AuditSummary]):
         [['gender', 'female', 10137], ['gender', 'male', 9863]]
         """
         return rates_by_feature(self.summary)
+
+    def plot(self) -> Figure:
+        """Draw the differences of the first groups, and the rates by feature, with their intervals.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A notebook shows it; ``savefig`` writes it to a file. No window is opened.
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib, which the extra ``plot`` installs.
+
+        Examples
+        --------
+        >>> import testsgd
+        >>> result = testsgd.audit(None, None, "demo")
+        >>> figure = result.plot()  # doctest: +SKIP
+        >>> figure.savefig("audit.png")  # doctest: +SKIP
+        """
+        return plot_audit(self.summary)
 
     def mask(self, rank: int, data: Any) -> NDArray[np.bool_]:
         """Return which rows of a table are in the group of some rank.
