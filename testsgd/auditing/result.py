@@ -11,17 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.auditing.findings import Findings, TableFindings
-from testsgd.auditing.report.feature_frames import (
-    findings_by_features,
-    rates_by_feature,
-    rules_of_group,
-    summary_by_features,
-)
 from testsgd.auditing.report.frames import groups_frame, summary_frame, write_csv, write_parquet
 from testsgd.auditing.report.layout import audit_layout
-from testsgd.auditing.report.membership import rules_mask, with_joined_values
-from testsgd.auditing.report.notebook import notebook_blocks
-from testsgd.auditing.report.plotting import plot_audit
 from testsgd.auditing.report.summary import SCHEMA_NAME, AuditSummary, Verdict
 from testsgd.data.cells import as_pandas
 from testsgd.errors import ParameterError
@@ -29,8 +20,8 @@ from testsgd.io import import_pyarrow
 from testsgd.report.blocks import Block
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
-from testsgd.report.short_form import one_line
 from testsgd.report.summaries import RuleSummary
 
 if TYPE_CHECKING:
@@ -105,6 +96,9 @@ class AuditResult(DocumentResult[AuditSummary]):
         >>> groups.loc[0, ["gender", "race", "age"]].tolist()
         [('female',), ('Black',), '40 <= age < 60']
         """
+        # Loaded by those who look at a result, not by every command.
+        from testsgd.auditing.report.feature_frames import findings_by_features, summary_by_features
+
         features = [item.name for item in self.summary.data.features if item.sensitive]
         if self.findings is not None:
             return findings_by_features(self.findings, features)
@@ -126,6 +120,8 @@ class AuditResult(DocumentResult[AuditSummary]):
         >>> rates.loc[:1, ["feature", "value", "n"]].values.tolist()
         [['gender', 'female', 10137], ['gender', 'male', 9863]]
         """
+        from testsgd.auditing.report.feature_frames import rates_by_feature
+
         return rates_by_feature(self.summary)
 
     def plot(self) -> Figure:
@@ -148,6 +144,8 @@ class AuditResult(DocumentResult[AuditSummary]):
         >>> figure = result.plot()  # doctest: +SKIP
         >>> figure.savefig("audit.png")  # doctest: +SKIP
         """
+        from testsgd.auditing.report.plotting import plot_audit
+
         return plot_audit(self.summary)
 
     def mask(self, rank: int, data: Any) -> NDArray[np.bool_]:
@@ -181,6 +179,8 @@ class AuditResult(DocumentResult[AuditSummary]):
         >>> int(testsgd.audit(None, people, "demo").mask(1, people).sum())
         1479
         """
+        from testsgd.auditing.report.membership import rules_mask, with_joined_values
+
         rules = self._rules_of_rank(rank)
         frame = as_pandas(data)
         # Only where the values were guessed, rows still have those that were joined.
@@ -193,6 +193,8 @@ class AuditResult(DocumentResult[AuditSummary]):
         return rules_mask(rules, data)
 
     def _rules_of_rank(self, rank: int) -> Sequence[RuleSummary]:
+        from testsgd.auditing.report.feature_frames import rules_of_group
+
         if self.findings is not None:
             ranking = self.findings.ranking
             if 1 <= rank <= len(ranking):
@@ -241,6 +243,8 @@ class AuditResult(DocumentResult[AuditSummary]):
 
     def notebook_blocks(self) -> Sequence[Block]:
         """Return what a notebook shows below the key figures: first groups, rates by feature."""
+        from testsgd.auditing.report.notebook import notebook_blocks
+
         return notebook_blocks(self.summary)
 
     def __repr__(self) -> str:

@@ -19,8 +19,8 @@ from testsgd.certification.report.verdict import without_times
 from testsgd.io import without_formulas
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
-from testsgd.report.short_form import one_line
 
 if TYPE_CHECKING:
     import pandas as pd

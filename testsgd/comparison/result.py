@@ -8,8 +8,8 @@ from testsgd.comparison.report.layout import comparison_layout
 from testsgd.comparison.report.summary import SCHEMA_NAME, ComparisonSummary, ComparisonVerdict
 from testsgd.comparison.report.verdict import without_times
 from testsgd.report.documents import DocumentKind
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
-from testsgd.report.short_form import one_line
 
 if TYPE_CHECKING:
     from testsgd.comparison.outcome import Comparison

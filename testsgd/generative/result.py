@@ -7,8 +7,8 @@ from typing import ClassVar
 from testsgd.generative.report.layout import generative_layout
 from testsgd.generative.report.summary import SCHEMA_NAME, GenerativeSummary, GenerativeVerdict
 from testsgd.report.documents import DocumentKind
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
-from testsgd.report.short_form import one_line
 
 
 class GenerativeResult(DocumentResult[GenerativeSummary]):

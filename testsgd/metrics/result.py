@@ -11,8 +11,8 @@ from testsgd.metrics.report.layout import metrics_layout
 from testsgd.metrics.report.summary import SCHEMA_NAME, MetricsSummary, MetricsVerdict
 from testsgd.metrics.search import MetricsFindings
 from testsgd.report.documents import DocumentKind
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
-from testsgd.report.short_form import one_line
 
 
 class MetricsResult(DocumentResult[MetricsSummary]):

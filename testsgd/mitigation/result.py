@@ -9,8 +9,8 @@ from testsgd.errors import ParameterError
 from testsgd.mitigation.report.layout import mitigation_layout
 from testsgd.mitigation.report.summary import SCHEMA_NAME, MitigationSummary, MitigationVerdict
 from testsgd.report.documents import DocumentKind
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
-from testsgd.report.short_form import one_line
 
 # A saved result is shown without the packages that a mitigation computes with.
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from testsgd.monitoring.report.layout import monitoring_layout
 from testsgd.monitoring.report.summary import SCHEMA_NAME, MonitoringSummary, MonitorVerdict
 from testsgd.report.documents import DocumentKind
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
-from testsgd.report.short_form import one_line
 
 if TYPE_CHECKING:
     from testsgd.monitoring.running import Monitor

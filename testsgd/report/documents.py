@@ -14,7 +14,6 @@ from pydantic import BaseModel, ValidationError
 from testsgd.errors import ParameterError, ResultError
 from testsgd.io import is_reproducible, loads_json
 from testsgd.report.blocks import Block, Document
-from testsgd.report.fragments import render_fragment
 from testsgd.report.html import render_html
 from testsgd.report.markdown import render_markdown
 from testsgd.report.one_run import without_run
@@ -97,6 +96,8 @@ class DocumentKind(Generic[Summary]):
 
     def to_fragment(self, summary: Summary, blocks: Sequence[Block] = ()) -> str:
         """Return the report in short, as a part of a page such as a notebook, then some blocks."""
+        from testsgd.report.fragments import render_fragment
+
         return render_fragment(self.layout(self.written(summary)), blocks)
 
     def to_markdown(self, summary: Summary) -> str:

@@ -1,4 +1,4 @@
-"""A result as a part of somebody else's page, such as a notebook."""
+"""A result as a part of another page, such as a notebook."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
-from testsgd.errors import printable
 from testsgd.report.formatting import plural
 
 LINES = 10
@@ -14,8 +13,6 @@ _WIDTH = 100
 # Longer texts are cut; collections of more items are counted.
 _TEXT = 400
 _COUNTED = 3
-# The most characters of a result in one line.
-_LINE = 1000
 
 
 def short_form(name: str, fields: Iterable[tuple[str, Any]]) -> str:
@@ -80,9 +77,3 @@ def _value(value: Any) -> str:
 
 def _name_of(value: Any) -> str:
     return f"{type(value).__name__}(...)"
-
-
-def one_line(text: str) -> str:
-    """Return a text in one line that cannot steer a terminal, cut where it is very long."""
-    line = printable(" ".join(text.split()))
-    return line if len(line) <= _LINE else f"{line[: _LINE - 3]}..."

@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from testsgd._version import __version__
 from testsgd.report.formatting import seconds
-from testsgd.report.short_form import short_form
 
 Count = Annotated[int, Field(ge=0)]
 """A whole number of at least 0."""
@@ -59,6 +58,8 @@ class Part(BaseModel):
 
     def __repr__(self) -> str:
         """Return at most ten lines; ``model_dump`` and ``model_dump_json`` give everything."""
+        from testsgd.report.short_form import short_form
+
         return short_form(type(self).__name__, self)
 
     def __str__(self) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from testsgd.report.documents import DocumentKind
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
-from testsgd.report.short_form import one_line
 from testsgd.shielding.report.layout import shield_layout, simulation_layout
 from testsgd.shielding.report.summary import (
     SCHEMA_NAME,

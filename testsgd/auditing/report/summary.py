@@ -19,11 +19,9 @@ from testsgd.auditing.report.further_looks import (
     FinerSummary,
     WithinSummary,
 )
-from testsgd.auditing.report.membership import rules_mask
 from testsgd.auditing.report.own_effects import OwnEffectSummary
 from testsgd.auditing.report.term_summary import TermsSummary
 from testsgd.data import Outcome
-from testsgd.report.short_form import short_form
 from testsgd.report.summaries import (
     Count,
     Created,
@@ -378,10 +376,15 @@ class GroupSummary(Part):
         >>> people[first.mask(people)]["race"].unique().tolist()
         ['Black']
         """
+        # Loaded by those who ask, not by every command.
+        from testsgd.auditing.report.membership import rules_mask
+
         return rules_mask(self.rules, data)
 
     def __repr__(self) -> str:
         """Return who is in it, and the rates; ``model_dump`` gives everything."""
+        from testsgd.report.short_form import short_form
+
         shown = ("rank", "text", "n_in", "rate_in", "rate_out", "difference")
         fields = [(name, getattr(self, name)) for name in (*shown, "confidence_interval")]
         return short_form(type(self).__name__, fields)
@@ -591,6 +594,8 @@ class AuditSummary(Part):
 
     def __repr__(self) -> str:
         """Return the verdict and what was counted; ``model_dump`` gives everything."""
+        from testsgd.report.short_form import short_form
+
         shown = {
             "verdict": self.verdict,
             "data": self.data.name,

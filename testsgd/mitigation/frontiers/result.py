@@ -14,8 +14,8 @@ from testsgd.mitigation.frontiers.report.summary import (
 )
 from testsgd.models import model_folder
 from testsgd.report.documents import DocumentKind
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
-from testsgd.report.short_form import one_line
 
 # A saved result is shown without the packages that a frontier computes with.
 if TYPE_CHECKING:
