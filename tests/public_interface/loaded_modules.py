@@ -26,7 +26,7 @@ EXTRAS = [
 EXTRAS += ["onnx", "starlette", "uvicorn", "httpx", "aiohttp", "prometheus_client", "redis"]
 EXTRAS += ["onnxruntime", "xgboost", "lightgbm", "catboost", "torch", "mlflow"]
 EXTRAS += ["duckdb", "dask"]
-EXTRAS += ["psycopg", "openai", "litellm"]
+EXTRAS += ["psycopg", "openai", "litellm", "matplotlib"]
 
 BLOCK = """
 import sys

@@ -18,9 +18,10 @@ from testsgd.auditing.inputs import (
 from testsgd.auditing.metrics import check_selection_rate
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
+from testsgd.auditing.progress import Progress, shown_progress
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
-from testsgd.auditing.run import Progress, run_audit
+from testsgd.auditing.run import run_audit
 from testsgd.auditing.undescribed import audit_undescribed
 from testsgd.data import (
     DatasetSpecification,
@@ -55,7 +56,7 @@ def audit(
     snippets: int = SNIPPETS,
     limit: int | None = None,
     trust_pickle: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Unpack[AuditOptions],
 ) -> AuditResult:
     """Find the groups that a model treats differently from those outside of them.
@@ -99,8 +100,10 @@ def audit(
     trust_pickle : bool
         Whether a pickled file or a folder of MLflow may be read as the model, which runs the code
         that is in it.
-    progress : callable, optional
-        Called now and then with a phase's name, how much is done and how much there is.
+    progress : callable or bool, optional
+        True shows every two seconds on the standard error how far the audit is, False nothing; if
+        not given it is shown on a terminal and in a notebook. A callable is called now and then
+        with a phase's name, how much is done and how much there is.
     **parameters
         Those of :class:`testsgd.auditing.AuditParameters`, such as ``theta`` or ``fail_above``.
         ``condition_on`` may be names of features with commas, ``nondeterministic`` True for five
@@ -154,19 +157,20 @@ def audit(
     """
     if not isinstance(spec, (DatasetSpecification, TextSpecification, Mapping, str, Path)):
         _check_undescribed(data, sensitive_features, terms, parameters)
-        return audit_undescribed(
-            model,
-            data,
-            spec,
-            sensitive_features=sensitive_features,
-            favourable=favourable,
-            threshold=threshold,
-            features=features,
-            limit=limit,
-            trust_pickle=trust_pickle,
-            progress=progress,
-            **parameters,
-        )
+        with shown_progress(progress) as report_progress:
+            return audit_undescribed(
+                model,
+                data,
+                spec,
+                sensitive_features=sensitive_features,
+                favourable=favourable,
+                threshold=threshold,
+                features=features,
+                limit=limit,
+                trust_pickle=trust_pickle,
+                progress=report_progress,
+                **parameters,
+            )
     _check_described(sensitive_features, features)
     specification = resolve_specification(spec, favourable=favourable)
     settings = audit_parameters(parameters, specification)
@@ -178,19 +182,20 @@ def audit(
         check_selection_rate(settings.metric)
         check_no_ratio_gate(settings)
         texts = find_texts(data, specification, limit=limit, seed=settings.seed)
-        findings = text.run_text_audit(
-            load_text_model(
-                model,
-                specification,
-                favourable_given=favourable is not None,
-                threshold=threshold,
-                trust_pickle=trust_pickle,
-            ),
-            texts,
-            resolve_terms(terms, specification),
-            settings,
-            progress=progress,
-        )
+        with shown_progress(progress) as report_progress:
+            findings = text.run_text_audit(
+                load_text_model(
+                    model,
+                    specification,
+                    favourable_given=favourable is not None,
+                    threshold=threshold,
+                    trust_pickle=trust_pickle,
+                ),
+                texts,
+                resolve_terms(terms, specification),
+                settings,
+                progress=report_progress,
+            )
     else:
         check_no_terms(terms, specification)
         loaded, table = find_model_and_table(
@@ -203,7 +208,8 @@ def audit(
             seed=settings.seed,
             trust_pickle=trust_pickle,
         )
-        findings = run_audit(loaded, table, settings, progress=progress)
+        with shown_progress(progress) as report_progress:
+            findings = run_audit(loaded, table, settings, progress=report_progress)
     return AuditResult(summarise(findings, snippets=snippets), findings)
 
 

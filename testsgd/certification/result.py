@@ -21,6 +21,7 @@ from testsgd.errors import ParameterError, ResultError
 from testsgd.io import without_formulas
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
 
 if TYPE_CHECKING:
@@ -214,7 +215,8 @@ class CertificationResult(DocumentResult[CertificationSummary]):
         return text
 
     def __repr__(self) -> str:
-        return f"<CertificationResult of {self.summary.network.name!r}: {self.verdict.headline}>"
+        name = self.summary.network.name
+        return one_line(f"<CertificationResult of {name!r}: {self.verdict.headline}>")
 
 
 def _check_same_subject(

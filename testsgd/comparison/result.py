@@ -8,6 +8,7 @@ from testsgd.comparison.report.layout import comparison_layout
 from testsgd.comparison.report.summary import SCHEMA_NAME, ComparisonSummary, ComparisonVerdict
 from testsgd.comparison.report.verdict import without_times
 from testsgd.report.documents import DocumentKind
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
 
 if TYPE_CHECKING:
@@ -51,4 +52,5 @@ class ComparisonResult(DocumentResult[ComparisonSummary]):
         return self.summary.verdict
 
     def __repr__(self) -> str:
-        return f"<ComparisonResult of {self.summary.data.name!r}: {self.verdict.headline}>"
+        name = self.summary.data.name
+        return one_line(f"<ComparisonResult of {name!r}: {self.verdict.headline}>")

@@ -91,11 +91,7 @@ class Table(Sampled):
         A number in 32 bits is taken for the decimal that it is written for: 0.7, which 32 bits hold
         as 0.69999999, belongs to the bin that begins at 0.7.
         """
-        column = self.frame[feature].iloc[rows]
-        numbers = as_floats(column)
-        if column.dtype in (np.float32, np.float16):
-            return _nearest_decimals(numbers, digits=int(np.finfo(str(column.dtype)).precision) + 1)
-        return numbers
+        return feature_numbers(self.frame[feature].iloc[rows])
 
 
 def load_table(
@@ -272,6 +268,38 @@ def as_floats(column: pd.Series[Any]) -> NDArray[np.float64]:
     [1.0, nan]
     """
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def feature_numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
+    """Return the numbers of a continuous feature as floats, as rules compare them.
+
+    A number in 32 bits is taken for the decimal that it is written for: 0.7, which 32 bits hold as
+    0.69999999, belongs to the bin that begins at 0.7.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        Numbers or booleans; nullable types too.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n,)
+        NaN where a cell is missing.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a cell is no number.
+
+    Examples
+    --------
+    >>> feature_numbers(pd.Series([0.7, 2.0], dtype="float32")).tolist()
+    [0.7, 2.0]
+    """
+    numbers = as_floats(column)
+    if column.dtype in (np.float32, np.float16):
+        return _nearest_decimals(numbers, digits=int(np.finfo(str(column.dtype)).precision) + 1)
+    return numbers
 
 
 def table_fingerprint(table: Table) -> str:

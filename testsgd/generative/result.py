@@ -7,6 +7,7 @@ from typing import ClassVar
 from testsgd.generative.report.layout import generative_layout
 from testsgd.generative.report.summary import SCHEMA_NAME, GenerativeSummary, GenerativeVerdict
 from testsgd.report.documents import DocumentKind
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
 
 
@@ -33,4 +34,4 @@ class GenerativeResult(DocumentResult[GenerativeSummary]):
         return self.summary.verdict
 
     def __repr__(self) -> str:
-        return f"<GenerativeResult {self.summary.name!r}: {self.verdict.headline}>"
+        return one_line(f"<GenerativeResult {self.summary.name!r}: {self.verdict.headline}>")

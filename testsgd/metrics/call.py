@@ -12,10 +12,10 @@ import pandas as pd
 from testsgd.auditing import (
     AuditParameters,
     AuditResult,
-    Progress,
     audit_decisions,
     frame_of,
 )
+from testsgd.auditing.progress import Progress, shown_progress
 from testsgd.data import check_count
 from testsgd.errors import ParameterError
 from testsgd.metrics.options import MetricOptions, PredictionOptions
@@ -41,7 +41,7 @@ def audit_predictions(
     features: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
     name: str = "data",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Unpack[PredictionOptions],
 ) -> AuditResult | MetricsResult:
     """Return an audit of predictions: the groups that differ from their references.
@@ -80,8 +80,8 @@ def audit_predictions(
         Audit a random sample of this size, chosen by ``seed``.
     name : str
         What the data are called in the report.
-    progress : callable, optional
-        As for :func:`testsgd.audit`; not called for an audit of metrics, which is quick.
+    progress : callable or bool, optional
+        As for :func:`testsgd.audit`; nothing is shown of an audit of metrics, which is quick.
     **parameters
         Those of :class:`testsgd.metrics.MetricParameters`, such as ``reference``, or of
         :class:`testsgd.auditing.AuditParameters`, such as ``metric`` or ``fail_above``.
@@ -142,18 +142,19 @@ def audit_predictions(
             name=name,
             **chosen,
         )
-    return audit_decisions(
-        y_pred,
-        y_true,
-        sensitive_features=sensitive_features,
-        other_features=other_features,
-        favourable=favourable,
-        features=features,
-        limit=limit,
-        name=name,
-        progress=progress,
-        **chosen,
-    )
+    with shown_progress(progress) as report_progress:
+        return audit_decisions(
+            y_pred,
+            y_true,
+            sensitive_features=sensitive_features,
+            other_features=other_features,
+            favourable=favourable,
+            features=features,
+            limit=limit,
+            name=name,
+            progress=report_progress,
+            **chosen,
+        )
 
 
 def _are_numbers(y_pred: Any) -> bool:

@@ -11,6 +11,7 @@ from testsgd.metrics.report.layout import metrics_layout
 from testsgd.metrics.report.summary import SCHEMA_NAME, MetricsSummary, MetricsVerdict
 from testsgd.metrics.search import MetricsFindings
 from testsgd.report.documents import DocumentKind
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
 
 
@@ -61,7 +62,7 @@ class MetricsResult(DocumentResult[MetricsSummary]):
         return pd.concat(_of_findings(self.findings), ignore_index=True)
 
     def __repr__(self) -> str:
-        return f"<MetricsResult of {self.summary.data.name!r}: {self.verdict.headline}>"
+        return one_line(f"<MetricsResult of {self.summary.data.name!r}: {self.verdict.headline}>")
 
 
 def _of_findings(findings: MetricsFindings) -> list[pd.DataFrame]:

@@ -9,6 +9,7 @@ from testsgd.errors import ParameterError
 from testsgd.mitigation.report.layout import mitigation_layout
 from testsgd.mitigation.report.summary import SCHEMA_NAME, MitigationSummary, MitigationVerdict
 from testsgd.report.documents import DocumentKind
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
 
 # A saved result is shown without the packages that a mitigation computes with.
@@ -115,7 +116,8 @@ class MitigationResult(DocumentResult[MitigationSummary]):
         return about
 
     def __repr__(self) -> str:
-        return f"<MitigationResult of {self.summary.data.name!r}: {self.verdict.headline}>"
+        name = self.summary.data.name
+        return one_line(f"<MitigationResult of {name!r}: {self.verdict.headline}>")
 
     def _outcome(self, wanted: str) -> MitigationOutcome:
         if self.outcome is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from testsgd.monitoring.report.layout import monitoring_layout
 from testsgd.monitoring.report.summary import SCHEMA_NAME, MonitoringSummary, MonitorVerdict
 from testsgd.report.documents import DocumentKind
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
 
 if TYPE_CHECKING:
@@ -56,4 +57,4 @@ class MonitorResult(DocumentResult[MonitoringSummary]):
         return self.summary.alerts_raised
 
     def __repr__(self) -> str:
-        return f"<MonitorResult {self.summary.name!r}: {self.verdict.headline}>"
+        return one_line(f"<MonitorResult {self.summary.name!r}: {self.verdict.headline}>")

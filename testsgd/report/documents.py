@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from testsgd.errors import ParameterError, ResultError
 from testsgd.io import is_reproducible, loads_json
-from testsgd.report.blocks import Document
+from testsgd.report.blocks import Block, Document
 from testsgd.report.html import render_html
 from testsgd.report.markdown import render_markdown
 from testsgd.report.one_run import without_run
@@ -93,6 +93,12 @@ class DocumentKind(Generic[Summary]):
     def to_html(self, summary: Summary) -> str:
         """Return the report as one self-contained HTML page."""
         return render_html(self.layout(self.written(summary)))
+
+    def to_fragment(self, summary: Summary, blocks: Sequence[Block] = ()) -> str:
+        """Return the report in short, as a part of a page such as a notebook, then some blocks."""
+        from testsgd.report.fragments import render_fragment
+
+        return render_fragment(self.layout(self.written(summary)), blocks)
 
     def to_markdown(self, summary: Summary) -> str:
         """Return the report as GitHub-flavoured Markdown."""

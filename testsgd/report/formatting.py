@@ -10,6 +10,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from statistics import NormalDist
 
+from testsgd.errors import printable
+
+# The most characters of a text in one line.
+_LINE = 1000
+
 NOTHING = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
 
@@ -172,3 +177,9 @@ def bytes_text(size: int) -> str:
             amount = size / unit_size
             return f"{amount:,.0f} {unit}" if amount >= 1000 else f"{amount:.3g} {unit}"
     return f"{size} bytes"
+
+
+def one_line(text: str) -> str:
+    """Return a text in one line that cannot steer a terminal, cut where it is very long."""
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= _LINE else f"{line[: _LINE - 3]}..."

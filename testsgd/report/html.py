@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from testsgd.report import geometry
@@ -75,6 +75,11 @@ def render_html(document: Document) -> str:
         icons=_ICONS,
         script=_Script.read("search.js") if searchable else None,
     )
+
+
+def page_template(name: str) -> Template:
+    """Return a template by the name of its file; what it prints is escaped."""
+    return _environment().get_template(name)
 
 
 def _all_blocks(blocks: Iterable[Block]) -> Iterator[Block]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from testsgd.errors import ResultError
 from testsgd.io import read_text
+from testsgd.report.blocks import Block
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter, check_formats, export
 
@@ -121,6 +122,14 @@ class DocumentResult(ABC, Generic[Summary]):
 
     @abstractmethod
     def __repr__(self) -> str: ...
+
+    def notebook_blocks(self) -> Sequence[Block]:
+        """Return what a notebook shows below the key figures."""
+        return ()
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the outcome and the key figures, without a script."""
+        return self.document.to_fragment(self.summary, self.notebook_blocks())
 
 
 def read_source(source: str | Path) -> tuple[str, str]:

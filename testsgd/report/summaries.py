@@ -56,6 +56,15 @@ class Part(BaseModel):
                 known[name] = getattr(source, name)
         return cls.model_validate(known, from_attributes=True)
 
+    def __repr__(self) -> str:
+        """Return at most ten lines; ``model_dump`` and ``model_dump_json`` give everything."""
+        from testsgd.report.short_form import short_form
+
+        return short_form(type(self).__name__, self)
+
+    def __str__(self) -> str:
+        return repr(self)
+
 
 class RuleSummary(Part):
     """One rule: values of a categorical feature, an interval of a continuous one, or a term."""

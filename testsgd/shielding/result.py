@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from testsgd.report.documents import DocumentKind
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
 from testsgd.shielding.report.layout import shield_layout, simulation_layout
 from testsgd.shielding.report.summary import (
@@ -66,7 +67,8 @@ class ShieldResult(DocumentResult[ShieldSummary]):
         return self.summary.synthesis.expected_cost
 
     def __repr__(self) -> str:
-        return f"<ShieldResult {self.summary.requirement.name!r}: {self.verdict.headline}>"
+        name = self.summary.requirement.name
+        return one_line(f"<ShieldResult {name!r}: {self.verdict.headline}>")
 
 
 class SimulationResult(DocumentResult[SimulationSummary]):
@@ -118,4 +120,5 @@ class SimulationResult(DocumentResult[SimulationSummary]):
         return self.summary.shielded.above / self.summary.settings.runs
 
     def __repr__(self) -> str:
-        return f"<SimulationResult of {self.summary.requirement.name!r}: {self.verdict.headline}>"
+        name = self.summary.requirement.name
+        return one_line(f"<SimulationResult of {name!r}: {self.verdict.headline}>")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.findings import TableFindings
+from testsgd.auditing.findings import Findings, TableFindings
 from testsgd.auditing.metrics import SELECTION_RATE
 
 Floats = NDArray[np.float64]
@@ -74,6 +74,15 @@ def base_rates_of_groups(
     inside = findings.rule_sets.members(groups, findings.contingency)
     outside = findings.rule_sets.complement_members(groups, findings.contingency)
     return _share(labels.counts @ inside.T), _share(labels.counts @ outside.T)
+
+
+def group_base_rates(findings: Findings, groups: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Return the base rates of groups and of their complements; NaN where they are not known."""
+    labels = count_labels(findings) if isinstance(findings, TableFindings) else None
+    if labels is None or not isinstance(findings, TableFindings):
+        unknown = np.full(len(groups), np.nan)
+        return unknown, unknown
+    return base_rates_of_groups(findings, labels, groups)
 
 
 def base_rates_of_cells(findings: TableFindings, labels: LabelCounts, axis: int) -> Floats:

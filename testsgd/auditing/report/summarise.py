@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from testsgd.auditing.findings import Estimated, Findings, TableFindings
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.report import summary as document
-from testsgd.auditing.report.base_rates import base_rates_of_groups, count_labels
+from testsgd.auditing.report.base_rates import group_base_rates
 from testsgd.auditing.report.error_rates import error_rate_summaries
 from testsgd.auditing.report.frames import frame_of
 from testsgd.auditing.report.further_looks import (
@@ -250,7 +250,7 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
     ratios = np.array(estimates.population_ratio_at(findings.guarantee.errors[groups])).T
     unknown = findings.unknown.tolist() if isinstance(findings, TextFindings) else []
     rows = frame_of(findings, groups, np.array([ranks[group] for group in groups.tolist()]))
-    base_in, base_out = _base_rates(findings, groups)
+    base_in, base_out = group_base_rates(findings, groups)
     described = []
     for index, row in enumerate(rows.to_dict("records")):
         group = int(groups[index])
@@ -281,17 +281,6 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
             )
         )
     return described
-
-
-def _base_rates(
-    findings: Findings, groups: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the base rates of groups and of their complements; NaN where they are not known."""
-    labels = count_labels(findings) if isinstance(findings, TableFindings) else None
-    if labels is None or not isinstance(findings, TableFindings):
-        unknown = np.full(len(groups), np.nan)
-        return unknown, unknown
-    return base_rates_of_groups(findings, labels, groups)
 
 
 def _at(rows: NDArray[np.float64] | None, index: int) -> float | None:

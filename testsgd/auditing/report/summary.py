@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
 from testsgd.auditing.explaining import Explanation
@@ -350,6 +352,48 @@ class GroupSummary(Part):
         None, description="what makes up its difference and goes with it; for the first groups"
     )
 
+    def mask(self, data: Any) -> NDArray[np.bool_]:
+        """Return which rows of a table are in the group.
+
+        Parameters
+        ----------
+        data : data frame, n rows
+            A pandas, polars or Arrow table with a column for each feature of the rules, its values
+            as the audit calls them. Where rare values were joined, :meth:`AuditResult.mask` knows
+            which.
+
+        Returns
+        -------
+        numpy.ndarray of bool, shape (n,)
+            True for rows that satisfy every rule. A missing cell satisfies the value "missing" and
+            no other one, and lies in no interval; an interval holds its lower end.
+
+        Raises
+        ------
+        DataError
+            If a column is missing, or has texts where a rule is about numbers.
+
+        Examples
+        --------
+        >>> import testsgd
+        >>> people = testsgd.generate_demo(seed=0)
+        >>> [first, *_] = testsgd.audit(None, people, "demo").summary.groups
+        >>> people[first.mask(people)]["race"].unique().tolist()
+        ['Black']
+        """
+        # Loaded by those who ask, not by every command.
+        from testsgd.auditing.report.membership import rules_mask
+
+        return rules_mask(self.rules, data)
+
+    def __repr__(self) -> str:
+        """Return who is in it, and the rates; ``model_dump`` gives everything."""
+        from testsgd.report.short_form import short_form
+
+        shown = ("rank", "text", "n_in", "rate_in", "rate_out", "difference")
+        fields = [(name, getattr(self, name)) for name in (*shown, "confidence_interval")]
+        return short_form(type(self).__name__, fields)
+
 
 class UndecidedGroup(Part):
     """A group too small to be judged; it is neither fair nor unfair, only unknown."""
@@ -552,3 +596,18 @@ class AuditSummary(Part):
         "first groups, from draws; empty if all are",
     )
     stability_samples: Count = Field(0, description="bootstrap samples behind each `stability`")
+
+    def __repr__(self) -> str:
+        """Return the verdict and what was counted; ``model_dump`` gives everything."""
+        from testsgd.report.short_form import short_form
+
+        shown = {
+            "verdict": self.verdict,
+            "data": self.data.name,
+            "rows": self.data.rows,
+            "model": self.model.name,
+            "mode": self.mode,
+            "overall_rate": self.overall_rate,
+            "groups": self.counts.groups,
+        }
+        return short_form(type(self).__name__, shown.items())

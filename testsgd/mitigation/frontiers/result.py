@@ -14,6 +14,7 @@ from testsgd.mitigation.frontiers.report.summary import (
 )
 from testsgd.models import model_folder
 from testsgd.report.documents import DocumentKind
+from testsgd.report.formatting import one_line
 from testsgd.report.results import DocumentResult
 
 # A saved result is shown without the packages that a frontier computes with.
@@ -105,4 +106,4 @@ class FrontierResult(DocumentResult[FrontierSummary]):
         return about
 
     def __repr__(self) -> str:
-        return f"<FrontierResult: {self.verdict.headline}>"
+        return one_line(f"<FrontierResult: {self.verdict.headline}>")

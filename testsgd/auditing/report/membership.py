@@ -1,0 +1,113 @@
+"""Who is in a group: the rows of a table that satisfy its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.data.categories import MISSING, category_text, distinct_values
+from testsgd.data.cells import as_pandas, missing_column, renamed
+from testsgd.data.schema import DatasetSpecification
+from testsgd.data.table import feature_numbers
+from testsgd.errors import DataError
+from testsgd.report.summaries import RuleSummary
+
+
+def rules_mask(rules: Sequence[RuleSummary], data: Any) -> NDArray[np.bool_]:
+    """Return which rows of a table satisfy all of some rules.
+
+    Parameters
+    ----------
+    rules : sequence of RuleSummary
+        Rules about rows.
+    data : data frame, n rows
+        A table of pandas, polars or Arrow with a column for each feature of the rules.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (n,)
+
+    Raises
+    ------
+    DataError
+        If the data are no table, lack a column, or have texts where a rule is about numbers.
+
+    Examples
+    --------
+    >>> rule = RuleSummary(feature="age", low=40, high=60, text="40 <= age < 60")
+    >>> rules_mask([rule], pd.DataFrame({"age": [39, 40, 60, None]})).tolist()
+    [False, True, False, False]
+    """
+    frame = as_pandas(data)
+    if frame is None:
+        raise DataError(
+            f"the data are a {type(data).__name__}, not a data frame",
+            where="data",
+            remedy="give a pandas, polars or Arrow table with named columns",
+        )
+    mask = np.ones(len(frame), dtype=bool)
+    for rule in rules:
+        if rule.feature not in frame:
+            raise missing_column(rule.feature, frame.columns, "the data")
+        column = frame[rule.feature]
+        if rule.values is not None:
+            mask &= _has_value(column, set(rule.values))
+        else:
+            mask &= _in_interval(column, rule)
+    return mask
+
+
+def with_joined_values(
+    frame: pd.DataFrame, rules: Sequence[RuleSummary], specification: DatasetSpecification
+) -> pd.DataFrame:
+    """Return rows in which values that a description joins have their common name.
+
+    Parameters
+    ----------
+    frame : data frame
+        The rows. Not changed.
+    rules : sequence of RuleSummary
+        The rules whose features are looked at.
+    specification : DatasetSpecification
+        The description.
+
+    Returns
+    -------
+    data frame
+        A copy with the features of the rules that have joined values as texts.
+    """
+    joined = {}
+    for rule in rules:
+        feature = specification.features[rule.feature]
+        if feature.map and rule.feature in frame:
+            texts = frame[rule.feature].astype(object).map(category_text, na_action="ignore")
+            joined[rule.feature] = renamed(texts, feature.map)
+    return frame.assign(**joined)
+
+
+def _has_value(column: pd.Series[Any], values: set[str]) -> NDArray[np.bool_]:
+    """Return which cells have one of some values; that cells are missing is a value, too."""
+    codes, distinct = distinct_values(column)
+    wanted = [category_text(value) in values - {MISSING} for value in distinct]
+    # A missing cell has the code -1, which is the last place.
+    return np.array([*wanted, MISSING in values], dtype=bool)[codes]
+
+
+def _in_interval(column: pd.Series[Any], rule: RuleSummary) -> NDArray[np.bool_]:
+    """Return which cells lie in an interval, its lower end included; no missing cell does."""
+    try:
+        numbers = feature_numbers(column)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"the rule {rule.text} is about numbers, but the column holds {column.dtype} values",
+            where=f"feature {rule.feature!r}",
+            remedy="convert it to numbers",
+            feature=rule.feature,
+        ) from error
+    low = -np.inf if rule.low is None else rule.low
+    high = np.inf if rule.high is None else rule.high
+    return (numbers >= low) & (numbers < high)
