@@ -142,9 +142,9 @@ def run(
     """Decide about events, one JSON object a line, as they come.
 
     A line is a recommendation, {"group": "female", "recommendation": 1, "cost": 2.5, "id": "a7"},
-    or the true label of a decision, {"label": 1, "id": "a7"}; cost and id may be left out. Each is
-    answered by one line, at once. A line that is wrong is answered by {"error": ...} and changes
-    nothing.
+    or the true label of a decision, {"label": 1, "id": "a7"}, or what a person decided in the end,
+    {"decision": 0, "id": "a7"}; cost and id may be left out. Each is answered by one line, at once.
+    A line that is wrong is answered by {"error": ...} and changes nothing.
 
     Exit codes: 0 done, 2 bad input, also if only one line was wrong.
     """
@@ -274,10 +274,10 @@ def serve(
     """Answer for a shield over HTTP, or for several, until it is interrupted.
 
     POST /decide takes {"group": "female", "recommendation": 1, "cost": 2.5, "id": "a7"} and gives
-    the decision, POST /observe takes {"label": 1, "id": "a7"}; cost and id may be left out. POST
-    /batch takes {"events": [...]}. GET /state says where the shield stands; /healthz, /readyz,
-    /metrics and /openapi.json are about the server. Without --token-file there is no check of who
-    asks.
+    the decision, POST /observe takes {"label": 1, "id": "a7"} or, if a person overruled the shield,
+    {"decision": 0, "id": "a7"}; cost and id may be left out. POST /batch takes {"events": [...]}.
+    GET /state says where the shield stands; /healthz, /readyz, /metrics and /openapi.json are about
+    the server. Without --token-file there is no check of who asks.
 
     Exit codes: 0 interrupted, which is how it ends, 2 bad input.
     """
