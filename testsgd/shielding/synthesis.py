@@ -32,6 +32,7 @@ from testsgd.shielding.requirement import (
     BiasAtMost,
     Provided,
     Requirement,
+    SmallRatioSteps,
     SmallSteps,
     WelfareWithin,
 )
@@ -223,7 +224,8 @@ def dynamic_problem(
     """Return the problem to keep the bound of a :func:`finite_problem` after a history.
 
     The counters of the history, one number a group, are added to those of the period. The bound is
-    due only where :class:`SmallSteps` holds. Definition 6 of the paper, with its Assumption 2.
+    due only where :class:`SmallSteps` holds, or :class:`SmallRatioSteps` if rates are compared by
+    their ratio. Definition 6 of the paper, with its Assumption 2, which is about differences.
     Without a history it is the same problem.
     """
     numerators = tuple(map(int, past_numerators))
@@ -232,7 +234,8 @@ def dynamic_problem(
     if not any(denominators):
         return problem
     assert isinstance(bound, BiasAtMost)
-    assumption = SmallSteps(
+    kind = SmallSteps if bound.measure == "difference" else SmallRatioSteps
+    assumption: Requirement = kind(
         bound=bound.bound,
         past_numerators=numerators,
         past_denominators=denominators,
