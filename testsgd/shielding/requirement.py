@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from testsgd.fairness import EmptyGroup, Measure, bias
 from testsgd.fairness.property import Counts, bias_at_most, rounded_biases, whole_numbers
+from testsgd.fairness.shares import Ranges, rounded_share_biases, share_bias, shares_within
 
 
 class Requirement(Protocol):
@@ -68,6 +69,9 @@ class BiasAtMost:
     # As for :func:`testsgd.fairness.bias`.
     measure: Measure = "difference"
     empty_group: EmptyGroup = "vacuous"
+    # Of the measure "share": the lowest and the highest share of each group; the bias is how far
+    # one is outside.
+    shares: Ranges = ()
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return a mask of the states whose bias is at most the bound, shape (n,).
@@ -81,6 +85,8 @@ class BiasAtMost:
         -------
         array of bool, shape (n,)
         """
+        if self.shares:
+            return shares_within(numerators, denominators, self.bound, self.shares)
         return bias_at_most(
             numerators,
             denominators,
@@ -102,6 +108,8 @@ class BiasAtMost:
         fractions.Fraction
             0 if fewer than two groups have a rate.
         """
+        if self.shares:
+            return share_bias(numerators, denominators, self.shares)
         return bias(numerators, denominators, measure=self.measure, empty_group=self.empty_group)
 
     def rounded_biases(self, numerators: Counts, denominators: Counts) -> NDArray[np.float64]:
@@ -116,6 +124,8 @@ class BiasAtMost:
         -------
         array of float, shape (...)
         """
+        if self.shares:
+            return rounded_share_biases(numerators, denominators, self.shares)
         return rounded_biases(
             numerators, denominators, measure=self.measure, empty_group=self.empty_group
         )

@@ -198,7 +198,7 @@ def finite_problem(
     >>> problem.groups, problem.lattice.total
     (2, 8855)
     """
-    requirement = BiasAtMost(bound, fairness.measure, empty_group)
+    requirement = BiasAtMost(bound, fairness.measure, empty_group, fairness.shares)
     return ShieldProblem(fairness, requirement, inputs, horizon)
 
 
