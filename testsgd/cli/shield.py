@@ -131,6 +131,45 @@ def synthesize(
     return console.DONE
 
 
+def advise(
+    specification: Annotated[
+        Path,
+        typer.Argument(metavar="SPEC.toml", help="A static periodic shield's TOML file."),
+    ],
+    probability: Annotated[
+        float, typer.Option(help="How likely the assumption is to hold in a period.")
+    ] = 0.95,
+    bound: BoundOption = None,
+    length: LengthOption = None,
+    verbose: options.VerboseOption = False,
+) -> int:
+    """Compute how likely the assumption of a static periodic shield is in a period.
+
+    Computed exactly, for people drawn from the specification's table or log; nothing is solved.
+
+    Exit codes: 0 done, 2 bad input.
+    """
+    from testsgd.shielding.advice import period_advice
+    from testsgd.shielding.call import shield_specification
+
+    wanted = shield_specification(specification, **changes_of(bound, length))
+    advice = period_advice(wanted, target=probability)
+    console.print_line(
+        f"Each group must be counted {advice.least} times in a period of {wanted.horizon.length}."
+    )
+    for one, likely in advice.rows:
+        # A probability below 1 is not rounded up to it.
+        text = "above 0.9999" if 0.9999 < likely < 1 else f"{likely:.4f}"
+        console.print_line(f"Period of {one}: holds with probability {text}")
+    if advice.shortest is not None:
+        console.print_line(f"Shortest period for {probability:g}: {advice.shortest}")
+    if advice.narrowest is not None:
+        console.print_line(
+            f"Narrowest welfare bounds for {probability:g}: {advice.narrowest} apart"
+        )
+    return console.DONE
+
+
 def run(
     shield: ShieldArgument,
     journal: JournalOption = None,
@@ -341,6 +380,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 app.command("synthesize")(synthesize)
+app.command("advise")(advise)
 app.command("run")(run)
 app.command("simulate")(simulate)
 app.command("serve")(serve)
