@@ -132,6 +132,45 @@ def synthesize(
     return console.DONE
 
 
+def advise(
+    specification: Annotated[
+        Path,
+        typer.Argument(metavar="SPEC.toml", help="A static periodic shield's TOML file."),
+    ],
+    probability: Annotated[
+        float, typer.Option(help="How likely the assumption is to hold in a period.")
+    ] = 0.95,
+    bound: BoundOption = None,
+    length: LengthOption = None,
+    verbose: options.VerboseOption = False,
+) -> int:
+    """Compute how likely the assumption of a static periodic shield is in a period.
+
+    Computed exactly, for people drawn from the specification's table or log; nothing is solved.
+
+    Exit codes: 0 done, 2 bad input.
+    """
+    from testsgd.shielding.advice import period_advice
+    from testsgd.shielding.call import shield_specification
+
+    wanted = shield_specification(specification, **changes_of(bound, length))
+    advice = period_advice(wanted, target=probability)
+    console.print_line(
+        f"Each group must be counted {advice.least} times in a period of {wanted.horizon.length}."
+    )
+    for one, likely in advice.rows:
+        # A probability below 1 is not rounded up to it.
+        text = "above 0.9999" if 0.9999 < likely < 1 else f"{likely:.4f}"
+        console.print_line(f"Period of {one}: holds with probability {text}")
+    if advice.shortest is not None:
+        console.print_line(f"Shortest period for {probability:g}: {advice.shortest}")
+    if advice.narrowest is not None:
+        console.print_line(
+            f"Narrowest welfare bounds for {probability:g}: {advice.narrowest} apart"
+        )
+    return console.DONE
+
+
 def run(
     shield: ShieldArgument,
     journal: JournalOption = None,
@@ -143,9 +182,9 @@ def run(
     """Decide about events, one JSON object a line, as they come.
 
     A line is a recommendation, {"group": "female", "recommendation": 1, "cost": 2.5, "id": "a7"},
-    or the true label of a decision, {"label": 1, "id": "a7"}; cost and id may be left out. Each is
-    answered by one line, at once. A line that is wrong is answered by {"error": ...} and changes
-    nothing.
+    or the true label of a decision, {"label": 1, "id": "a7"}, or what a person decided in the end,
+    {"decision": 0, "id": "a7"}; cost and id may be left out. Each is answered by one line, at once.
+    A line that is wrong is answered by {"error": ...} and changes nothing.
 
     Exit codes: 0 done, 2 bad input, also if only one line was wrong.
     """
@@ -275,10 +314,10 @@ def serve(
     """Answer for a shield over HTTP, or for several, until it is interrupted.
 
     POST /decide takes {"group": "female", "recommendation": 1, "cost": 2.5, "id": "a7"} and gives
-    the decision, POST /observe takes {"label": 1, "id": "a7"}; cost and id may be left out. POST
-    /batch takes {"events": [...]}. GET /state says where the shield stands; /healthz, /readyz,
-    /metrics and /openapi.json are about the server. Without --token-file there is no check of who
-    asks.
+    the decision, POST /observe takes {"label": 1, "id": "a7"} or, if a person overruled the shield,
+    {"decision": 0, "id": "a7"}; cost and id may be left out. POST /batch takes {"events": [...]}.
+    GET /state says where the shield stands; /healthz, /readyz, /metrics and /openapi.json are about
+    the server. Without --token-file there is no check of who asks.
 
     Exit codes: 0 interrupted, which is how it ends, 2 bad input.
     """
@@ -342,6 +381,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 app.command("synthesize")(synthesize)
+app.command("advise")(advise)
 app.command("run")(run)
 app.command("simulate")(simulate)
 app.command("serve")(serve)

@@ -8,7 +8,7 @@ is decided in whole numbers, so that a bias that equals the bound is at most the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from types import MappingProxyType
@@ -21,7 +21,8 @@ from pydantic import AfterValidator, Field, model_validator
 from testsgd.data.schema_parts import ExactShare, Part, mistake, repeated
 from testsgd.errors import SpecificationError
 
-Measure = Literal["difference", "ratio"]
+RateMeasure = Literal["difference", "ratio"]
+Measure = Literal[RateMeasure, "share"]
 EmptyGroup = Literal["vacuous", "zero"]
 Counts = NDArray[np.int64]
 
@@ -36,6 +37,8 @@ _Named = Literal[
     "demographic_parity", "disparate_impact", "equal_opportunity", "predictive_equality"
 ]
 PropertyName = Literal[_Named, "custom"]
+# Of the shield alone: a share of what all groups have together.
+ShieldPropertyName = Literal[PropertyName, "share_of_accepted"]
 
 # Names that stand for more than one property with the same bound.
 _JOINT = {"equalized_odds": ("equal_opportunity", "predictive_equality")}
@@ -83,12 +86,15 @@ class FairnessProperty:
     """
 
     name: str
-    # The largest difference of two groups' rates, or 1 minus the smallest rate over the largest.
+    # The largest difference of two groups' rates, or 1 minus the smallest rate over the largest;
+    # or how far a group's share of all groups' denominators is outside of its range.
     measure: Measure
     # What a decision adds to its group's counters: ``numerator[decision][label]``. Where labels
     # play no part, both labels' entries are the same.
     numerator: Increments
     denominator: Increments
+    # Lowest and highest share of each group, in their order, if the measure is the share.
+    shares: tuple[tuple[Fraction, Fraction], ...] = ()
 
     @property
     def labelled(self) -> bool:
@@ -140,13 +146,17 @@ NAMED_PROPERTIES: Mapping[str, FairnessProperty] = MappingProxyType(
     }
 )
 
+SHARE_OF_ACCEPTED = FairnessProperty(
+    "share_of_accepted", "share", numerator=((0, 0), (1, 1)), denominator=((0, 0), (1, 1))
+)
+
 
 def property_from_events(
     name: str,
     *,
     numerator: Sequence[str],
     denominator: Sequence[str],
-    measure: Measure = "difference",
+    measure: RateMeasure = "difference",
 ) -> FairnessProperty:
     """Return the property whose counters count given events.
 
@@ -329,7 +339,7 @@ class PropertyTable(Part):
     )
     numerator: tuple[str, ...] | None = Field(None, description="events that it counts (custom)")
     denominator: tuple[str, ...] | None = Field(None, description="events that it counts (custom)")
-    measure: Measure | None = Field(None, description="how rates are compared (custom)")
+    measure: RateMeasure | None = Field(None, description="how rates are compared (custom)")
 
     @model_validator(mode="after")
     def _events_make_a_property(self) -> PropertyTable:
@@ -367,8 +377,38 @@ class PropertyTable(Part):
 class FairnessPart(PropertyTable):
     """What is counted, and how far groups may be apart."""
 
-    property: PropertyName = Field(description="a known property, or custom")
+    property: ShieldPropertyName = Field(description="a known property, or custom")
+    shares: dict[str, tuple[ExactShare, ExactShare]] | None = Field(
+        None, description="lowest and highest share of each group (share_of_accepted)"
+    )
 
-    def made(self) -> FairnessProperty:
-        """Return the property."""
-        return self.all_made()[0]
+    @model_validator(mode="after")
+    def _shares_agree(self) -> FairnessPart:
+        if (self.property == "share_of_accepted") != bool(self.shares):
+            what = 'property = "share_of_accepted" and shares belong together'
+            raise mistake(
+                "shares", what, "give both or neither, as in shares = { women = [0.4, 1] }"
+            )
+        if self.shares is None:
+            return self
+        for group, (low, high) in self.shares.items():
+            if low > high:
+                raise mistake(("shares", group), f"{low} is above {high}", "give [lowest, highest]")
+        if self.empty_group == "zero":
+            what = "as long as nobody is accepted there are no shares"
+            raise mistake("empty_group", what, "remove it")
+        return self
+
+    def all_made(self) -> tuple[FairnessProperty, ...]:
+        """Return the property; the shares of its groups are not in it yet."""
+        if self.property == "share_of_accepted":
+            return (SHARE_OF_ACCEPTED,)
+        return super().all_made()
+
+    def made(self, groups: Sequence[str]) -> FairnessProperty:
+        """Return the property, with the shares of these groups if it is about them."""
+        made = self.all_made()[0]
+        if self.shares is None:
+            return made
+        free = Fraction(0), Fraction(1)
+        return replace(made, shares=tuple(self.shares.get(group, free) for group in groups))

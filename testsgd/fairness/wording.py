@@ -32,8 +32,9 @@ class CountedProperty(Part):
     numerator: list[str] = Field(description="events that count above the line of a group's rate")
     denominator: list[str] = Field(description="events that count below it")
     labelled: bool = Field(description="true: the property counts by the true labels")
-    measure: Literal["difference", "ratio"] = Field(
-        description="the largest difference of two rates, or 1 minus the smallest over the largest"
+    measure: Literal["difference", "ratio", "share"] = Field(
+        description="the largest difference of two rates, 1 minus the smallest over the largest, "
+        "or how far a share of all groups together is outside of its range"
     )
     bound: float
     bound_exact: str = Field(description="the same as a fraction")

@@ -22,7 +22,7 @@ from testsgd.serving.http import read_body, reply, run_server
 from testsgd.serving.messages import (
     answer,
     decision_answer,
-    label_answer,
+    outcome_answer,
     parsed,
     refusal,
     shield_state,
@@ -164,7 +164,7 @@ def shield_app(shield: Shield | Mapping[str, Shield]) -> Starlette:
     for prefix, one in served.items():
         actions: dict[str, Callable[[Request], Awaitable[Response]]] = {
             "decide": partial(_answer_event, one, decision_answer),
-            "observe": partial(_answer_event, one, label_answer),
+            "observe": partial(_answer_event, one, outcome_answer),
             "batch": partial(_answer_batch, one),
         }
         for name, action in actions.items():

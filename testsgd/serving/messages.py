@@ -2,6 +2,8 @@
 
 An event is a recommendation, ``{"group": "female", "recommendation": 1, "cost": 2.5, "id": "a7"}``,
 or the true label of a decision, ``{"label": 1, "id": "a7"}``. The cost and the id may be left out.
+Where a person overruled the shield, ``{"decision": 0, "id": "a7"}`` says what was decided in the
+end; a label and a decision can come together.
 Answers are events of what happened, too: a person's group and decision, or the label, by one id. So
 a reader of the answers alone, such as a monitor, can count the same as the shield.
 """
@@ -17,7 +19,7 @@ from testsgd.errors import ParameterError
 from testsgd.shielding import Shield
 
 _DECISION_KEYS = ("group", "recommendation", "cost", "id")
-_LABEL_KEYS = ("label", "id")
+_OUTCOME_KEYS = ("label", "decision", "id")
 _ID_REMEDY = "give it in quotation marks, or leave it out"
 
 
@@ -62,7 +64,7 @@ def parsed(text: str | bytes) -> dict[str, Any]:
 
 
 def answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer of a shield to an event, which is a recommendation or a label.
+    """Return the answer of a shield to a recommendation, a label or a person's final decision.
 
     An event that is wrong or refused raises an error, and leaves the shield's state as it was.
 
@@ -72,21 +74,23 @@ def answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
         What decides; its state changes.
     event : mapping
         A recommendation, with the keys ``group`` and ``recommendation``, and perhaps ``cost`` and
-        ``id``; or a label, with ``label`` and perhaps ``id``.
+        ``id``; or what became of a decision, with ``label`` or ``decision`` or both, and perhaps
+        ``id``.
 
     Returns
     -------
     dict
         Of a recommendation its ``group``, the ``decision`` and whether it is ``changed``;
         ``counted`` is false if the group is unknown and was passed through. Of a label the
-        ``label``, and the same as ``observed``. Of both the ``period``, the ``step`` within it and
-        whether a label is ``pending``, all after the event, and the ``id`` if one came or if the
-        decision that a label belongs to had one.
+        ``label``, and the same as ``observed``. Of a final decision it as ``final``, how many were
+        ``overruled`` so far, and the ``guarantee`` that is left. Of all of them the ``period``, the
+        ``step`` within it and whether a label is ``pending``, all after the event, and the ``id``
+        if one came or if the decision that it belongs to had one.
 
     Raises
     ------
     ParameterError
-        If a key is missing or unknown, or a value is wrong.
+        If a key is missing or unknown, a value is wrong, or a final decision comes too late.
     UnknownGroupError
         If the group is unknown and the specification refuses unknown groups.
     LabelError
@@ -109,8 +113,8 @@ def answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
     >>> reply["decision"], reply["changed"], reply["step"], reply["id"]
     (1, False, 1, 'a7')
     """
-    if "label" in event:
-        return label_answer(shield, event)
+    if "label" in event or ("decision" in event and "recommendation" not in event):
+        return outcome_answer(shield, event)
     return decision_answer(shield, event)
 
 
@@ -136,18 +140,30 @@ def decision_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def label_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer of a shield to the true label of a decision, see :func:`answer`."""
-    _check_keys(event, _LABEL_KEYS, needed=("label",))
-    label = event["label"]
+def outcome_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer of a shield to a label or a final decision, see :func:`answer`."""
+    is_final = "decision" in event
+    has_label = "label" in event
+    _check_keys(event, _OUTCOME_KEYS, needed=() if is_final else ("label",))
     event_id = event.get("id")
-    _check_binary(label, "label")
+    for key in ("label", "decision"):
+        if key in event:
+            _check_binary(event[key], key)
     if event_id is not None:
         _check_text(event_id, "id", _ID_REMEDY)
-    shield.observe(label, event=event_id)
+    shield.observe(event.get("label"), event=event_id, decision=event.get("decision"))
     # A label without an id belongs to the last decision.
     event_id = shield.last_event if event_id is None else event_id
-    return {"label": label, "observed": label, **_progress(shield, event_id)}
+    given: dict[str, Any] = {}
+    if has_label:
+        given |= {"label": event["label"], "observed": event["label"]}
+    if is_final:
+        given |= {
+            "final": event["decision"],
+            "overruled": shield.overruled,
+            "guarantee": shield.guarantee,
+        }
+    return given | _progress(shield, event_id)
 
 
 def _progress(shield: Shield, event_id: str | None) -> dict[str, Any]:

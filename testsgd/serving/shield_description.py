@@ -18,19 +18,20 @@ _DECISION = {
         "id": {"type": "string", "description": "asked again, the answer is the same"},
     },
 }
-_LABEL = {
+_OUTCOME = {
     "type": "object",
-    "required": ["label"],
+    "anyOf": [{"required": ["label"]}, {"required": ["decision"]}],
     "additionalProperties": False,
     "properties": {
         "label": {"enum": [0, 1], "description": "the true label of the last decision"},
-        "id": {"type": "string", "description": "of that decision"},
+        "decision": {"enum": [0, 1], "description": "what a person decided in the end"},
+        "id": {"type": "string", "description": "of that decision; without it, of the last one"},
     },
 }
 _BATCH = {
     "type": "object",
     "required": ["events"],
-    "properties": {"events": {"type": "array", "items": {"anyOf": [_DECISION, _LABEL]}}},
+    "properties": {"events": {"type": "array", "items": {"anyOf": [_DECISION, _OUTCOME]}}},
 }
 _REFUSAL = {
     "type": "object",
@@ -49,7 +50,7 @@ _REFUSED = {
 # Address below that of a shield: what it does, and what it takes.
 _POSTS: dict[str, tuple[str, dict[str, Any]]] = {
     "decide": ("Decide on a recommendation, and count the decision.", _DECISION),
-    "observe": ("Count the true label of the last decision.", _LABEL),
+    "observe": ("Count a true label, or what a person decided in the end.", _OUTCOME),
     "batch": ("Answer events in their order; a refused one does not end the batch.", _BATCH),
 }
 _GETS = {

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, permutations
+from math import lcm
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from testsgd.fairness import EmptyGroup, Measure, bias
 from testsgd.fairness.property import Counts, bias_at_most, rounded_biases, whole_numbers
+from testsgd.fairness.shares import Ranges, rounded_share_biases, share_bias, shares_within
 
 
 class Requirement(Protocol):
@@ -67,6 +69,9 @@ class BiasAtMost:
     # As for :func:`testsgd.fairness.bias`.
     measure: Measure = "difference"
     empty_group: EmptyGroup = "vacuous"
+    # Of the measure "share": the lowest and the highest share of each group; the bias is how far
+    # one is outside.
+    shares: Ranges = ()
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return a mask of the states whose bias is at most the bound, shape (n,).
@@ -80,6 +85,8 @@ class BiasAtMost:
         -------
         array of bool, shape (n,)
         """
+        if self.shares:
+            return shares_within(numerators, denominators, self.bound, self.shares)
         return bias_at_most(
             numerators,
             denominators,
@@ -101,6 +108,8 @@ class BiasAtMost:
         fractions.Fraction
             0 if fewer than two groups have a rate.
         """
+        if self.shares:
+            return share_bias(numerators, denominators, self.shares)
         return bias(numerators, denominators, measure=self.measure, empty_group=self.empty_group)
 
     def rounded_biases(self, numerators: Counts, denominators: Counts) -> NDArray[np.float64]:
@@ -115,6 +124,8 @@ class BiasAtMost:
         -------
         array of float, shape (...)
         """
+        if self.shares:
+            return rounded_share_biases(numerators, denominators, self.shares)
         return rounded_biases(
             numerators, denominators, measure=self.measure, empty_group=self.empty_group
         )
@@ -196,14 +207,76 @@ class SmallSteps:
         return np.asarray(mask)
 
     def _past_rates(self) -> list[Fraction]:
-        """Return the rates of the history, one a group; without one the middle of them, or 0."""
-        past = zip(self.past_numerators, self.past_denominators, strict=True)
-        known = [Fraction(numerator, people) for numerator, people in past if people]
-        start = Fraction(0)
-        if known and self.empty_group == "vacuous":
-            start = (min(known) + max(known)) / 2
-        rates = iter(known)
-        return [next(rates) if people else start for people in self.past_denominators]
+        return past_rates(self.past_numerators, self.past_denominators, self.empty_group)
+
+
+@dataclass(frozen=True)
+class SmallRatioSteps:
+    """The assumption that decides for ratios what :class:`SmallSteps` decides for differences.
+
+    Each group whose rate so far is on the lower side of the middle is kept by rounding up, the
+    others by rounding down. So the rate r of a group with n people in the end lies between r and
+    r + 1 / n, or between r - 1 / n and r; a rate that is a whole number stays as it is. With the
+    bound B a ratio is kept if the lowest that each rate can become is at least 1 - B times the
+    highest that each other one can. For two groups with the rates x <= y that is
+    1 / m + (1 - B) / n <= y - (1 - B) x, n and m being their people.
+
+    Pairs of groups that move towards each other need no people: they are kept if the history is
+    within the bound.
+    """
+
+    bound: Fraction
+    # The history's counters, one of each a group.
+    past_numerators: tuple[int, ...]
+    past_denominators: tuple[int, ...]
+    empty_group: EmptyGroup = "vacuous"  # What becomes of a group of which nobody has come.
+
+    def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
+        """Return a mask of the states that satisfy the assumption, shape (n,).
+
+        `numerators` and `denominators`, shape (n, groups), are the counters of the new period only;
+        the history is added here.
+        """
+        people = denominators + np.array(self.past_denominators, dtype=np.int64)
+        rates = past_rates(self.past_numerators, self.past_denominators, self.empty_group)
+        middle = (min(rates) + max(rates)) / 2
+        kept_share = 1 - self.bound
+        mask = (people > 0).all(axis=1)
+        for low, high in permutations(range(len(rates)), 2):
+            falls = rates[low] >= middle and rates[low].denominator > 1
+            rises = rates[high] < middle and rates[high].denominator > 1
+            if falls or rises:
+                room = rates[low] - kept_share * rates[high]
+                steps = (Fraction(falls), kept_share * rises)
+                mask &= _weighted_steps_at_most(room, steps, people[:, [low, high]])
+        return np.asarray(mask)
+
+
+def past_rates(
+    numerators: Sequence[int], denominators: Sequence[int], empty_group: EmptyGroup
+) -> list[Fraction]:
+    """Return the rates of a history, one a group; without one the middle of them, or 0."""
+    past = zip(numerators, denominators, strict=True)
+    known = [Fraction(numerator, people) for numerator, people in past if people]
+    start = Fraction(0)
+    if known and empty_group == "vacuous":
+        start = (min(known) + max(known)) / 2
+    rates = iter(known)
+    return [next(rates) if people else start for people in denominators]
+
+
+def _weighted_steps_at_most(
+    limit: Fraction, weights: tuple[Fraction, Fraction], people: Counts
+) -> NDArray[np.bool_]:
+    """Return a mask of the rows whose weight / people, added up, is at most `limit`, shape (n,).
+
+    `people` has shape (n, 2). Multiplied out, v/a + w/b <= limit is v b + w a <= limit a b.
+    """
+    common = lcm(limit.denominator, *(weight.denominator for weight in weights))
+    first, second, most = (int(number * common) for number in (*weights, limit))
+    counts, _ = whole_numbers(people, people, Fraction(max(first, second, abs(most), 1)))
+    total = first * counts[:, 1] + second * counts[:, 0]
+    return np.asarray(total <= most * counts.prod(axis=1), bool)
 
 
 def _steps_at_most(limit: Fraction, people: Counts) -> NDArray[np.bool_]:

@@ -153,7 +153,8 @@ class Simulation:
 
     @property
     def _requirement(self) -> BiasAtMost:
-        return BiasAtMost(self.bound, self.fairness.measure, self.empty_group)
+        fairness = self.fairness
+        return BiasAtMost(self.bound, fairness.measure, self.empty_group, fairness.shares)
 
 
 def simulate(

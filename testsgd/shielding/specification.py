@@ -138,7 +138,7 @@ class InputsPart(Part):
 def bounded_bias(welfare: tuple[Fraction, Fraction], measure: Measure) -> Fraction:
     """Return the largest bias of groups whose rates all lie between a lowest and a highest one."""
     low, high = welfare
-    return high - low if measure == "difference" else 1 - low / high
+    return 1 - low / high if measure == "ratio" else high - low
 
 
 _TABLES: tuple[type[Part], ...] = (FairnessPart, GroupsPart, HorizonPart, InputsPart)
@@ -187,6 +187,8 @@ def _with_removals(document: dict[str, Any], changes: Mapping[str, Any]) -> dict
         removed.append("horizon.after")
     if new.get("fairness.property") not in (None, "custom"):
         removed += ["fairness.numerator", "fairness.denominator", "fairness.measure"]
+    if new.get("fairness.property") not in (None, "share_of_accepted"):
+        removed.append("fairness.shares")
     sources = [key for key in _SOURCES if new.get(f"inputs.{key}") is not None]
     if sources:
         others = [key for key in _SOURCES if key not in sources]
@@ -227,6 +229,7 @@ class ShieldSpecification(ExactDocument):
 
     @model_validator(mode="after")
     def _parts_agree(self) -> ShieldSpecification:
+        self._check_shares()
         welfare = self.horizon.welfare
         measure = self.fairness_property.measure
         if welfare is not None and (widest := bounded_bias(welfare, measure)) > self.bound:
@@ -236,6 +239,40 @@ class ShieldSpecification(ExactDocument):
         if self.inputs.table is not None:
             self._check_table()
         return self
+
+    def _check_shares(self) -> None:
+        """Raise the mistake of shares of unknown groups, or over periods."""
+        shares = self.fairness.shares
+        if shares is None:
+            return
+        for group in shares:
+            if group not in self.groups.names:
+                what = f"there is no group {group!r}"
+                remedy = f"give shares of {', '.join(map(repr, self.groups.names))}"
+                raise mistake(("fairness", "shares"), what, remedy)
+        if not self._allows_a_first():
+            # After a first person of one group all others could be of that group, too.
+            what = "nobody could be accepted, for all who come could be of one group"
+            remedy = (
+                "let one group have shares up to 1 and the others from 0, as { women = [0.4, 1] }"
+            )
+            raise mistake(("fairness", "shares"), what, remedy)
+        if self.horizon.periodic:
+            what = (
+                f"a {self.horizon.shield} shield is for rates within groups, not for shares of all"
+            )
+            remedy = 'use shield = "finite", perhaps with after = "next"'
+            raise mistake(("horizon", "shield"), what, remedy)
+
+    def _allows_a_first(self) -> bool:
+        """Return whether some group may be the only one of which people are accepted."""
+        ranges = self.fairness_property.shares
+        least = [low - self.bound for low, _ in ranges]
+        most = [high + self.bound for _, high in ranges]
+        return any(
+            most[group] >= 1 and max([*least[:group], *least[group + 1 :]]) <= 0
+            for group in range(len(ranges))
+        )
 
     def _check_table(self) -> None:
         """Raise the mistake of a table of inputs at the row that has it."""
@@ -254,7 +291,7 @@ class ShieldSpecification(ExactDocument):
     @property
     def fairness_property(self) -> FairnessProperty:
         """The fairness property: what is counted, and how rates are compared."""
-        return self.fairness.made()
+        return self.fairness.made(self.groups.names)
 
     @property
     def bound(self) -> Fraction:
@@ -268,6 +305,7 @@ class ShieldSpecification(ExactDocument):
             bound=self.bound,
             measure=self.fairness_property.measure,
             empty_group=self.fairness.empty_group,
+            shares=self.fairness_property.shares,
         )
 
     @classmethod

@@ -32,6 +32,7 @@ from testsgd.shielding.requirement import (
     BiasAtMost,
     Provided,
     Requirement,
+    SmallRatioSteps,
     SmallSteps,
     WelfareWithin,
 )
@@ -197,7 +198,7 @@ def finite_problem(
     >>> problem.groups, problem.lattice.total
     (2, 8855)
     """
-    requirement = BiasAtMost(bound, fairness.measure, empty_group)
+    requirement = BiasAtMost(bound, fairness.measure, empty_group, fairness.shares)
     return ShieldProblem(fairness, requirement, inputs, horizon)
 
 
@@ -223,7 +224,8 @@ def dynamic_problem(
     """Return the problem to keep the bound of a :func:`finite_problem` after a history.
 
     The counters of the history, one number a group, are added to those of the period. The bound is
-    due only where :class:`SmallSteps` holds. Definition 6 of the paper, with its Assumption 2.
+    due only where :class:`SmallSteps` holds, or :class:`SmallRatioSteps` if rates are compared by
+    their ratio. Definition 6 of the paper, with its Assumption 2, which is about differences.
     Without a history it is the same problem.
     """
     numerators = tuple(map(int, past_numerators))
@@ -232,7 +234,8 @@ def dynamic_problem(
     if not any(denominators):
         return problem
     assert isinstance(bound, BiasAtMost)
-    assumption = SmallSteps(
+    kind = SmallSteps if bound.measure == "difference" else SmallRatioSteps
+    assumption: Requirement = kind(
         bound=bound.bound,
         past_numerators=numerators,
         past_denominators=denominators,
@@ -325,14 +328,22 @@ def closest_problem(problem: ShieldProblem) -> tuple[ShieldProblem, Fraction]:
     if isinstance(requirement, Provided):
         requirement = requirement.requirement
     smallest = smallest_feasible_bound(replace(problem, requirement=requirement))
+    return with_bound(problem, smallest), smallest
+
+
+def with_bound(problem: ShieldProblem, bound: Fraction) -> ShieldProblem:
+    """Return the problem to keep another bound on the bias, which rests on no assumption."""
+    requirement = problem.requirement
+    if isinstance(requirement, Provided):
+        requirement = requirement.requirement
     if isinstance(requirement, After):
         assert isinstance(requirement.requirement, BiasAtMost)
-        bound = replace(requirement.requirement, bound=smallest)
-        requirement = replace(requirement, requirement=bound)
+        kept = replace(requirement.requirement, bound=bound)
+        requirement = replace(requirement, requirement=kept)
     else:
         assert isinstance(requirement, BiasAtMost)
-        requirement = replace(requirement, bound=smallest)
-    return replace(problem, requirement=requirement), smallest
+        requirement = replace(requirement, bound=bound)
+    return replace(problem, requirement=requirement)
 
 
 @dataclass(frozen=True)
@@ -365,6 +376,42 @@ class Solution:
     def feasible(self) -> bool:
         """Whether the requirement can be kept for all sequences of inputs."""
         return math.isfinite(self.expected_cost)
+
+    def can_keep(self, step: int, counts: tuple[int, ...]) -> bool:
+        """Return whether the requirement can be kept from a state on for all inputs.
+
+        The policy keeps it from each state for which that is so. Of a state that the policy itself
+        led to it is known; after a decision that was not the policy's it is found out here.
+
+        Parameters
+        ----------
+        step : int
+            Events so far.
+        counts : tuple of int
+            How often each kind of event has happened, group by group.
+
+        Returns
+        -------
+        bool
+        """
+        problem = self.problem
+        lattice = problem.lattice
+        state = counts[: lattice.dimensions]
+        left = lattice.horizon - step
+        if left == 0:
+            return bool(problem.final_values(np.array([state]))[0] < solving.NEVER)
+        if isinstance(self.policy, solving.WindowedPolicy):
+            local, final = self.policy.window(step, state)
+        else:
+            local = solving.CounterLattice(lattice.dimensions, left)
+            final = np.empty(local.size(left))
+            for where, states in local.blocks(left, _AT_ONCE):
+                final[where] = problem.final_values(states + np.array(state))
+        compiled = None if local.total >= _WORTH_LOADING else False
+        value = solving.NEVER
+        for _, values, _ in solving.induct(local, problem.transitions, final, compiled=compiled):
+            value = float(values[0])
+        return value < solving.NEVER
 
 
 def solve(

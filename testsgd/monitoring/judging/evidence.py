@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any, TypedDict
 
 from testsgd.fairness import Measure
+from testsgd.fairness.property import RateMeasure
 from testsgd.monitoring.judging.rates import GroupCounts
 from testsgd.scoring import may_be_evident, pair_evidence, pair_interval
 
@@ -20,7 +21,7 @@ Pair = tuple[int, int]
 class Bet(TypedDict):
     """The settings of the bets on a pair of rates; see :mod:`testsgd.scoring.pair_sequences`."""
 
-    measure: Measure
+    measure: RateMeasure
     tuned_for: float
 
 
@@ -51,6 +52,7 @@ class PairEvidence:
     ) -> None:
         self._error = error
         self._groups = groups
+        assert measure != "share", "no monitored property has shares"
         self.bet: Bet = {"measure": measure, "tuned_for": tuned_for}
         # Evidence against a slightly larger bound is evidence against the exact one.
         self.bound = math.nextafter(float(bound), 2.0)

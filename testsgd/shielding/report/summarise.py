@@ -238,6 +238,7 @@ def _requirement(specification: ShieldSpecification) -> documents.RequirementSum
         horizon=horizon.length,
         after=horizon.after if horizon.shield == "finite" else "next",
         when_infeasible=when_infeasible,
+        shares=[list(map(str, ends)) for ends in specification.fairness_property.shares] or None,
     )
 
 

@@ -31,6 +31,9 @@ class RequirementSummary(CountedProperty):
     when_infeasible: Literal["pass", "closest"] | None = Field(
         None, description="in a period without a shield"
     )
+    shares: list[list[str]] | None = Field(
+        None, description="lowest and highest share of each group of those accepted, exactly"
+    )
 
 
 class InputRow(Part):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testsgd.fairness.wording import EMPTY_GROUP_NOTES, bound_text, rate_text
+from testsgd.fairness.wording import EMPTY_GROUP_NOTES, bound_text, exact_number, rate_text
 from testsgd.report.blocks import Note
 from testsgd.report.formatting import MINUS, plural, series
 from testsgd.shielding.report.summary import RequirementSummary, ShieldSummary, SimulationSummary
@@ -41,6 +41,7 @@ _RATES = {
     "disparate_impact": _ACCEPTED.format("who came"),
     "equal_opportunity": _ACCEPTED.format("whose true label is 1"),
     "predictive_equality": _ACCEPTED.format("whose true label is 0"),
+    "share_of_accepted": "of all who were accepted, the share that is of the group",
 }
 
 
@@ -73,6 +74,13 @@ def requirement_text(requirement: RequirementSummary) -> str:
     number = len(requirement.groups)
     groups = series(requirement.groups) if number <= 4 else plural(number, "group")
     is_custom = requirement.property == "custom"
+    if requirement.shares is not None:
+        ranges = [
+            f"{group} {exact_number(low)} to {exact_number(high)}"
+            for group, (low, high) in zip(requirement.groups, requirement.shares, strict=True)
+        ]
+        tolerance = "" if requirement.bound == 0 else f", give or take {bound_text(requirement)}"
+        return f"the shares of those accepted ({series(ranges)}){tolerance}"
     subject = "the custom property" if is_custom else property_name(requirement)
     return f"{subject} of {groups} within {bound_text(requirement)}"
 
@@ -82,12 +90,17 @@ def bias_definition(requirement: RequirementSummary) -> str:
     bias = "the largest difference between the rates of any two groups"
     if requirement.measure == "ratio":
         bias = "1 minus the smallest rate of a group over the largest"
+    elif requirement.measure == "share":
+        bias = "how far a group's share of all who are accepted lies outside of its range"
     elif len(requirement.groups) == 2:
         bias = "the difference between the rates of the two groups"
+    empty = EMPTY_GROUP_NOTES[requirement.empty_group]
+    if requirement.measure == "share":
+        empty = "As long as nobody is accepted there is no share, and the bias is 0."
     return (
         f"The bias is {bias}, looked at {looked_at(requirement)}. A group's rate is: "
         f"{rate_text(requirement, _RATES, 'the group')}. "
-        f"{EMPTY_GROUP_NOTES[requirement.empty_group]} At most {bound_text(requirement)} is within "
+        f"{empty} At most {bound_text(requirement)} is within "
         "the bound, which is decided with whole numbers, so no rounding plays a part."
     )
 

@@ -44,6 +44,13 @@ def label_line(label: int, event: str | None) -> bytes:
     return f'{{"label":{label}{last}}}\n'.encode("ascii")
 
 
+def final_line(final: int, lost_since: int | None, event: str | None) -> bytes:
+    """Return what a person decided in place of the shield, and what it means for the promise."""
+    last = "" if event is None else f',"id":{_text(event)}'
+    since = "null" if lost_since is None else lost_since
+    return f'{{"final":{final},"lost_since":{since}{last}}}\n'.encode("ascii")
+
+
 def period_line(period: int, active: bool, bound: Fraction | None = None) -> bytes:
     """Return the start of a period as a line, with its bound if that is not the specification's."""
     last = "" if bound is None else f',"bound":"{bound}"'
@@ -165,6 +172,7 @@ def replay(
     policy: PeriodPolicy,
     decide: Callable[..., int],
     observe: Callable[..., None],
+    overrule: Callable[[int, str | None, int | None], None],
     close_period: Callable[[], None],
 ) -> None:
     """Bring the state of a new shield to where its journal ends.
@@ -183,6 +191,8 @@ def replay(
         try:
             if "period" in record:
                 _begin_period(state, policy, record, is_last=number == last_period)
+            elif "final" in record:
+                overrule(*_final(record))
             elif "decision" not in record:
                 observe(record["label"], event=record.get("id"))
             elif number < last_period and record["group"] in groups:
@@ -204,6 +214,16 @@ def replay(
             raise journal.damaged(number, f"does not fit the shield ({error.what})") from error
         except (TypeError, ValueError) as error:
             raise journal.damaged(number, f"does not fit the shield ({error})") from error
+
+
+def _final(record: dict[str, Any]) -> tuple[int, str | None, int | None]:
+    """Return the decision, the event and what it did to the promise, of a line about a person's."""
+    final, lost_since = record["final"], record["lost_since"]
+    if final not in (0, 1):
+        raise ValueError("a decision is 0 or 1")
+    if lost_since is not None and (not isinstance(lost_since, int) or lost_since < 1):
+        raise ValueError("lost_since is null or the number of a decision")
+    return int(final), record.get("id"), lost_since
 
 
 def _count_unchecked(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
@@ -43,6 +43,9 @@ class PeriodReport:
     bound: Fraction | None
     interventions: int  # Recommendations that were changed.
     cost: float  # Of these changes.
+    overruled: int = 0  # Decisions that a person changed afterwards; the counts follow the person.
+    # After how many decisions of the period an overruled one broke the promise; None: it was kept.
+    lost_since: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON has them; a bias or a bound as text, because it is exact.
@@ -250,6 +253,7 @@ class PeriodPolicy:
         self.bound = specification.bound if solution.feasible else None
         self._solve = partial(period_solution, specification, storage=storage, jobs=jobs)
         self._solution: synthesis.Solution | None = solution
+        self._problem = solution.problem
         self._is_first = True
         self.assumption: Requirement | None = assumption_of(self.kind, solution.problem)
         if self.kind == "finite" and not solution.feasible:
@@ -275,10 +279,13 @@ class PeriodPolicy:
         if not self.is_solved_each_period:
             return
         self._solution, self.bound = self._solve(self._next_problem(past))
+        self._problem = self._solution.problem
 
     def begin_unsolved(self, past: ShieldState, bound: Fraction | None) -> None:
         """Start a period that is over already: only its report is needed, so nothing is solved."""
-        self._next_problem(past)
+        self._problem = self._next_problem(past)
+        if bound is not None and bound != self.specification.bound:
+            self._problem = synthesis.with_bound(self._problem, bound)
         self.bound = bound
 
     def _next_problem(self, past: ShieldState) -> synthesis.ShieldProblem:
@@ -302,10 +309,20 @@ class PeriodPolicy:
 
         True as well if nothing is guaranteed for this period.
         """
-        if self.bound is None or self._solution is None:
+        if self.bound is None:
             return True
-        requirement = self._solution.problem.requirement
+        requirement = self._problem.requirement
         return bool(requirement.holds(np.array([numerators]), np.array([denominators]))[0])
+
+    def can_keep(self, step: int, tallies: Collection[Tally]) -> bool:
+        """Return whether the promise of this period can be kept from each of some counters on.
+
+        True as well if nothing is promised for this period.
+        """
+        solution = self._solution
+        if self.bound is None or solution is None:
+            return True
+        return all(solution.can_keep(step, tally) for tally in tallies)
 
     def first_solution(self) -> synthesis.Solution:
         """Return the solution of the first period, found again if it was freed."""
@@ -371,6 +388,9 @@ class PeriodLog:
 
     def close(self, state: ShieldState, policy: PeriodPolicy) -> None:
         """Add the period that ends in a state and was decided by a policy."""
+        lost_since = state.lost_since
+        if lost_since is not None and policy.is_kept(*self._layout.totals(state.counts)):
+            lost_since = None
         self._unwritten.append(
             partial(
                 self._report,
@@ -382,8 +402,14 @@ class PeriodLog:
                 events=state.step,
                 interventions=state.period_interventions,
                 cost=state.period_cost,
+                overruled=state.period_overruled,
+                lost_since=lost_since,
             )
         )
+
+    def reopen(self) -> None:
+        """Take back the last period, to which a decision was corrected after its end."""
+        (self._unwritten or self._reports).pop()
 
     def reports(self) -> tuple[PeriodReport, ...]:
         """Return the reports of all finished periods."""
@@ -402,6 +428,8 @@ class PeriodLog:
         events: int,
         interventions: int,
         cost: float,
+        overruled: int,
+        lost_since: int | None,
     ) -> PeriodReport:
         """Return the report of a period; `past` has the counters of the periods before."""
         specification = self._specification
@@ -427,4 +455,6 @@ class PeriodLog:
             bound=bound,
             interventions=interventions,
             cost=cost,
+            overruled=overruled,
+            lost_since=lost_since,
         )

@@ -19,12 +19,18 @@ from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running.journal import (
     Journal,
     decision_line,
+    final_line,
     label_line,
     period_line,
     replay,
 )
 from testsgd.shielding.running.periods import PeriodLog, PeriodPolicy, PeriodReport, first_solution
-from testsgd.shielding.running.state import CounterLayout, ShieldState, Tally
+from testsgd.shielding.running.state import (
+    CountedDecision,
+    CounterLayout,
+    ShieldState,
+    Tally,
+)
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import Solution, Storage
 
@@ -105,6 +111,8 @@ class Shield:
         self._state = ShieldState(layout, labelled=self._labelled)
         self._log = PeriodLog(specification, layout)
         self._broken: GuaranteeBrokenError | None = None
+        # Whether the promise can be kept from the state that was asked for last.
+        self._kept_from: tuple[object, bool] | None = None
         self._journal: Journal | None = None
         if journal is not None:
             opened = Journal(Path(journal), digest=specification.digest(inputs), fsync=fsync)
@@ -115,6 +123,7 @@ class Shield:
                     self._policy,
                     decide=self.decide,
                     observe=self.observe,
+                    overrule=self._take_up_final,
                     close_period=self._log_period,
                 )
             except BaseException:
@@ -337,38 +346,128 @@ class Shield:
             self._close_period()
         return decision
 
-    def observe(self, label: int, *, event: str | None = None) -> None:
-        """Count the true label of the last decision.
+    def observe(
+        self,
+        label: int | None = None,
+        *,
+        event: str | None = None,
+        decision: int | None = None,
+    ) -> None:
+        """Count the true label of the last decision, or what a person decided in the end.
+
+        A person may overrule the shield: the counters then follow the person, and
+        :attr:`guarantee` says whether the bound can still be promised.
 
         Parameters
         ----------
-        label : {0, 1}
+        label : {0, 1}, optional
             The true label; 0 if it never became known.
         event : str, optional
             The id of the decision. With it the same label may be given again, which counts nothing.
+        decision : {0, 1}, optional
+            The final decision, of any event of this period by its id, or else of the last one. The
+            same again counts nothing.
 
         Raises
         ------
         LabelError
             If labels play no part in the property, the label is not 0 or 1, no decision waits for
-            it, or the event had another label.
+            it, the event had another label, or neither a label nor a decision is given.
+        ParameterError
+            If the final decision is not 0 or 1, there was no such decision, or its period is over.
         JournalError
             If the journal cannot be written; nothing is counted then.
+
+        Examples
+        --------
+        >>> import testsgd
+        >>> shield = testsgd.synthesize_shield({
+        ...     "fairness": {"property": "demographic_parity", "bound": "1/4"},
+        ...     "groups": {"names": ["a", "b"]}, "horizon": {"length": 4}})
+        >>> [shield.decide(group, 1) for group in "aab"]
+        [1, 1, 1]
+        >>> shield.observe(decision=0)
+        >>> shield.counts, shield.overruled, shield.guarantee
+        (((0, 2), (1, 0)), 1, 'lost since decision 3')
         """
+        if decision is not None:
+            self._observe_final(decision, label, event)
+        if label is not None:
+            self._observe_label(label, event)
+        elif decision is None:
+            remedy = "give the true label, or what a person decided in the end"
+            raise LabelError("neither a label nor a decision is given", remedy=remedy)
+
+    def _observe_label(self, label: int, event: str | None) -> None:
+        """Count the true label of the last decision."""
+        if not self._is_new_label(label, event):
+            return
+        label = int(label)
+        if self._journal is not None:
+            self._journal.write(label_line(label, event))
+        self._state.reveal(label)
+        if self._state.step == self._horizon:
+            self._close_period()
+
+    def _is_new_label(self, label: int, event: str | None) -> bool:
+        """Return whether a label has to be counted, or raise a LabelError if it is wrong."""
         if not self._labelled:
             what = f"labels play no part in {self.specification.fairness_property.name}"
             raise LabelError(what, where="label", remedy="give no labels")
         if label != 0 and label != 1:
             what = f"the label is {label!r}"
             raise LabelError(what, where="label", remedy="give 0 or 1", label=label)
-        label = int(label)
-        if not self._state.is_new_label(label, event):
+        return self._state.is_new_label(int(label), event)
+
+    def _observe_final(self, decision: int, label: int | None, event: str | None) -> None:
+        """Count what a person decided in the end, if that is new; a wrong label changes nothing."""
+        if decision != 0 and decision != 1:
+            raise _bad("decision", decision, "give 0 (reject) or 1 (accept)")
+        final = int(decision)
+        if label is not None:
+            self._is_new_label(label, event)
+        counted = self._state.to_overrule(final, event)
+        if counted is None:
             return
+        lost_since = self._lost_since(counted, final)
         if self._journal is not None:
-            self._journal.write(label_line(label, event))
-        self._state.reveal(label)
-        if self._state.step == self._horizon:
-            self._close_period()
+            self._journal.write(final_line(final, lost_since, event))
+        self._count_final(counted, final, lost_since)
+
+    def _lost_since(self, counted: CountedDecision, final: int) -> int | None:
+        """Return since when the promise is lost if a person's decision counts; None: it is not."""
+        state = self._state
+        counts = state.counts_with(counted, final)
+        waiting = (counted.group, final) if counted.waits else state.waiting
+        if self._policy.can_keep(state.step, state.with_each_label(counts, waiting)):
+            return None
+        was_lost = state.lost_since is not None and not self._can_keep()
+        return state.lost_since if was_lost else state.step
+
+    def _count_final(self, counted: CountedDecision, final: int, lost_since: int | None) -> None:
+        """Count a person's decision; the report of a period that has just ended is made anew."""
+        state = self._state
+        is_logged = state.step == self._horizon and state.waiting is None
+        state.overrule(counted, final, lost_since)
+        if is_logged:
+            self._log.reopen()
+            self._log_period()
+
+    def _take_up_final(self, final: int, event: str | None, lost_since: int | None) -> None:
+        """Count a person's decision that the journal has."""
+        counted = self._state.to_overrule(final, event)
+        if counted is None:
+            raise ValueError("a person's decision changes nothing")
+        self._count_final(counted, final, lost_since)
+
+    def _can_keep(self) -> bool:
+        """Return whether the promise of this period can be kept from the present state on."""
+        state = self._state
+        present = (state.period, state.step, state.counts, state.waiting)
+        if self._kept_from is None or self._kept_from[0] != present:
+            tallies = state.with_each_label(state.counts, state.waiting)
+            self._kept_from = (present, self._policy.can_keep(state.step, tallies))
+        return self._kept_from[1]
 
     def prepare(self) -> None:
         """Start the next period now if one is due, so that no decision waits for its synthesis.
@@ -441,6 +540,25 @@ class Shield:
         return self._state.total_cost
 
     @property
+    def overruled(self) -> int:
+        """Decisions of the whole run that a person changed afterwards."""
+        return self._state.overruled
+
+    @property
+    def guarantee(self) -> str:
+        """What is left of the promise of this period.
+
+        "holds", "lost since decision N" if a person overruled the shield so that the bound cannot
+        be kept any more whoever comes, or "none" if no shield exists for the period. What is lost
+        holds again if the people who come make it possible again.
+        """
+        if not self.active:
+            return "none"
+        if self._state.lost_since is None or self._can_keep():
+            return "holds"
+        return f"lost since decision {self._state.lost_since}"
+
+    @property
     def unknown(self) -> int:
         """Events of unknown groups, which were passed through."""
         return self._state.unknown
@@ -477,6 +595,7 @@ class Shield:
         """Return the state as JSON has it; a bias as text, because it is exact."""
         return self._state.to_dict() | {
             "active": self.active,
+            "guarantee": self.guarantee,
             "promised": None if self.promised is None else str(self.promised),
             "ended": self.ended,
             "bias": str(self.bias),
@@ -532,6 +651,9 @@ class Shield:
         if state.waiting is not None:
             return
         self._log_period()
+        if state.lost_since is not None:
+            # A person's decision took the promise away; the report of the period says so.
+            return
         if not self._policy.is_kept(*state.layout.totals(state.counts)):
             self._broken = GuaranteeBrokenError(
                 f"the guarantee of period {state.period} is broken: its bias is {self.period_bias}",

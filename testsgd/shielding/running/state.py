@@ -6,6 +6,7 @@ A state follows from its decisions and labels alone, so it can be computed again
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from operator import mul
 from typing import Any
 
@@ -78,6 +79,22 @@ def added(first: Tally, second: Tally) -> Tally:
     return tuple(map(sum, zip(first, second, strict=True)))
 
 
+@dataclass(frozen=True, slots=True)
+class CountedDecision:
+    """A decision of this period as it is counted now, which a person can overrule.
+
+    `key` names it among the overruled ones, `own` is the shield's decision, `final` the one that
+    is counted, and `label` its true label, 0 as long as there is none.
+    """
+
+    key: str | tuple[int, int]
+    group: int
+    own: int
+    final: int
+    label: int
+    waits: bool  # Whether its label is to come.
+
+
 # An event in one number: decision, recommendation, label + 1 (0: none yet), group + 1 (0: unknown).
 _LABEL, _GROUP = 2, 4
 
@@ -89,7 +106,8 @@ class ShieldState:
     `step`, `counts`, `period_interventions` and `period_cost` are of this period, and `past` has
     the counters of the periods before. If labels count, the last decision waits for its label:
     `waiting` has its group and decision, which count as if the label were 0. `seen` has the events
-    with an id.
+    with an id, and `finals` what persons decided in place of the shield. `lost_since` is the number
+    of decisions of this period after which an overruled one made its bound impossible to promise.
     """
 
     layout: CounterLayout
@@ -107,6 +125,14 @@ class ShieldState:
     last_was_unknown: bool = False
     last_event: str | None = None
     seen: dict[str, int] = field(default_factory=dict)
+    # Group and the shield's own decision of the last event; None: of no known group.
+    last: tuple[int, int] | None = None
+    last_label: int = 0
+    seen_before: int = 0  # Events with an id in the periods before.
+    finals: dict[str | tuple[int, int], int] = field(default_factory=dict)
+    overruled: int = 0
+    period_overruled: int = 0
+    lost_since: int | None = None
 
     def __post_init__(self) -> None:
         self.counts = self.past = self.layout.start
@@ -135,9 +161,11 @@ class ShieldState:
             self.period_interventions += 1
             self.total_cost += cost
             self.period_cost += cost
+        self.last = (group, decision)
+        self.last_was_unknown = False
         if self.labelled:
-            self.waiting = (group, decision)
-            self.last_was_unknown = False
+            self.waiting = self.last
+            self.last_label = 0
         self.last_event = event
         if event is not None:
             self.seen[event] = (group + 1) << _GROUP | recommendation << 1 | decision
@@ -145,6 +173,7 @@ class ShieldState:
     def count_unknown(self, recommendation: int, event: str | None) -> None:
         """Count a person of an unknown group, whose recommendation passes."""
         self.unknown += 1
+        self.last = None
         self.last_was_unknown = True
         self.last_event = event
         if event is not None:
@@ -157,6 +186,7 @@ class ShieldState:
         places = self.layout.places[group][decision]
         self.counts = moved(self.counts, places[0], places[label])
         self.waiting = None
+        self.last_label = label
         if self.last_event is not None:
             self.seen[self.last_event] |= (label + 1) << _LABEL
 
@@ -205,12 +235,96 @@ class ShieldState:
             )
         return before < 0
 
+    def to_overrule(self, final: int, event: str | None) -> CountedDecision | None:
+        """Return the decision that a final one changes, without an id the last; None: none.
+
+        Decisions about people of unknown groups are not counted, and so not changed. A
+        ParameterError if there is no such decision, or if its period is over.
+        """
+        event = self.last_event if event is None else event
+        counted = self._last_decision() if event is None else self._decision_of(event, final)
+        return None if counted is None or counted.final == final else counted
+
+    def _decision_of(self, event: str, wanted: int) -> CountedDecision | None:
+        """Return the decision of an event, which may be of another period if it is as wanted."""
+        known = self.seen.get(event)
+        if known is None:
+            what = f"no decision was made for the event {event!r}"
+            remedy = "give the id that the decision was asked for with"
+            raise ParameterError(what, where="event", remedy=remedy, event=event)
+        if known >> _GROUP == 0:
+            return None
+        own = known & 1
+        final = self.finals.get(event, own)
+        of_this_period = islice(reversed(self.seen), len(self.seen) - self.seen_before)
+        if final != wanted and event not in of_this_period:
+            what = f"the period of the event {event!r} is over, and its decision was {final}"
+            remedy = "overrule a decision before the first one of the next period"
+            raise ParameterError(what, where="decision", remedy=remedy, event=event)
+        label = ((known >> _LABEL) & 3) - 1
+        return CountedDecision(
+            key=event,
+            group=(known >> _GROUP) - 1,
+            own=own,
+            final=final,
+            label=max(label, 0),
+            waits=self.labelled and label < 0,
+        )
+
+    def _last_decision(self) -> CountedDecision | None:
+        """Return the last decision, which has no id."""
+        if self.last is None:
+            if self.last_was_unknown:
+                return None
+            what = "no decision of this period was made yet"
+            raise ParameterError(what, where="decision", remedy="overrule one after it was made")
+        group, own = self.last
+        key = (self.period, self.step)
+        return CountedDecision(
+            key=key,
+            group=group,
+            own=own,
+            final=self.finals.get(key, own),
+            label=self.last_label,
+            waits=self.waiting is not None,
+        )
+
+    def counts_with(self, counted: CountedDecision, final: int) -> Tally:
+        """Return the counters of this period if a decision had been another one."""
+        places = self.layout.places[counted.group]
+        old = places[counted.final][counted.label]
+        return moved(self.counts, old, places[final][counted.label])
+
+    def overrule(self, counted: CountedDecision, final: int, lost_since: int | None) -> None:
+        """Count a decision as a person has made it in the end, instead of as it was counted."""
+        self.counts = self.counts_with(counted, final)
+        if counted.waits:
+            self.waiting = (counted.group, final)
+        self.finals[counted.key] = final
+        more = (final != counted.own) - (counted.final != counted.own)
+        self.overruled += more
+        self.period_overruled += more
+        self.lost_since = lost_since
+
+    def with_each_label(self, counts: Tally, waiting: tuple[int, int] | None) -> set[Tally]:
+        """Return what counters become with either label of the decision that waits for one."""
+        if waiting is None:
+            return {counts}
+        group, decision = waiting
+        label_zero, label_one = self.layout.places[group][decision]
+        return {counts, moved(counts, label_zero, label_one)}
+
     def next_period(self) -> None:
         """Begin a period: add its counters to the history and set them to 0."""
         self.past = self.whole_run
         self.counts = self.layout.start
         self.step = self.period_interventions = 0
         self.period_cost = 0.0
+        self.period_overruled = 0
+        self.lost_since = None
+        self.last = None
+        self.last_event = None
+        self.seen_before = len(self.seen)
         self.period += 1
 
     def to_dict(self) -> dict[str, Any]:
@@ -225,4 +339,5 @@ class ShieldState:
             "unknown": self.unknown,
             "total_cost": self.total_cost,
             "events_with_id": len(self.seen),
+            "overruled": self.overruled,
         }

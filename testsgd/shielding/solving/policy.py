@@ -193,8 +193,8 @@ class WindowedPolicy:
         since_root = [count - start for count, start in zip(state, self._root, strict=True)]
         return min(since_root) >= 0 and sum(since_root) <= step - self._step
 
-    def _solve_window(self, step: int, state: tuple[int, ...]) -> None:
-        """Find the decisions from a state up to the next layer that is kept."""
+    def window(self, step: int, state: tuple[int, ...]) -> tuple[CounterLattice, Floats]:
+        """Return what can happen from a state up to the next kept layer, and its values there."""
         end = min((step // self.width + 1) * self.width, self.lattice.horizon)
         local = CounterLattice(self.lattice.dimensions, end - step)
         final = np.empty(local.size(end - step))
@@ -204,6 +204,11 @@ class WindowedPolicy:
                 final[where] = self._final(reached)
             else:
                 final[where] = self.kept[end][self.lattice.index(end, reached)]
+        return local, final
+
+    def _solve_window(self, step: int, state: tuple[int, ...]) -> None:
+        """Find the decisions from a state up to the next layer that is kept."""
+        local, final = self.window(step, state)
         policy = Policy(local, self._transitions)
         for local_step, _, codes in induct(
             local, self._transitions, final, compiled=self._compiled

@@ -1,0 +1,80 @@
+"""The probability of an assumption, against adding up all sequences of groups."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from math import prod
+from typing import Any
+
+import pytest
+from shield_runs import specification
+
+from testsgd.errors import ParameterError
+from testsgd.shielding.advice import enough_probability, period_advice
+
+WELFARE = {"shield": "static-bounded-welfare", "welfare": ["2/5", "3/5"], "bound": "1/5"}
+
+
+def by_enumeration(shares: list[float], length: int, least: int) -> float:
+    rest = 1 - sum(shares)
+    kinds = [*shares, rest]
+    return sum(
+        prod(kinds[kind] for kind in sequence)
+        for sequence in product(range(len(kinds)), repeat=length)
+        if all(sequence.count(group) >= least for group in range(len(shares)))
+    )
+
+
+@pytest.mark.parametrize("shares", [[0.5, 0.5], [0.1, 0.9], [0.2, 0.3], [0.2, 0.3, 0.5]])
+def test_all_sequences(shares: list[float]) -> None:
+    for length, least in product((1, 4, 6), (0, 1, 2, 3)):
+        expected = by_enumeration(shares, length, least)
+        assert enough_probability(shares, length, least) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["demographic_parity", "equal_opportunity"])
+def test_what_is_advised_is_drawn_that_often(name: str) -> None:
+    rows = [
+        {"group": group, "recommendation": 1, "probability": share, "label_probability": 0.5}
+        for group, share in (("a", 0.3), ("b", 0.7))
+    ]
+    wanted = specification(property=name, length=20, inputs={"table": rows}, **WELFARE)
+    advice = period_advice(wanted, target=0.9)
+    assert advice.shortest is not None
+    draw = random.Random(1)
+
+    def often_enough(length: int) -> float:
+        met = 0
+        for _ in range(4000):
+            counts = {"a": 0, "b": 0}
+            for _ in range(length):
+                group = "a" if draw.random() < 0.3 else "b"
+                counts[group] += name == "demographic_parity" or draw.random() < 0.5
+            met += min(counts.values()) >= advice.least
+        return met / 4000
+
+    assert advice.least == 5
+    for length, probability in advice.rows:
+        assert often_enough(length) == pytest.approx(probability, abs=0.03)
+    assert often_enough(advice.shortest) > 0.87
+    assert often_enough(advice.shortest - 2) < 0.91
+
+
+def test_an_equal_share() -> None:
+    advice = period_advice(specification(shield="static-fair", length=4))
+    assert dict(advice.rows)[4] == pytest.approx(6 / 16)
+    assert dict(advice.rows)[2] == pytest.approx(1 / 2)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"shield": "dynamic"},
+        {},
+        {"property": "custom", **WELFARE},
+    ],
+)
+def test_what_has_no_advice(keys: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError):
+        period_advice(specification(**keys))

@@ -1,0 +1,179 @@
+"""How likely the assumption of a static periodic shield is to hold, before the shield goes live.
+
+Appendix A.3 of the paper on fairness shields: who comes in a period is a sample of the expected
+distribution, so the numbers of people that each group's rate counts are multinomial, and the
+probability that each is large enough is a sum of binomial tails. It is computed here for any number
+of groups, one group after the other, each with a part of the people that are left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from testsgd.errors import ParameterError
+from testsgd.fairness import FairnessProperty
+from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.specification import ShieldSpecification
+
+_LONGEST = 1 << 12
+
+
+@dataclass(frozen=True)
+class PeriodAdvice:
+    """How likely the assumption of a static periodic shield is, by the length of a period."""
+
+    least: int  # People of each group that a period of the specification needs.
+    rows: tuple[tuple[int, float], ...]  # Lengths, with the probability in one period.
+    target: float  # The probability that is wanted.
+    shortest: int | None  # The first length, of up to 4,096, that reaches it; None: none does.
+    narrowest: Fraction | None  # Of welfare bounds that reach it at the specification's length.
+
+
+def enough_probability(shares: Sequence[float], length: int, least: int) -> float:
+    """Compute the probability that each of some groups comes at least so often.
+
+    Parameters
+    ----------
+    shares : sequence of float
+        The probability of each group at every event; together at most 1.
+    length : int
+        Events, which are independent of each other.
+    least : int
+        How often each group must come.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> enough_probability([0.5, 0.5], length=4, least=2)
+    0.375
+    """
+    from scipy.stats import binom
+
+    # The probability of each number of events that are left to the groups that follow.
+    left = np.zeros(length + 1)
+    left[length] = 1.0
+    rest = 1.0
+    numbers = np.arange(length + 1)
+    for share in shares[:-1]:
+        part = 0.0 if rest <= 0 else min(1.0, share / rest)
+        after = np.zeros(length + 1)
+        for available in np.flatnonzero(left):
+            came = numbers[least : available + 1]
+            after[available - came] += left[available] * binom.pmf(came, available, part)
+        left = after
+        rest -= share
+    # Of the last group only the tail counts.
+    part = 0.0 if rest <= 0 else min(1.0, shares[-1] / rest)
+    return min(1.0, float(left @ binom.sf(least - 1, numbers, part)))
+
+
+def counted_shares(fairness: FairnessProperty, inputs: InputDistribution) -> list[float]:
+    """Return the probability that an event counts below the line of each group's rate.
+
+    A ParameterError if that depends on the decisions.
+    """
+    rejected, accepted = fairness.denominator
+    if rejected != accepted or max(rejected) > 1:
+        what = "who is counted below the line of a rate depends on the decisions"
+        remedy = "simulate it with testsgd shield simulate"
+        raise ParameterError(what, where="fairness.denominator", remedy=remedy)
+    came = inputs.probabilities.sum(axis=2)
+    ones = np.zeros_like(came) if inputs.labels is None else inputs.labels
+    counted = came * (ones * rejected[1] + (1 - ones) * rejected[0])
+    return [float(share) for share in counted.sum(axis=1)]
+
+
+def period_advice(specification: ShieldSpecification, *, target: float = 0.95) -> PeriodAdvice:
+    """Return how likely the assumption of a static shield is, and what would make it likely.
+
+    Parameters
+    ----------
+    specification : ShieldSpecification
+        Its people are those of its table or log, or all equally likely.
+    target : float
+        The probability that is wanted, between 0 and 1.
+
+    Returns
+    -------
+    PeriodAdvice
+
+    Raises
+    ------
+    ParameterError
+        If the shield is of another kind, or the assumption depends on its decisions.
+
+    Examples
+    --------
+    >>> specification = ShieldSpecification.from_dict({
+    ...     "fairness": {"property": "demographic_parity", "bound": "1/5"},
+    ...     "groups": {"names": ["a", "b"]},
+    ...     "horizon": {
+    ...         "length": 12, "shield": "static-bounded-welfare", "welfare": [0.4, 0.6]}})
+    >>> advice = period_advice(specification)
+    >>> advice.least, advice.shortest, advice.narrowest
+    (5, 17, Fraction(1, 3))
+    """
+    horizon = specification.horizon
+    if not 0 < target < 1:
+        what = f"the probability is {target}"
+        raise ParameterError(what, where="target", remedy="give one between 0 and 1")
+    if horizon.shield not in ("static-fair", "static-bounded-welfare"):
+        what = f"the promise of a {horizon.shield} shield rests on no number of people in a period"
+        remedy = "ask about a static one; testsgd shield simulate says how often others hold"
+        raise ParameterError(what, where="horizon.shield", remedy=remedy)
+    shares = counted_shares(specification.fairness_property, specification.input_distribution())
+    length = horizon.length
+    lengths = sorted({max(1, length // 2), length, 2 * length, 4 * length})
+    if horizon.welfare is None:
+        # An equal share of each period: longer periods make it less likely.
+        groups = len(shares)
+        rows = [(one, enough_probability(shares, one, math.ceil(one / groups))) for one in lengths]
+        return PeriodAdvice(math.ceil(length / groups), tuple(rows), target, None, None)
+    low, high = horizon.welfare
+    least = math.ceil(1 / (high - low))
+    rows = [(one, enough_probability(shares, one, least)) for one in lengths]
+    most = _largest_least(shares, length, target)
+    return PeriodAdvice(
+        least=least,
+        rows=tuple(rows),
+        target=target,
+        shortest=_shortest(shares, least, target),
+        narrowest=Fraction(1, most) if most else None,
+    )
+
+
+def _shortest(shares: Sequence[float], least: int, target: float) -> int | None:
+    """Return the first length at which each group comes often enough; None: none up to 4,096."""
+    longest = 1
+    while enough_probability(shares, longest, least) < target:
+        longest *= 2
+        if longest > _LONGEST:
+            return None
+    low = longest // 2
+    while longest - low > 1:
+        middle = (low + longest) // 2
+        if enough_probability(shares, middle, least) < target:
+            low = middle
+        else:
+            longest = middle
+    return longest
+
+
+def _largest_least(shares: Sequence[float], length: int, target: float) -> int:
+    """Return how many people of each group come with the wanted probability, at most."""
+    low, high = 0, length + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if enough_probability(shares, length, middle) < target:
+            high = middle
+        else:
+            low = middle
+    return low
