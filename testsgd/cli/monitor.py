@@ -76,7 +76,6 @@ def run(
     source = json_lines("", sys.stdin.buffer) if events is None else event_source(events, watched)
     ending = Ending()
 
-
     def answer_letter(letter: DeadLetter) -> None:
         entries = letter.to_dict()
         _print({key: entries[key] for key in entries if key != "event"}, ending)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from testsgd.errors import ConfigurationError, MissingExtraError
-from testsgd.io.identity import STAGING, check_replaceable, kind_of_file
+from testsgd.io.identity import CARD, STAGING, check_replaceable, kind_of_file
 from testsgd.io.reproducible import is_reproducible, without_dates
 
 try:
@@ -207,13 +207,21 @@ def _finish_moves(folder: Path) -> None:
         with _abandoned(left) as is_abandoned:
             if not is_abandoned:
                 continue
-            for file in sorted(left.iterdir()):
-                # Somebody may have put a file of another kind there since.
-                with contextlib.suppress(ConfigurationError):
-                    if not _is_own_format(file, folder):
-                        check_replaceable(folder / file.name, by=file)
-                    file.replace(folder / file.name)
+            files = sorted(left.iterdir(), key=lambda file: (file.name == CARD, file.name))
+            # Before any is moved: by its card a model is known as testsgd's own.
+            for file in [file for file in files if _can_be_moved(file, folder)]:
+                file.replace(folder / file.name)
             shutil.rmtree(left, ignore_errors=True)
+
+
+def _can_be_moved(file: Path, folder: Path) -> bool:
+    """Return whether nobody has put a file of another kind in a file's place."""
+    try:
+        if not _is_own_format(file, folder):
+            check_replaceable(folder / file.name, by=file)
+    except ConfigurationError:
+        return False
+    return True
 
 
 def _is_own_format(file: Path, folder: Path) -> bool:

@@ -410,7 +410,10 @@ class Monitor:
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it; see :meth:`from_state`."""
-        state: dict[str, Any] = {"book": self._book.to_state(), "timeline": self._timeline.to_state()}
+        state: dict[str, Any] = {
+            "book": self._book.to_state(),
+            "timeline": self._timeline.to_state(),
+        }
         state |= {"dead_letter_bytes": self.dead_letter_bytes}
         return state | {"judges": [judge.to_state() for judge in self._judges]}
 
