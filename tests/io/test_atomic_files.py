@@ -177,9 +177,10 @@ def test_files_of_two_runs_are_known_and_completed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_pair(tmp_path, "old")
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched:
         end_at_move(patched, 2)
-        write_pair(tmp_path, "new")
+        with pytest.raises(KeyboardInterrupt):
+            write_pair(tmp_path, "new")
     assert contents(tmp_path) == {"testsgd old", "testsgd new"}
     assert is_mixed(tmp_path)
     # One file alone does not make the others newer.
@@ -197,9 +198,10 @@ def test_files_of_two_runs_are_known_and_completed(
 def test_files_of_others_are_not_replaced_by_what_was_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched:
         end_at_move(patched, 2)
-        write_pair(tmp_path, "new")
+        with pytest.raises(KeyboardInterrupt):
+            write_pair(tmp_path, "new")
     (tmp_path / "report.md").write_text("somebody's own")
     with files_together(tmp_path) as staging:
         (staging / "report.html").write_text("testsgd newest")
