@@ -215,7 +215,7 @@ def _finish_moves(folder: Path) -> None:
 
 
 def _can_be_moved(file: Path, folder: Path) -> bool:
-    """Return whether nobody has put a file of another kind in a file's place."""
+    """Return whether the place of a file is free, or has a file of the same kind."""
     try:
         if not _is_own_format(file, folder):
             check_replaceable(folder / file.name, by=file)
