@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +14,14 @@ from typing import Any, NoReturn
 import pytest
 
 from testsgd.errors import ConfigurationError
-from testsgd.io import atomic_path, sha256_of_file, write_stream, write_text
+from testsgd.io import (
+    atomic_path,
+    files_together,
+    is_mixed,
+    sha256_of_file,
+    write_stream,
+    write_text,
+)
 
 
 class PowerCutError(Exception):
@@ -49,7 +58,9 @@ def test_nothing_is_to_be_seen_before_the_block_ends(tmp_path: Path) -> None:
     with atomic_path(target) as temporary:
         temporary.write_text("half")
         assert not target.exists()
-        assert temporary.parent == tmp_path  # on the same disk, so that the move is one step
+        # On the same disk, so that the move is one step.
+        assert temporary.is_relative_to(tmp_path)
+        assert temporary.parent.stat().st_dev == tmp_path.stat().st_dev
         assert temporary.suffix == ".html"  # who looks at the ending sees the same
     assert target.read_text() == "half"
 
@@ -110,7 +121,7 @@ def test_a_folder_without_permission_is_named(
     def refuse(**_: Any) -> NoReturn:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(tempfile, "mkdtemp", refuse)
     with pytest.raises(ConfigurationError, match="Permission denied") as caught:
         write_text(tmp_path / "report.html", "text")
     assert caught.value.where == str(tmp_path / "report.html")
@@ -137,3 +148,80 @@ def test_sha256_of_published_examples(tmp_path: Path) -> None:
     assert sha256_of_file(path) == (
         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
     )
+
+
+def end_at_move(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Let the process be interrupted before a move, the first one being 1."""
+    replace = Path.replace
+    left = iter(range(1, number))
+
+    def moved(path: Path, target: Path) -> Path:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", moved)
+
+
+def write_pair(folder: Path, text: str) -> None:
+    with files_together(folder) as staging:
+        for name in ("report.html", "report.md"):
+            (staging / name).write_text(f"testsgd {text}")
+
+
+def contents(folder: Path) -> set[str]:
+    return {path.read_text() for path in folder.iterdir() if path.is_file()}
+
+
+def test_files_of_two_runs_are_known_and_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pair(tmp_path, "old")
+    with monkeypatch.context() as patched:
+        end_at_move(patched, 2)
+        with pytest.raises(KeyboardInterrupt):
+            write_pair(tmp_path, "new")
+    assert contents(tmp_path) == {"testsgd old", "testsgd new"}
+    assert is_mixed(tmp_path)
+    # One file alone does not make the others newer.
+    write_text(tmp_path / "other.md", "testsgd other")
+    assert is_mixed(tmp_path)
+    (tmp_path / "other.md").unlink()
+    # The next run writes only one of the two; the other one is not older than it was.
+    with files_together(tmp_path) as staging:
+        (staging / "report.html").write_text("testsgd newest")
+    assert contents(tmp_path) == {"testsgd new", "testsgd newest"}
+    assert not is_mixed(tmp_path)
+    assert names(tmp_path) == ["report.html", "report.md"]
+
+
+def test_files_of_others_are_not_replaced_by_what_was_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        end_at_move(patched, 2)
+        with pytest.raises(KeyboardInterrupt):
+            write_pair(tmp_path, "new")
+    (tmp_path / "report.md").write_text("somebody's own")
+    with files_together(tmp_path) as staging:
+        (staging / "report.html").write_text("testsgd newest")
+    assert contents(tmp_path) == {"somebody's own", "testsgd newest"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks of folders")
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    program = (
+        "import os, signal, sys; from pathlib import Path; from testsgd.io import atomic_path\n"
+        "with atomic_path(Path(sys.argv[1])) as temporary:\n"
+        "    temporary.write_text('half'); os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    target = tmp_path / "report.html"
+    subprocess.run([sys.executable, "-c", program, str(target)], check=False)
+    assert len(names(tmp_path)) == 1
+    assert not target.exists()
+    with atomic_path(tmp_path / "other.html") as temporary:
+        temporary.write_text("other")
+        # What is still being written is not taken for abandoned.
+        write_text(target, "whole")
+        assert temporary.exists()
+    assert names(tmp_path) == ["other.html", "report.html"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 import signal
 import subprocess
 import sys
@@ -115,21 +114,12 @@ def spread(total: int, most: int) -> list[int]:
     return sorted({1 + round(index * (total - 1) / (most - 1)) for index in range(most)})
 
 
-def lasting(content: bytes) -> bytes:
-    """Return a file without moments, seconds and amounts of memory."""
-    text = content.decode("utf-8", errors="surrogateescape")
-    text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z| UTC)?", "MOMENT", text)
-    text = re.sub(r'"seconds": (\{[^}]*\}|[\d.e-]+)', '"seconds": 0', text)
-    text = re.sub(r"[\d.,]+ s\b", "SECONDS", text)
-    return text.encode("utf-8", errors="surrogateescape")
-
-
 def files_of(folder: Path) -> dict[str, bytes]:
-    """Return the files of a folder that are not hidden, without what changes each time."""
+    """Return the files of a folder that are not hidden."""
     if not folder.exists():
         return {}
     return {
-        path.name: lasting(path.read_bytes())
+        path.name: path.read_bytes()
         for path in sorted(folder.iterdir())
         if path.is_file() and not path.name.startswith(".")
     }

@@ -18,8 +18,8 @@ MOST = 8
 def write_network(folder: Path) -> None:
     """Write a small random network, and the ranges of its inputs; its search takes a moment."""
     generator = np.random.default_rng(1)
-    sizes = [INPUTS, 12, 12, 1]
-    lines = [f"3,{INPUTS},1,12,", ",".join(map(str, sizes)) + ",", "0,"]
+    sizes = [INPUTS, 6, 6, 1]
+    lines = [f"3,{INPUTS},1,6,", ",".join(map(str, sizes)) + ",", "0,"]
     lines += ["0," * INPUTS, "100," * INPUTS, "0.0," * (INPUTS + 1), "1.0," * (INPUTS + 1)]
     for before, after in itertools.pairwise(sizes):
         scale = 2 / np.sqrt(before) * (0.02 if before == INPUTS else 1)

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 from child_programs import labels
-from killing import Ended, Killer
+from killing import Ended, Killer, spread
 
 SPECIFICATION = """
 prompts = ["A nurse said", "A pilot said", "A cook said"]
@@ -21,6 +21,7 @@ beta = 30
 endpoint = "completions"
 """
 OUTPUTS = 40
+MOST = 12
 
 
 def test_outputs_count_once(killer: Killer, tmp_path: Path) -> None:
@@ -64,11 +65,11 @@ def test_outputs_count_once(killer: Killer, tmp_path: Path) -> None:
 def test_outputs_are_asked_for_once(killer: Killer, tmp_path: Path) -> None:
     (tmp_path / "people.toml").write_text(SPECIFICATION, encoding="utf-8")
 
-    def ask(folder: str, *, kill_at: int | None = None, kill_at_bytes: int | None = None) -> Ended:
+    def ask(folder: str, *, kill_at: int | None = None) -> Ended:
         return killer.run(
             "generative", "ask", "--spec", "people.toml", "--upstream", "http://127.0.0.1:1/v1",
-            "--number", str(OUTPUTS), "--out", folder,
-            kill_at=kill_at, kill_at_bytes=kill_at_bytes,
+            "--number", str(OUTPUTS), "--out", folder, "--reproducible",
+            kill_at=kill_at,
             prepared_by="child_programs:answer_without_model",
         )  # fmt: skip
 
@@ -76,16 +77,13 @@ def test_outputs_are_asked_for_once(killer: Killer, tmp_path: Path) -> None:
     assert (whole.code in {0, 1, 3}, whole.err) == (True, "")
     log = (tmp_path / "whole" / "outputs.jsonl").read_bytes()
     result = json.loads((tmp_path / "whole" / "result.json").read_text())
-    chance = random.Random(2)
-    for number in range(10):
-        folder = f"outputs-{number}"
-        assert ask(folder, kill_at_bytes=chance.randrange(1, len(log))).killed
-        found = (tmp_path / folder / "outputs.jsonl").read_bytes()
-        assert log.startswith(found)
+    for step in spread(whole.steps, MOST):
+        folder = f"outputs-{step}"
+        assert ask(folder, kill_at=step).killed
+        outputs = tmp_path / folder / "outputs.jsonl"
+        assert not outputs.exists() or log.startswith(outputs.read_bytes())
         again = ask(folder)
         assert (again.code, again.err) == (whole.code, "")
         assert (tmp_path / folder / "outputs.jsonl").read_bytes() == log
         again_result = json.loads((tmp_path / folder / "result.json").read_text())
-        for one in (result, again_result):
-            one.pop("created", None)
         assert again_result == result

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import joblib
-import pandas as pd
 import pytest
 from killing import Ended, Killer, files_of, spread
 from sklearn.compose import make_column_transformer
@@ -17,15 +14,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from testsgd.data import generate_demo
-from testsgd.models.skops_files import read_skops
 
-MOST = 5
+MOST = 4
 
 pytestmark = pytest.mark.skops
 
 
 def write_inputs(folder: Path) -> None:
-    people = generate_demo(rows=1500, seed=4)
+    people = generate_demo(rows=600, seed=4)
     people.to_csv(folder / "people.csv", index=False)
     encode = make_column_transformer(
         (OneHotEncoder(), ["gender", "race", "housing", "purpose"]), remainder=StandardScaler()
@@ -33,20 +29,6 @@ def write_inputs(folder: Path) -> None:
     model = make_pipeline(encode, LogisticRegression())
     model.fit(people.drop(columns="granted"), people["granted"])
     joblib.dump(model, folder / "new.joblib")
-
-
-def scores(folder: Path) -> list[float]:
-    """Ask the model that was written; its file holds addresses of memory too."""
-    fitted = read_skops(folder / "mitigated" / "model.skops")
-    people = pd.read_csv(folder / "people.csv").drop(columns="granted")
-    found: list[float] = fitted.predict_proba(people)[:, 1].tolist()
-    return found
-
-
-def lasting_card(folder: Path) -> dict[str, Any]:
-    card: dict[str, Any] = json.loads((folder / "mitigated" / "card.json").read_text())
-    del card["model sha256"]
-    return card
 
 
 def test_it_goes_on_to_the_same_end(killer: Killer, tmp_path: Path) -> None:
@@ -58,7 +40,7 @@ def test_it_goes_on_to_the_same_end(killer: Killer, tmp_path: Path) -> None:
             "mitigate", "people.csv", "--model", "new.joblib", "--trust-pickle",
             "--sensitive", "gender,race", "--label", "granted", "--method", method,
             "--max-accuracy-drop", "20", "--max-balanced-drop", "20", "--max-features", "1",
-            "--jobs", "1", "--quiet",
+            "--jobs", "1", "--quiet", "--reproducible",
             "--out", "reports", "--model-out", "mitigated", *options,
             kill_at=kill_at, prepared_by="child_programs:play_few_rounds",
         )  # fmt: skip
@@ -71,7 +53,7 @@ def test_it_goes_on_to_the_same_end(killer: Killer, tmp_path: Path) -> None:
     old = files_of(reports)
     whole = mitigate("play")
     assert whole.code in {0, 1, 3}
-    new, new_scores, new_card = files_of(reports), scores(tmp_path), lasting_card(tmp_path)
+    new, new_model = files_of(reports), files_of(model)
     for step in spread(whole.steps, MOST):
         for name in ("reports", "mitigated"):
             shutil.rmtree(tmp_path / name)
@@ -86,7 +68,5 @@ def test_it_goes_on_to_the_same_end(killer: Killer, tmp_path: Path) -> None:
         assert asked.code == 0 or (asked.code == 2 and asked.err.count("\n") == 1)
         assert mitigate("play", "--resume").code == whole.code
         assert files_of(reports) == new
-        assert scores(tmp_path) == new_scores
-        assert lasting_card(tmp_path) == new_card
-        names = sorted(path.name for path in model.iterdir())
-        assert names == ["card.json", "model.skops", "thresholds.json"]
+        assert files_of(model) == new_model
+        assert sorted(path.name for path in model.iterdir()) == sorted(new_model)

@@ -19,6 +19,7 @@ def train(killer: Killer) -> Train:
     def run(seed: int, kill_at: int | None = None) -> Ended:
         return killer.run(
             "train", "demo", "--limit", "300", "--seed", str(seed), "--out", "model",
+            "--reproducible",
             kill_at=kill_at,
             prepared_by="child_programs:train_without_tensorflow",
         )  # fmt: skip

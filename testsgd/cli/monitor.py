@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +12,7 @@ import typer
 
 from testsgd.cli import console, options
 from testsgd.cli.signals import Ending
-from testsgd.io import adding_lines, discard_output
+from testsgd.io import discard_output
 
 if TYPE_CHECKING:
     from testsgd.errors import TestSGDError
@@ -77,35 +75,25 @@ def run(
     watched = load_monitor(specification).specification
     source = json_lines("", sys.stdin.buffer) if events is None else event_source(events, watched)
     ending = Ending()
-    with ending.noticed(), _added_to(dead_letters) as add:
 
-        def bury(letter: DeadLetter) -> None:
-            entries = letter.to_dict()
-            add(json.dumps(entries, allow_nan=False))
-            _print({key: entries[key] for key in entries if key != "event"}, ending)
+    def answer_letter(letter: DeadLetter) -> None:
+        entries = letter.to_dict()
+        _print({key: entries[key] for key in entries if key != "event"}, ending)
 
+    with ending.noticed():
         result = monitor(
             watched,
             dataclasses.replace(source, items=ending.until(source.items)),
             state=state,
             on_alert=lambda alert: _print(alert.to_dict(), ending),
             on_error=lambda error, number: _print(_refusal(error, number), ending),
-            on_dead_letter=bury,
+            on_dead_letter=answer_letter,
+            dead_letters=dead_letters,
         )
     written = [] if out is None else result.write(out, wanted)
     if not quiet:
         _print_result(result, written)
     return result.exit_code
-
-
-@contextmanager
-def _added_to(path: Path | None) -> Iterator[Callable[[str], None]]:
-    """Yield what adds a line to a file at once; without a file it does nothing."""
-    if path is None:
-        yield lambda line: None
-        return
-    with adding_lines(path, remedy="choose another file for the dead letters") as add:
-        yield add
 
 
 def _refusal(error: TestSGDError, number: int) -> dict[str, Any]:

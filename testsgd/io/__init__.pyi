@@ -44,6 +44,7 @@ from .writing import atomic_path as atomic_path
 from .writing import discard_output as discard_output
 from .writing import files_together as files_together
 from .writing import import_pyarrow as import_pyarrow
+from .writing import is_mixed as is_mixed
 from .writing import lock as lock
 from .writing import locked as locked
 from .writing import sha256_of_file as sha256_of_file

@@ -91,6 +91,18 @@ class LineFile:
         """Whether lines can be added: it is not closed, and no line stayed in it half."""
         return self._file >= 0 and not self._is_broken
 
+    def lines_from(self, position: int) -> list[bytes]:
+        """Return the whole lines behind a position; all of them if the file is shorter."""
+        start = position if position <= self.size else 0
+        parts: list[bytes] = []
+        while start < self.size:
+            part = os.pread(self._file, self.size - start, start)
+            if not part:
+                break
+            parts.append(part)
+            start += len(part)
+        return b"".join(parts).splitlines(keepends=True)
+
     def cut_line(self, at_most: int = 1 << 20) -> bytes:
         """Return the first bytes of a last line that was cut short; empty if none was."""
         return os.pread(self._file, at_most, self.size)

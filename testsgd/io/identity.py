@@ -35,7 +35,8 @@ _TABLES = {
 }
 # Members by which an archive of arrays is known.
 _ARCHIVES = {"header.npy": "shield", "notes.npy": "checkpoint"}
-_CARD = "card.json"
+# The file that says what a model and those beside it are: it is moved last.
+CARD = "card.json"
 _NETWORK = "model.keras"
 _PREPROCESSING = "preprocessing.json"
 # How a folder's name begins and ends in which files are written before they are moved to their
@@ -204,9 +205,9 @@ def _is_preprocessed(folder: Path) -> bool:
 
 def _is_of_card(path: Path) -> bool:
     """Return whether a model's card stands beside a file, of this very file or written with it."""
-    own = path.parent / _CARD
+    own = path.parent / CARD
     # Of a process that was killed while it moved a model and its card to their places.
-    interrupted = path.parent.glob(f"{STAGING[0]}*{STAGING[1]}/{_CARD}")
+    interrupted = path.parent.glob(f"{STAGING[0]}*{STAGING[1]}/{CARD}")
     if any(_fits_card(path, card) for card in (own, *interrupted)):
         return True
     # A training that was interrupted before it wrote the card.

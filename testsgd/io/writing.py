@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from testsgd.errors import ConfigurationError, MissingExtraError
-from testsgd.io.identity import STAGING, check_replaceable, kind_of_file
+from testsgd.io.identity import CARD, STAGING, check_replaceable, kind_of_file
 from testsgd.io.reproducible import is_reproducible, without_dates
 
 try:
@@ -24,6 +24,8 @@ except ImportError:  # pragma: no cover  (there are no such locks on Windows)
 
 # What the system says of a full disk, of a user's share of it, and of a file that may not grow.
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# How the name of a temporary folder begins whose files are all written, and are being moved.
+_WHOLE = f"{STAGING[0]}whole-"
 
 
 @contextlib.contextmanager
@@ -41,28 +43,27 @@ def writing_to(
 
 @contextlib.contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
-    """Return a temporary path beside `target` that is moved onto it when the block succeeds.
+    """Return a path in a temporary folder beside `target`, moved onto it when the block succeeds.
 
-    If the block raises, the temporary file is removed and `target` is left as it was. A file that
-    testsgd did not write, or one of another kind, is not replaced.
+    If the block raises, the temporary folder is removed and `target` is left as it was. What a
+    process that was killed left of this is removed by the next one. A file that testsgd did not
+    write, or one of another kind, is not replaced.
     """
     target = Path(target)
     check_replaceable(target)
     with writing_to(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.stem}.", suffix=f".part{target.suffix}"
-        )
-    os.close(handle)
-    temporary = Path(name)
+        staging, lock_file = _new_staging(target.parent)
+    temporary = staging / target.name
     try:
         yield temporary
         if is_reproducible():
             without_dates(temporary)
-        # mkstemp makes the file private; a report is meant to be as open as its folder says.
+        # A report is meant to be as open as its folder says, whoever wrote it.
         temporary.chmod(0o666 & ~_umask())
         check_replaceable(target, by=temporary)
         temporary.replace(target)
+        _remove_abandoned(target.parent)
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
@@ -72,7 +73,7 @@ def atomic_path(target: Path) -> Iterator[Path]:
             remedy="make room, or choose a folder elsewhere",
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        _remove_staging(staging, lock_file)
 
 
 @contextlib.contextmanager
@@ -81,7 +82,9 @@ def files_together(folder: Path, *, last: str | None = None) -> Iterator[Path]:
 
     If the block raises, as on a full disk, none of them is there and `folder` is as it was. They
     are moved in the order of their names, but for `last`, the file by which a reader tells whether
-    all are there. What a process that was killed left of this is removed.
+    all are there. What a process that was killed left of this is removed; if it was killed while it
+    moved its files, those that are left are moved first. Until then :func:`is_mixed` is true of
+    the folder.
     """
     folder = Path(folder)
     with writing_to(folder):
@@ -89,22 +92,53 @@ def files_together(folder: Path, *, last: str | None = None) -> Iterator[Path]:
         staging, lock_file = _new_staging(folder)
     try:
         yield staging
+        _finish_moves(folder)
         files = sorted(staging.iterdir(), key=lambda file: (file.name == last, file.name))
         for file in files:
             if not _is_own_format(file, folder):
                 check_replaceable(folder / file.name, by=file)
         with writing_to(folder):
+            # From here on all files are written: the name says so to whoever finds the folder.
+            staging = staging.rename(folder / f"{_WHOLE}{staging.name.removeprefix(STAGING[0])}")
             for file in files:
-                file.replace(folder / file.name)
+                (staging / file.name).replace(folder / file.name)
         _remove_abandoned(folder)
     except ConfigurationError as error:
         # The temporary folder is of no interest to a reader.
         where = (error.where or str(folder)).replace(str(staging), str(folder))
         raise ConfigurationError(error.what, where=where, remedy=error.remedy) from error
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
-        if lock_file is not None:
-            os.close(lock_file)
+        _remove_staging(staging, lock_file)
+
+
+def is_mixed(folder: str | Path) -> bool:
+    """Return whether some of a folder's files may be of an earlier run than others.
+
+    They may be if a process was killed while it moved files there that belong together. The next
+    one that writes such files to the folder moves the rest.
+
+    Parameters
+    ----------
+    folder : str or pathlib.Path
+        One that :func:`files_together` wrote to.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from testsgd.io import is_mixed
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     is_mixed(folder)
+    False
+    """
+    for left in Path(folder).glob(f"{_WHOLE}*{STAGING[1]}"):
+        with _abandoned(left) as is_abandoned:
+            if is_abandoned and _has_unmoved(left):
+                return True
+    return False
 
 
 def _new_staging(folder: Path) -> tuple[Path, int | None]:
@@ -117,13 +151,27 @@ def _new_staging(folder: Path) -> tuple[Path, int | None]:
             return staging, lock_file
 
 
+def _has_unmoved(staging: Path) -> bool:
+    """Return whether files of a temporary folder were being moved, and some are still there."""
+    return staging.name.startswith(_WHOLE) and any(staging.iterdir())
+
+
+def _remove_staging(staging: Path, lock_file: int | None) -> None:
+    """Remove a temporary folder, unless what is left of it is to be moved by the next process."""
+    if staging.exists() and not _has_unmoved(staging):
+        shutil.rmtree(staging, ignore_errors=True)
+    if lock_file is not None:
+        os.close(lock_file)
+
+
 def _lock_folder(folder: Path) -> int | None:
     """Lock a folder while its process lives; None if it is locked, or cannot be."""
     if fcntl is None:  # pragma: no cover  (Windows)
         return None
     try:
         file = os.open(folder, os.O_RDONLY)
-    except FileNotFoundError:
+    except OSError:
+        # It is gone by now, or another user's.
         return None
     # Some systems of files over a network cannot lock a folder.
     with contextlib.suppress(OSError):
@@ -133,12 +181,47 @@ def _lock_folder(folder: Path) -> int | None:
     return None
 
 
-def _remove_abandoned(folder: Path) -> None:
-    """Remove temporary folders whose process was killed."""
-    for left in folder.glob(f"{STAGING[0]}*{STAGING[1]}"):
-        if left.is_dir() and (lock_file := _lock_folder(left)) is not None:
-            shutil.rmtree(left, ignore_errors=True)
+@contextlib.contextmanager
+def _abandoned(folder: Path) -> Iterator[bool]:
+    """Yield whether a temporary folder's process was killed; no other one takes it meanwhile."""
+    lock_file = _lock_folder(folder) if folder.is_dir() else None
+    try:
+        # Whoever had it locked may have removed it in between.
+        yield lock_file is not None and folder.exists()
+    finally:
+        if lock_file is not None:
             os.close(lock_file)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove temporary folders whose process was killed, unless it was while it moved the files."""
+    for left in folder.glob(f"{STAGING[0]}*{STAGING[1]}"):
+        with _abandoned(left) as is_abandoned:
+            if is_abandoned and not _has_unmoved(left):
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _finish_moves(folder: Path) -> None:
+    """Move what a process that was killed while it moved files did not come to."""
+    for left in folder.glob(f"{_WHOLE}*{STAGING[1]}"):
+        with _abandoned(left) as is_abandoned:
+            if not is_abandoned:
+                continue
+            files = sorted(left.iterdir(), key=lambda file: (file.name == CARD, file.name))
+            # Before any is moved: by its card a model is known as testsgd's own.
+            for file in [file for file in files if _can_be_moved(file, folder)]:
+                file.replace(folder / file.name)
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _can_be_moved(file: Path, folder: Path) -> bool:
+    """Return whether the place of a file is free, or has a file of the same kind."""
+    try:
+        if not _is_own_format(file, folder):
+            check_replaceable(folder / file.name, by=file)
+    except ConfigurationError:
+        return False
+    return True
 
 
 def _is_own_format(file: Path, folder: Path) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from testsgd.errors import EventError, ResultError, TestSGDError
 from testsgd.io import locked
+from testsgd.monitoring.dead_letter_file import DeadLetterFile
 from testsgd.monitoring.event_sources import EventSource, event_source
 from testsgd.monitoring.judging import Alert
 from testsgd.monitoring.report.summarise import MOST_ALERTS, summarise_monitoring
@@ -77,6 +78,7 @@ def monitor(
     on_alert: Callable[[Alert], object] | None = None,
     on_error: Callable[[TestSGDError, int], object] | None = None,
     on_dead_letter: Callable[[DeadLetter], object] | None = None,
+    dead_letters: str | Path | None = None,
     clock: Callable[[], float] | None = None,
 ) -> MonitorResult:
     """Return what a monitor reports about a stream of decisions, with alerts when groups differ.
@@ -101,6 +103,10 @@ def monitor(
     on_error : callable, optional
         Called with the error of each event that is wrong, and its number; the event changes
         nothing. Left out, the first such error is raised, and the state is not written.
+    dead_letters : path-like, optional
+        A file to which each event that is not counted because of its time is added at once, a JSON
+        object a line. With a `state`, what a run added that was killed before it saved its state is
+        not added again when its events are sent again.
 
     Returns
     -------
@@ -130,13 +136,22 @@ def monitor(
     (1, 1)
     """
     path = None if state is None else Path(state)
-    with nullcontext(True) if path is None else locked(path) as free:
-        if not free:
+    with ExitStack() as opened:
+        if path is not None and not opened.enter_context(locked(path)):
             remedy = "end that one, or give each its own"
             raise ResultError("another monitor uses this state", where=str(path), remedy=remedy)
-        watching = load_monitor(
-            specification, state=path, clock=clock, on_dead_letter=on_dead_letter
-        )
+        letters: DeadLetterFile | None = None
+
+        def bury(letter: DeadLetter) -> None:
+            if letters is not None:
+                letters.add(letter)
+            if on_dead_letter is not None:
+                on_dead_letter(letter)
+
+        watching = load_monitor(specification, state=path, clock=clock, on_dead_letter=bury)
+        if dead_letters is not None:
+            saved = None if path is None else watching.dead_letter_bytes
+            letters = opened.enter_context(DeadLetterFile(dead_letters, saved))
         if not isinstance(events, EventSource):
             events = event_source(events, watching.specification)
         resumed = path is not None and path.exists()
@@ -163,6 +178,8 @@ def monitor(
             if on_alert is not None:
                 for alert in raised:
                     on_alert(alert)
+        if letters is not None:
+            watching.dead_letter_bytes = letters.size
         if path is not None:
             watching.save(path)
         status = watching.status()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from testsgd.errors import ResultError
-from testsgd.io import read_text
+from testsgd.io import is_mixed, read_text
 from testsgd.report.blocks import Block
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter, check_formats, export
@@ -137,6 +137,12 @@ def read_source(source: str | Path) -> tuple[str, str]:
     path = str(source)
     if isinstance(source, str) and path.lstrip().startswith("{"):
         return path, "result"
+    if is_mixed(Path(path).parent):
+        raise ResultError(
+            "a process was killed while it replaced the files there: some are older than others",
+            where=str(Path(path).parent),
+            remedy="write them again, with the same command",
+        )
     try:
         return read_text(path), path
     except FileNotFoundError as error:

@@ -79,8 +79,19 @@ class Monitor:
     Notes
     -----
     An event takes constant time, whatever the length of the stream. What is kept are the trials
-    that are not complete, the ids of all trials (unless ``repeated = "new"``), and counters. One
-    thread at a time: who has more puts a lock around the calls.
+    that are not complete, the ids of all trials and digests of the dead letters that have an id
+    (unless ``repeated = "new"``), and counters. One thread at a time: who has more puts a lock
+    around the calls.
+
+    An event that is sent again, as after a process was killed, is counted as repeated and as
+    nothing else, even if it is late by now, or was a dead letter when it came first. It is known by
+    its id; events without one are new each time.
+
+    Attributes
+    ----------
+    dead_letter_bytes : int
+        Bytes that the file of dead letters had, if there is one, when the state was saved; whoever
+        goes on adds nothing again that is behind them.
 
     References
     ----------
@@ -112,6 +123,8 @@ class Monitor:
         self._on_dead_letter = on_dead_letter
         self._timeline = trials.Timeline(specification.time, clock or system_time.time)
         self._watches_time = specification.watches_time
+        self._remembers = specification.trials.repeated == "ignore"
+        self.dead_letter_bytes = 0
         self._begin()
 
     def _begin(self) -> None:
@@ -161,6 +174,9 @@ class Monitor:
     def _arrived(self, arrival: trials.Arrival, fate: trials.Fate) -> list[Alert]:
         """Count an event, let it wait, or make it a dead letter; return the alerts."""
         line = self._timeline
+        if self._was_sent_before(arrival.event, fate):
+            self._book.count_repeated()
+            return []
         if fate == "take":
             alerts = self._believe(arrival)
             return [*alerts, *self._look_again()] if line.waiting else alerts
@@ -175,6 +191,18 @@ class Monitor:
             return self._arrived(arrival, line.fate(arrival.event))
         self._bury([arrival], fate)
         return []
+
+    def _was_sent_before(self, event: trials.Event, fate: trials.Fate) -> bool:
+        """Return whether an event that would not be counted now came before, and says no more.
+
+        If its time is ahead, it may say that time has moved on.
+        """
+        if event.name is None or not self._remembers or fate in ("take", "confirm"):
+            return False
+        is_dropped = fate in ("late", "unit", "ahead")
+        if is_dropped and self._timeline.is_buried(event):
+            return True
+        return fate != "ahead" and self._timeline.is_past(event) and self._book.has_all_of(event)
 
     def _believe(self, arrival: trials.Arrival) -> list[Alert]:
         """Count an event whose time is believed; return the alerts."""
@@ -252,6 +280,9 @@ class Monitor:
     ) -> None:
         """Count dead letters, and hand them to `on_dead_letter`."""
         for arrival in arrivals:
+            if self._remembers and self._timeline.is_buried(arrival.event):
+                self._book.count_repeated()
+                continue
             letter = self._timeline.bury(arrival, reason, said)
             if self._on_dead_letter is not None:
                 self._on_dead_letter(letter)
@@ -379,7 +410,11 @@ class Monitor:
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it; see :meth:`from_state`."""
-        state = {"book": self._book.to_state(), "timeline": self._timeline.to_state()}
+        state: dict[str, Any] = {
+            "book": self._book.to_state(),
+            "timeline": self._timeline.to_state(),
+        }
+        state |= {"dead_letter_bytes": self.dead_letter_bytes}
         return state | {"judges": [judge.to_state() for judge in self._judges]}
 
     @classmethod
@@ -417,6 +452,7 @@ class Monitor:
         """
         monitor = cls(specification, clock=clock, on_dead_letter=on_dead_letter)
         monitor._book.restore(state["book"])
+        monitor.dead_letter_bytes = int(state.get("dead_letter_bytes", 0))
         if "timeline" in state:
             monitor._timeline.restore(state["timeline"])
         elif monitor._book.time is not None:  # of a former version

@@ -7,6 +7,7 @@ counted, and nothing else. If most of the recent events are dead letters, the cl
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -115,6 +116,7 @@ class Timeline:
         self.waiting: list[Arrival] = []
         self.dead: dict[Reason, int] = {"unit": 0, "ahead": 0, "late": 0, "wrong": 0}
         self.settings = ClockSettings()
+        self._buried: set[str] = set()  # digests of the dead letters that have an id
         self._recent = RecentTimes()
         self._against = 0  # events that went on where time was, since the first one waits
         self._given: float | None = None  # the last moment that was given to `move`
@@ -307,10 +309,22 @@ class Timeline:
         """Go on from how far the stream had come, where nothing else is known."""
         self.time, self._first = time, None
 
+    def is_past(self, event: Event) -> bool:
+        """Return whether the time of an event is before the latest one, or in another unit."""
+        if event.time is None or self.time is None:
+            return False
+        return event.unit != self.unit or event.time < self.time
+
+    def is_buried(self, event: Event) -> bool:
+        """Return whether the same event, by its id and all that it says, was a dead letter."""
+        return event.name is not None and _digest(event) in self._buried
+
     def bury(self, arrival: Arrival, reason: Reason | None = None, said: str = "") -> DeadLetter:
         """Count a dead letter; its reason and its words follow from how far the stream has come."""
         reason = reason or self._reason(arrival.event)
         self.dead[reason] += 1
+        if arrival.event.name is not None:
+            self._buried.add(_digest(arrival.event))
         text = said or self._words(arrival.event, reason)
         return DeadLetter(reason, text, plain(arrival.given), arrival.place)
 
@@ -341,6 +355,7 @@ class Timeline:
         believed = {"time": self.time, "unit": self.unit, "live": self._live, "first": first}
         decided = {"recent": self._recent.to_state(), "against": self._against, "said": self._given}
         counted = {"dead": dict(self.dead), "set": self.settings.to_state()}
+        counted["buried"] = sorted(self._buried)
         return believed | {"waiting": _written(self.waiting)} | decided | counted
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -352,6 +367,12 @@ class Timeline:
         self._recent = RecentTimes.from_state(state.get("recent", [None] * len(self.waiting)))
         self._against, self._given = state.get("against", 0), state.get("said")
         self.settings = ClockSettings(*state.get("set", ()))
+        self._buried = set(state.get("buried", ()))
+
+
+def _digest(event: Event) -> str:
+    """Return what tells events apart; enough of it that two are never taken for one."""
+    return hashlib.sha256(json.dumps(event).encode()).hexdigest()[:24]
 
 
 def _time_of(arrival: Arrival) -> float:

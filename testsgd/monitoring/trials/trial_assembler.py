@@ -232,6 +232,20 @@ class TrialAssembler:
             return self._add(record, event, reached, new=new)
         return self._count(event, outcome, reached)
 
+    def has_all_of(self, event: Event) -> bool:
+        """Return whether an earlier event of the same id has said all that an event says."""
+        record = None if event.name is None else self._records.get(event.name)
+        if record is None:
+            return False
+        said = (event.group, event.decision, event.label, *event.conditions)
+        known = (record.group, record.decision, record.label, *record.conditions)
+        return all(new is None or new == old for new, old in zip(said, known, strict=False))
+
+    def count_repeated(self) -> None:
+        """Count an event that was sent again and changes nothing, not even the time."""
+        self.counters["events"] += 1
+        self.counters["repeated"] += 1
+
     def check_time(self, time: float) -> None:
         """Refuse a moment that is before the last event."""
         if self.time is not None and time < self.time:

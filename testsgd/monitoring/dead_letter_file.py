@@ -1,0 +1,99 @@
+"""The file that a monitor adds dead letters to, each once, even if a run is killed and repeated."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from testsgd.io import LineFile, loads_json, writing_to
+from testsgd.monitoring.trials import DeadLetter
+
+_REMEDY = "choose another file for the dead letters"
+
+
+class DeadLetterFile:
+    """A file that dead letters are added to at once, a JSON object a line.
+
+    Those that a run added after the state was last saved are not counted in the state. When their
+    events are sent again they become dead letters again, and are not added a second time.
+
+    Parameters
+    ----------
+    path : path-like
+        Made if it is not there.
+    saved : int, optional
+        Bytes that the file had when the state was saved. None: there is no state, and all are
+        added.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file cannot be opened or written, or another process adds to it.
+    """
+
+    def __init__(self, path: str | Path, saved: int | None) -> None:
+        self._path = Path(path)
+        with writing_to(self._path, _REMEDY):
+            self._file = LineFile(self._path)
+            try:
+                self._mend_last_line(was_killed=saved is not None)
+            except OSError:
+                self._file.close()
+                raise
+        behind = [] if saved is None else self._file.lines_from(saved)
+        entries = [entry for line in behind if (entry := _event_of(line)) is not None]
+        self._added_before = Counter(entries)
+
+    def _mend_last_line(self, *, was_killed: bool) -> None:
+        """End a last line without a line break; drop it if a run was killed in the middle of it."""
+        line = self._file.cut_line()
+        if line and was_killed and _event_of(line) is None:
+            self._file.drop_cut_line()
+        else:
+            self._file.end_cut_line()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self._file.size
+
+    def add(self, letter: DeadLetter) -> None:
+        """Add a letter at once, unless the run before added it and did not save its state."""
+        entries = letter.to_dict()
+        event = _as_text(entries["event"])
+        if self._added_before[event] > 0:
+            self._added_before[event] -= 1
+            return
+        with writing_to(self._path, _REMEDY):
+            self._file.add(f"{json.dumps(entries, allow_nan=False)}\n".encode())
+
+    def __enter__(self) -> DeadLetterFile:
+        """Return the file itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _event_of(line: bytes) -> str | None:
+    """Return the event of a letter, as text that is equal for equal events; None if it is none."""
+    try:
+        entries: Any = loads_json(line.decode("utf-8"))
+    except ValueError:
+        return None
+    event = entries.get("event") if isinstance(entries, Mapping) else None
+    return None if event is None else _as_text(event)
+
+
+def _as_text(event: Mapping[str, Any]) -> str:
+    return json.dumps(event, sort_keys=True)
