@@ -102,6 +102,14 @@ def text_units(text: str, units: Iterable[str]) -> Markup:
     )
 
 
+def before_brackets(text: str) -> Markup:
+    """Write a figure so that a narrow column breaks it before its brackets, and nowhere else."""
+    first, bracket, rest = text.partition(" (")
+    if not bracket:
+        return Markup("{}").format(text)
+    return Markup('<span class="unit">{}</span> <span class="unit">({}</span>').format(first, rest)
+
+
 def shade(steps: int | None) -> str:
     """Name a shade: l4 (far below) to l1, z, m1 to m4 (far above); no without a value."""
     if steps is None:
@@ -126,6 +134,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     filters = (
+        before_brackets,
         moment,
         place,
         shade,
