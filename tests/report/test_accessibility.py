@@ -34,7 +34,7 @@ NAMES = (
     "credit-comparison",
     "credit-certified",
     "generative-llm-before",
-    "hiring-metrics",
+    "demo-metrics",
     "loans-shield",
     "loans-shield-simulated",
     "loans-monitor",
@@ -61,7 +61,9 @@ pytestmark = [
 
 def with_axe(page: str) -> str:
     """Add axe to a page, and to the page's policy the hash of that script only."""
-    script = "\n" + Path(AXE).read_text(encoding="utf-8").replace("</script", "<\\/script") + RUN_AXE
+    script = (
+        "\n" + Path(AXE).read_text(encoding="utf-8").replace("</script", "<\\/script") + RUN_AXE
+    )
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
     assert policy is not None
     allowed = policy[1]

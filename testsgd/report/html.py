@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -38,6 +39,9 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _NAME = 240
 # Steps of heat maps on each side.
 _STEPS = 4
+
+# Where a narrow column may break a figure.
+_BREAKS = re.compile(r"(?<=[),]) | (?=\()|(?<=%) (?=to )(?![^(]*\))")
 
 # Paths drawn before the status, by whether it is good.
 _ICONS = {
@@ -102,12 +106,12 @@ def text_units(text: str, units: Iterable[str]) -> Markup:
     )
 
 
-def before_brackets(text: str) -> Markup:
-    """Write a figure so that a narrow column breaks it before its brackets, and nowhere else."""
-    first, bracket, rest = text.partition(" (")
-    if not bracket:
+def breakable(text: str) -> Markup:
+    """Write a figure so that a narrow column breaks it between its parts, and nowhere else."""
+    parts = _BREAKS.split(text)
+    if len(parts) == 1:
         return Markup("{}").format(text)
-    return Markup('<span class="unit">{}</span> <span class="unit">({}</span>').format(first, rest)
+    return Markup(" ").join(Markup('<span class="unit">{}</span>').format(part) for part in parts)
 
 
 def shade(steps: int | None) -> str:
@@ -134,7 +138,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     filters = (
-        before_brackets,
+        breakable,
         moment,
         place,
         shade,
