@@ -17,8 +17,12 @@ from testsgd.data import (
     load_table,
     load_terms,
 )
+from testsgd.report.kinds import read_result
 
 _REPORTS = Path(__file__).parents[2] / "reports"
+
+# Folders of reports/ that `python -m benchmarks.example_reports` makes.
+_EXAMPLES = ("loans-shield", "loans-shield-simulated", "loans-monitor", "demo-metrics")
 
 # So many names of sensitive features are listed before the rest is counted.
 _LISTED = 3
@@ -133,6 +137,16 @@ def gallery() -> str:
             f"{cell(summary.verdict.headline)}{beside}"
         )
     return "\n".join(lines) or "None has been made yet: run `make reports`."
+
+
+def example_gallery() -> str:
+    """Link the reports of the documented examples."""
+    lines = []
+    for name in _EXAMPLES:
+        document = read_result(_REPORTS / name / "result.json")
+        headline = cell(document.verdict.headline)
+        lines.append(f"- [{name}](../reports/{name}/report.md): {headline}")
+    return "\n".join(lines)
 
 
 def _ours(summary: AuditSummary | None) -> list[str]:

@@ -71,6 +71,7 @@ _PARTS: dict[str, Callable[[], str]] = {
     "catalogue": data_tables.catalogue_table,
     "comparison": data_tables.comparison_table,
     "gallery": data_tables.gallery,
+    "example-gallery": data_tables.example_gallery,
     "text-sets": data_tables.text_sets_table,
     "specification-keys": _specification_keys,
     "terms-keys": _terms_keys,

@@ -368,9 +368,14 @@ class Section:
 def meaning_section(
     notes: tuple[Note, ...], title: str = "What these numbers mean, and what they do not"
 ) -> Section:
-    """Return the section that explains the numbers of a report, its last."""
+    """Return the section that explains the numbers of a report, its last, folded on a page."""
     return Section(
-        "meaning", title, (Notes(notes),), contents="What the numbers mean", markdown="folded"
+        "meaning",
+        title,
+        (Notes(notes),),
+        contents="What the numbers mean",
+        markdown="folded",
+        folded=True,
     )
 
 

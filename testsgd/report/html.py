@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -38,6 +39,9 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _NAME = 240
 # Steps of heat maps on each side.
 _STEPS = 4
+
+# Where a narrow column may break a figure.
+_BREAKS = re.compile(r"(?<=[),]) | (?=\()|(?<=%) (?=to )(?![^(]*\))")
 
 # Paths drawn before the status, by whether it is good.
 _ICONS = {
@@ -107,6 +111,14 @@ def text_units(text: str, units: Iterable[str]) -> Markup:
     )
 
 
+def breakable(text: str) -> Markup:
+    """Write a figure so that a narrow column breaks it between its parts, and nowhere else."""
+    parts = _BREAKS.split(text)
+    if len(parts) == 1:
+        return Markup("{}").format(text)
+    return Markup(" ").join(Markup('<span class="unit">{}</span>').format(part) for part in parts)
+
+
 def shade(steps: int | None) -> str:
     """Name a shade: l4 (far below) to l1, z, m1 to m4 (far above); no without a value."""
     if steps is None:
@@ -131,6 +143,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     filters = (
+        breakable,
         moment,
         place,
         shade,

@@ -205,6 +205,8 @@ def comparison_layout(summary: ComparisonSummary) -> Document:
                 "Each method",
                 tuple(_method(method) for method in summary.methods),
                 markdown="blocks",
+                folded=True,
+                printed=False,
             ),
             Section(
                 "particulars",
@@ -212,6 +214,7 @@ def comparison_layout(summary: ComparisonSummary) -> Document:
                 comparison_particulars(summary),
                 contents="Data, model, settings",
                 markdown="folded",
+                folded=True,
             ),
             meaning_section(comparison_notes(summary)),
         ),

@@ -28,8 +28,9 @@ from testsgd.report.formatting import (
 from testsgd.report.listing import Listed, listing
 from testsgd.report.summaries import origin, version_facts
 
-# So many requirements are laid out one by one.
+# So many requirements are laid out one by one; more than a few are folded away.
 _DRAWN = 24
+_OPEN_DRAWINGS = 3
 _OPEN_ROWS = 24
 _STANDINGS: dict[str, Standing] = {
     "kept": "good",
@@ -49,6 +50,8 @@ _SCOPES = {"all": "all prompts", "neutral": "neutral prompts only"}
 def generative_layout(summary: GenerativeSummary) -> blocks.Document:
     """Lay an assessment out as a report; nothing is computed again."""
     verdict = summary.verdict
+    table, each = _requirements(summary)
+    many = len(each) > _OPEN_DRAWINGS
     return blocks.Document(
         what="Generative model",
         subject=summary.name,
@@ -57,9 +60,23 @@ def generative_layout(summary: GenerativeSummary) -> blocks.Document:
         sentences=tuple(verdict.sentences),
         opening=(blocks.KeyFigures(_key_figures(summary)),),
         sections=(
-            Section("requirements", "Requirements", _requirements(summary)),
+            Section("requirements", "Requirements", (*table, *(() if many else each))),
+            Section(
+                "each",
+                "Each requirement",
+                each if many else (),
+                markdown="blocks",
+                folded=True,
+                printed=False,
+            ),
             Section("combinations", "Combinations of values", _coverage(summary.coverage)),
-            Section("particulars", "Specification", _particulars(summary), markdown="folded"),
+            Section(
+                "particulars",
+                "Specification",
+                _particulars(summary),
+                markdown="folded",
+                folded=True,
+            ),
             blocks.meaning_section(generative_notes(summary)),
         ),
         **origin(summary),
@@ -95,11 +112,13 @@ def _key_figures(summary: GenerativeSummary) -> tuple[KeyFigure, ...]:
     return tuple(figures)
 
 
-def _requirements(summary: GenerativeSummary) -> tuple[blocks.Block, ...]:
-    """List all requirements, and lay each out."""
+def _requirements(
+    summary: GenerativeSummary,
+) -> tuple[tuple[blocks.Block, ...], tuple[blocks.Block, ...]]:
+    """Return a table of all requirements, and what each is laid out as."""
     sequences = summary.sequences
     if not sequences:
-        return ()
+        return (), ()
     scoped = any(sequence.scope == "neutral" for sequence in sequences)
     earlier = {(sequence.name, sequence.scope): sequence for sequence in summary.before}
     table = listing(
@@ -126,11 +145,11 @@ def _requirements(summary: GenerativeSummary) -> tuple[blocks.Block, ...]:
         fold=plural(len(sequences), "requirement"),
         open_rows=_OPEN_ROWS,
     )
-    articles = (
+    articles = tuple(
         _sequence(sequence, number, earlier.get((sequence.name, sequence.scope)), scoped=scoped)
         for number, sequence in enumerate(sequences[:_DRAWN], start=1)
     )
-    return table, *articles
+    return (table,), articles
 
 
 def _rarest_value(sequence: SequenceSummary) -> ValueSummary:

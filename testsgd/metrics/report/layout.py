@@ -58,6 +58,8 @@ _STATUS_NAMES = {
 # Groups of each metric in its drawing.
 _DRAWN = 8
 _WORDS = PredictionWords("selection_rate")
+# More metrics than these are folded away one by one: the table of all of them says most.
+_OPEN_METRICS = 3
 
 
 def metrics_layout(summary: MetricsSummary) -> Document:
@@ -81,20 +83,30 @@ def metrics_layout(summary: MetricsSummary) -> Document:
                 "Metric by metric",
                 tuple(_metric(metric, summary) for metric in summary.metrics),
                 markdown="blocks",
+                folded=len(summary.metrics) > _OPEN_METRICS,
+                printed=len(summary.metrics) <= _OPEN_METRICS,
             ),
-            Section("groups", "Groups by metrics", _groups(summary) if several else ()),
+            Section(
+                "groups",
+                "Groups by metrics",
+                _groups(summary) if several else (),
+                folded=True,
+                printed=False,
+            ),
             Section("unknown", "Groups that could not be judged", _unknown(summary), "Not judged"),
             Section(
                 "columns",
                 "What the columns are",
                 inferred_columns(summary.data),
                 markdown="folded",
+                folded=True,
             ),
             Section(
                 "particulars",
                 "Data and settings",
                 _particulars(summary),
                 markdown="folded",
+                folded=True,
             ),
             meaning_section(_notes(summary)),
         ),

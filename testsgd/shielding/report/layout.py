@@ -127,7 +127,7 @@ def _document(
         opening=(Paragraph(wording.bias_definition(requirement), "definition"),),
         sections=(
             *sections,
-            Section("particulars", about, particulars, markdown="folded"),
+            Section("particulars", about, particulars, markdown="folded", folded=True),
             blocks.meaning_section(wording.shield_notes(summary)),
         ),
         **origin(summary),

@@ -93,6 +93,7 @@ def frontier_layout(summary: FrontierSummary) -> Document:
                 _particulars(summary),
                 contents="Data, model, settings",
                 markdown="folded",
+                folded=True,
             ),
             meaning_section(_notes(summary)),
         ),
