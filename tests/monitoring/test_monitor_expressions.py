@@ -61,7 +61,7 @@ def in_fields(person: dict[str, Any]) -> dict[str, Any]:
 
 def counts(result: testsgd.MonitorResult) -> list[Any]:
     return [
-        (known.property, [(one.group, one.numerator, one.denominator) for one in known.groups])
+        (known.property, [(one.name, one.numerator, one.denominator) for one in known.groups])
         for known in result.summary.comparisons
     ] + [result.summary.stream.unknown, result.summary.stream.decided]
 
@@ -151,8 +151,8 @@ def test_a_specification_is_the_same_after_a_round() -> None:
 
 def test_a_state_goes_on(tmp_path: Path) -> None:
     whole = counts(testsgd.monitor(BY_EXPRESSION, people()))
-    testsgd.monitor(BY_EXPRESSION, people()[:150], state=tmp_path / "state")
-    rest = testsgd.monitor(BY_EXPRESSION, people()[150:], state=tmp_path / "state")
+    testsgd.monitor(BY_EXPRESSION, people()[:150], state=tmp_path / "state.json")
+    rest = testsgd.monitor(BY_EXPRESSION, people()[150:], state=tmp_path / "state.json")
     assert counts(rest) == whole
 
 

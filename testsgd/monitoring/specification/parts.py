@@ -219,7 +219,10 @@ class EventsPart(Part):
         )
         for field, pair in of_fields:
             if condition_of(getattr(self, field)) is not None:
-                for key in filter(self._written, pair):
+                fields = type(self).model_fields
+                for key in pair:
+                    if getattr(self, key) == fields[key].default:
+                        continue
                     what = f"the {field} is an expression, which holds or not"
                     raise mistake(key, what, f"remove `{key}`, or name a field as `{field}`")
             first, second = sorted(pair, key=self._written)
