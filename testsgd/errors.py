@@ -14,6 +14,7 @@ __all__ = [
     "ConfigurationError",
     "DataError",
     "DownloadError",
+    "ExpressionError",
     "GuaranteeBrokenError",
     "HorizonEndedError",
     "InfeasibleShieldError",
@@ -136,6 +137,10 @@ class InfeasibleShieldError(TestSGDError):
     Where it could be found, `details` has the smallest threshold for which a shield exists, as
     ``smallest_threshold``.
     """
+
+
+class ExpressionError(TestSGDError):
+    """An expression is wrong, or compares what cannot be compared; names the place in it."""
 
 
 class GuaranteeBrokenError(TestSGDError):

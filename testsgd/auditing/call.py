@@ -11,8 +11,10 @@ from testsgd.auditing import text
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.inputs import (
     audit_parameters,
+    check_all_rows,
     check_asked_anew,
     check_no_ratio_gate,
+    chosen_rows,
     find_model_and_table,
 )
 from testsgd.auditing.metrics import check_selection_rate
@@ -181,6 +183,7 @@ def audit(
     if isinstance(specification, TextSpecification):
         check_selection_rate(settings.metric)
         check_no_ratio_gate(settings)
+        check_all_rows(settings, "texts have no columns to choose them by")
         texts = find_texts(data, specification, limit=limit, seed=settings.seed)
         with shown_progress(progress) as report_progress:
             findings = text.run_text_audit(
@@ -204,10 +207,13 @@ def audit(
             specification,
             favourable_given=favourable is not None,
             threshold=threshold,
-            limit=limit,
+            limit=None if settings.rows is not None else limit,
             seed=settings.seed,
             trust_pickle=trust_pickle,
         )
+        if settings.rows is not None:
+            table = chosen_rows(table, settings)
+            table = table if limit is None else table.sample(limit, seed=settings.seed)
         with shown_progress(progress) as report_progress:
             findings = run_audit(loaded, table, settings, progress=report_progress)
     return AuditResult(summarise(findings, snippets=snippets), findings)

@@ -7,12 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.parameters import DRAWS, AuditParameters
 from testsgd.auditing.report.summary import AuditSummary
 from testsgd.auditing.result import AuditResult
 from testsgd.data import DatasetSpecification, Specification, Table, TextSpecification, find_table
-from testsgd.errors import DataError, ModelError, ParameterError, ResultError
+from testsgd.errors import (
+    DataError,
+    ExpressionError,
+    ModelError,
+    ParameterError,
+    ResultError,
+)
+from testsgd.expressions import parse
 from testsgd.models import ExternalModel, LoadedModel, Model, load_model
 from testsgd.parameters import parameters_of
 
@@ -61,6 +70,46 @@ def audit_parameters(
     for name in ("condition_on", "within"):
         chosen[name] = _features(chosen.get(name), specification, where=name)
     return parameters_of(AuditParameters, chosen, where="audit")
+
+
+def chosen_rows(table: Table, settings: AuditParameters) -> Table:
+    """Return the rows of a table that are to be audited: those that an expression holds for.
+
+    Parameters
+    ----------
+    table : Table
+    settings : AuditParameters
+        With the expression, or None for all rows.
+
+    Returns
+    -------
+    Table
+        A note says how many rows there were.
+
+    Raises
+    ------
+    ParameterError
+        If it is no expression, is about a column that is not there, or holds for no row.
+    """
+    if settings.rows is None:
+        return table
+    try:
+        mask = parse(settings.rows).mask(table.frame)
+    except ExpressionError as error:
+        raise ParameterError(
+            error.what, where=f"rows: {error.where}", remedy=error.remedy, **error.details
+        ) from error
+    chosen = np.flatnonzero(mask)
+    if len(chosen) == 0:
+        raise _refused("rows", f"no row satisfies {settings.rows!r}", "choose others")
+    note = f"only rows with {settings.rows}: {len(chosen):,} of {len(table):,}"
+    return replace(table.take(chosen), notes=(*table.notes, note))
+
+
+def check_all_rows(parameters: AuditParameters, why: str) -> None:
+    """Raise a ParameterError if only some rows are asked for where all of them are needed."""
+    if parameters.rows is not None:
+        raise _refused("rows", why, "leave it out, or give the rows alone")
 
 
 def _features(names: Any, specification: Specification, *, where: str) -> tuple[str, ...]:
@@ -152,6 +201,7 @@ def saved_parameters(summary: AuditSummary, *, jobs: int | None = None) -> Audit
             f"the audit compares the {summary.parameters.metric}, and this needs selection rates",
             "give an audit of selection rates, or leave it out to make a new one",
         )
+    check_all_rows(summary.parameters, "the audit is of some rows only, and this needs one of all")
     return replace(summary.parameters, fail_above=None, fail_below_ratio=None, jobs=jobs)
 
 

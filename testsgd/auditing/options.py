@@ -60,5 +60,6 @@ class AuditOptions(TypedDict, total=False):
     stability: int | None
     condition_on: str | Sequence[str]
     within: str | Sequence[str]
+    rows: str | None
     equal_rows: EqualRows
     nondeterministic: bool | int | None

@@ -228,6 +228,11 @@ class AuditParameters(Parameters):
         call_type=str | Sequence[str],
         call_help="Names one by one, or one text with commas.",
     )
+    rows: str | None = parameter(
+        None,
+        "For rows: an expression such as 'age >= 40 and sex = female'; only rows that satisfy it "
+        "are audited.",
+    )
     equal_rows: EqualRows = parameter(
         "one",
         "For rows: whether copies, rows equal in all columns and more of them than chance makes, "

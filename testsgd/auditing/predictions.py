@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import pandas as pd
 
-from testsgd.auditing.inputs import audit_parameters
+from testsgd.auditing.inputs import audit_parameters, chosen_rows
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.report.summarise import summarise
@@ -131,6 +131,7 @@ def audit_decisions(
     called = str(getattr(y_pred, "name", None) or "predictions")
     model = PredictionColumn(_PREDICTION, label=specification.label, name=called)
     settings = audit_parameters(parameters, specification)
+    table = chosen_rows(table, settings)
     if limit is not None:
         table = table.sample(limit, seed=settings.seed)
     findings = run_audit(LoadedModel(model), table, settings, progress=progress)

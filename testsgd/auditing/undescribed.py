@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from testsgd.auditing.inputs import audit_parameters, check_asked_anew
+from testsgd.auditing.inputs import audit_parameters, check_asked_anew, chosen_rows
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.predictions import audit_decisions, frame_of, values_of
@@ -38,7 +38,7 @@ _LABEL = "label"
 @show_parameters(AuditParameters)
 def audit_undescribed(
     model: Any,
-    rows: Any,
+    data: Any,
     labels: Any = None,
     *,
     sensitive_features: Any,
@@ -56,8 +56,8 @@ def audit_undescribed(
     Parameters
     ----------
     model : callable, estimator, str or path-like
-        As for :func:`testsgd.audit`. One that does not name its columns gets all of `rows`.
-    rows : data frame
+        As for :func:`testsgd.audit`. One that does not name its columns gets all of `data`.
+    data : data frame
         What the model takes.
     labels : array-like, shape (n,), optional
         The true labels. Without them the classes are those that the model knows or says.
@@ -100,7 +100,7 @@ def audit_undescribed(
     """
     asked, loaded, table = model_and_rows(
         model,
-        rows,
+        data,
         labels,
         sensitive_features=sensitive_features,
         favourable=favourable,
@@ -111,6 +111,7 @@ def audit_undescribed(
     )
     settings = audit_parameters(parameters, table.specification)
     check_asked_anew(asked, settings)
+    table = chosen_rows(table, settings)
     if limit is not None:
         table = table.sample(limit, seed=settings.seed)
     findings = run_audit(loaded, table, settings, progress=progress)

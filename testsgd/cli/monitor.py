@@ -12,7 +12,8 @@ import typer
 
 from testsgd.cli import console, options
 from testsgd.cli.signals import Ending
-from testsgd.io import discard_output
+from testsgd.errors import ParameterError
+from testsgd.io import discard_output, write_text
 
 if TYPE_CHECKING:
     from testsgd.errors import TestSGDError
@@ -96,6 +97,46 @@ def run(
     return result.exit_code
 
 
+def init(
+    source: Annotated[
+        Path,
+        typer.Option("--from", metavar="result.json", help="The JSON result of an audit of rows."),
+    ],
+    groups: Annotated[
+        int, typer.Option(help="How many of the first distinct groups; each has a monitor.")
+    ] = 3,
+    out: Annotated[Path, typer.Option(help="Folder for the specifications.")] = Path("monitors"),
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
+) -> int:
+    """Write specifications of monitors that watch the groups that an audit found.
+
+    Each compares one group with its complement, by expressions over the fields of the event. What
+    is to be filled in is said by comments. A file that is there already is not changed.
+
+    Exit codes: 0 done, 2 bad input.
+    """
+    from testsgd.monitoring import monitors_from_audit
+
+    texts = monitors_from_audit(source, groups=groups)
+    paths = [out / f"group-{place}.toml" for place in range(1, len(texts) + 1)]
+    for path in paths:
+        if path.exists():
+            raise ParameterError(
+                "the file is there already, and may have been changed by hand",
+                where=str(path),
+                remedy="name another folder with --out, or remove it",
+                name="out",
+            )
+    console.check_reports_writable(out)
+    for path, text in zip(paths, texts, strict=True):
+        write_text(path, text)
+    if not quiet:
+        for path in paths:
+            console.print_line(f"Written: {path}")
+    return console.DONE
+
+
 def _refusal(error: TestSGDError, number: int) -> dict[str, Any]:
     message = " ".join(str(error).split())
     return {"error": message, "kind": type(error).__name__, "line": number}
@@ -129,3 +170,4 @@ def _group() -> None:
 
 
 app.command("run")(run)
+app.command("init")(init)

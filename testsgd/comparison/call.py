@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.auditing import Progress
-from testsgd.auditing.inputs import audit_parameters, check_repeatable, find_model_and_table
+from testsgd.auditing.inputs import (
+    audit_parameters,
+    check_all_rows,
+    check_repeatable,
+    find_model_and_table,
+)
 from testsgd.baselines import check_time_limit
 from testsgd.comparison.report.summarise import summarise_comparison
 from testsgd.comparison.result import ComparisonResult
@@ -85,6 +90,7 @@ def compare(
             name=specification.name,
         )
     settings = audit_parameters(parameters, specification)
+    check_all_rows(settings, "methods are compared on all rows")
     check_repeatable(settings, "a comparison of methods")
     check_count("limit", limit, 1)
     loaded, table = find_model_and_table(

@@ -15,6 +15,7 @@ from testsgd._version import __version__
 from testsgd.auditing import AuditParameters, AuditResult, AuditSummary, Findings, Progress
 from testsgd.auditing.inputs import (
     audit_parameters,
+    check_all_rows,
     check_repeatable,
     check_same_audit,
     check_same_data,
@@ -131,6 +132,7 @@ def mitigation_inputs(
     settings, rest = _mitigation_parameters(parameters)
     if summary is None:
         audit_settings = audit_parameters({**rest, "seed": settings.seed}, specification)
+        check_all_rows(audit_settings, "a model is mitigated on all rows")
     else:
         _check_left_to_audit(rest)
         audit_settings = saved_parameters(summary, jobs=rest.get("jobs"))

@@ -16,7 +16,7 @@ from testsgd.data.cells import as_pandas, missing_column
 from testsgd.data.json_objects import json_object
 from testsgd.errors import DataError, ParameterError
 from testsgd.io import read_lines
-from testsgd.monitoring.specification import MonitorSpecification
+from testsgd.monitoring.specification import MonitorSpecification, fields_of
 
 _EXAMPLE = '{"id": "a7", "group": "female", "decision": 1}'
 # A journal and a log of answers are JSON lines, too.
@@ -134,6 +134,7 @@ def _cell_reader(
     named = specification.events
     dates = specification.time.unit == "iso"
     texts = {named.id, named.group, *specification.given_fields}
+    conditions = frozenset(specification.condition_fields)
     known = {
         named.decision: (*named.favourable, *named.unfavourable),
         named.label: (*named.positive, *named.negative),
@@ -143,9 +144,12 @@ def _cell_reader(
         event: dict[str, Any] = {}
         for name, cell in cells:
             text = cell.strip()
-            if not text:
+            if name in conditions:
+                # An expression tells a number from a text by itself.
+                event[name] = text or None
+            elif not text:
                 continue
-            if name in known:
+            elif name in known:
                 event[name] = _value(text, known[name])
             elif name in texts:
                 event[name] = text
@@ -176,7 +180,13 @@ def _number(text: str) -> float | None:
 
 
 def _frame(frame: pd.DataFrame, specification: MonitorSpecification) -> EventSource:
-    used = dict.fromkeys((*specification.events.names, *specification.given_fields))
+    used = dict.fromkeys(
+        (
+            *specification.events.names,
+            *specification.given_fields,
+            *specification.condition_fields,
+        )
+    )
     _check_columns([str(name) for name in frame.columns], specification, "events")
     columns = [name for name in used if name in frame.columns]
     values = []
@@ -193,18 +203,25 @@ def _frame(frame: pd.DataFrame, specification: MonitorSpecification) -> EventSou
 def _check_columns(names: list[str], specification: MonitorSpecification, where: str) -> None:
     """Refuse a table that can have no trial; one of labels alone goes with another one."""
     named = specification.events
-    if named.decision not in names and named.group not in names and named.label in names:
+    groups = specification.group_fields
+    decisions, labels = fields_of(named.decision), fields_of(named.label)
+    labelled = not {*labels}.isdisjoint(names)
+    if labelled and {*decisions, *groups}.isdisjoint(names):
         return
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         what = f"the column {twice!r} stands twice"
         raise DataError(what, where=where, remedy="name each column once")
-    needed = (named.group, named.decision, *specification.given_fields)
+    needed = (*groups, *decisions, *specification.given_fields)
     if named.id in names:
         # Rows with the same id say one thing each.
-        known = {named.group, named.decision} & set(names)
-        misspelt = get_close_matches(named.decision, names, cutoff=0.75)
-        needed = ((named.decision,) if misspelt else ()) if known else needed[:1]
+        known = {*groups, *decisions} & set(names)
+        misspelt = [
+            field
+            for field in decisions
+            if field not in names and get_close_matches(field, names, cutoff=0.75)
+        ]
+        needed = tuple(misspelt) if known else needed[:1]
     for name in needed:
         if name not in names:
             raise missing_column(name, names, where)

@@ -159,6 +159,7 @@ def _settings(summary: AuditSummary) -> Facts:
             ("Held out", "" if chosen.holdout is None else share(chosen.holdout)),
             ("Conditional on", series(chosen.condition_on)),
             ("Within slices of", series(chosen.within)),
+            ("Only rows with", chosen.rows or ""),
             ("Answers to each question, of which means are taken", answers),
             ("Fail above", "no gate" if gate is None else size_points(gate)),
             (

@@ -68,6 +68,8 @@ from testsgd.report.formatting import (
 )
 
 # Scores above it count as the favourable label, if nothing else is said.
+# Of a longer expression for the rows the headline has the beginning.
+_LONGEST_CHOICE = 120
 _USUAL_THRESHOLD = 0.5
 # A group that comes back in fewer bootstrap samples is remarked on.
 _STABLE = 0.5
@@ -128,6 +130,8 @@ def _restricted(headline: str, summary: AuditSummary) -> str:
     words = vocabulary(summary)
     restrictions = []
     holdout = summary.holdout
+    if parameters.rows is not None:
+        restrictions.append(f"only {words.many} with {shorten(parameters.rows, _LONGEST_CHOICE)}")
     if data.sampled_from is not None:
         drawn = data.rows if holdout is None else holdout.searched + holdout.estimated
         restrictions.append(

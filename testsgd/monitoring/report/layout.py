@@ -293,6 +293,7 @@ def _particulars(summary: MonitoringSummary) -> tuple[blocks.Facts, ...]:
     pairs = (
         ("Name", summary.name),
         ("Groups", "as they come" if settings.groups is None else series(settings.groups)),
+        *_conditions(settings),
         ("Other groups", "" if settings.groups is None else _REFUSE[settings.unknown]),
         ("Other events", _REFUSE[settings.others]),
         ("Compared", wording.window_text(settings)),
@@ -315,6 +316,16 @@ def _particulars(summary: MonitoringSummary) -> tuple[blocks.Facts, ...]:
     )
     properties = map(_property, summary.properties)
     return *properties, blocks.Facts("Monitor", pairs), blocks.Facts("Stream", run)
+
+
+def _conditions(settings: documents.MonitorSettings) -> list[tuple[str, str]]:
+    """List the expressions that say who is in which group, and what is decided."""
+    named = zip(settings.groups or [], settings.groups_when or [], strict=False)
+    return [
+        *((f"In “{name}” if", when) for name, when in named),
+        ("Favourable if", settings.decision_when or ""),
+        ("Label positive if", settings.label_when or ""),
+    ]
 
 
 def _property(known: documents.PropertySummary) -> blocks.Facts:

@@ -9,6 +9,7 @@ from testsgd.fairness.wording import counted_property
 from testsgd.monitoring.report import summary as documents
 from testsgd.monitoring.report.summary import MonitoredComparison, MonitoringSummary
 from testsgd.monitoring.report.verdict import monitoring_verdict
+from testsgd.monitoring.specification import condition_of
 from testsgd.report.summaries import package_versions, present_moment
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ def _settings(specification: MonitorSpecification) -> documents.MonitorSettings:
     window = specification.window
     estimate = specification.estimate
     time = specification.time
+    by = specification.groups.by
+    events = specification.events
     return documents.MonitorSettings.of(
         specification.trials,
         specification.groups,
@@ -112,6 +115,9 @@ def _settings(specification: MonitorSpecification) -> documents.MonitorSettings:
         window_seconds=window.seconds,
         prior=str(estimate.prior),
         strength=str(estimate.strength),
+        groups_when=None if by is None else [group.when for group in by],
+        decision_when=events.decision if condition_of(events.decision) else None,
+        label_when=events.label if condition_of(events.label) else None,
     )
 
 

@@ -42,6 +42,15 @@ class MonitorSettings(Part):
     prior: str = Field(description='rate before anything is counted, a fraction; or "overall"')
     strength: str = Field(description="trials that the prior counts for, as a fraction")
     confidence: float = Field(description="of everything together that is said by evidence")
+    groups_when: list[str] | None = Field(
+        None, description="the expression of each group; null: a field says the group"
+    )
+    decision_when: str | None = Field(
+        None, description="the expression that is a favourable decision; null: a field says it"
+    )
+    label_when: str | None = Field(
+        None, description="the expression that is a positive label; null: a field says it"
+    )
 
 
 class StreamSummary(Part):

@@ -46,6 +46,7 @@ def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
         *_present_state(summary, undecided),
         f"{plural(stream.events, 'event')} made {plural(stream.decided, 'decided trial')}.",
         *(f"{name}: {count(n)}; {what}." for name, n, what in wording.what_happened(stream)),
+        *_one_sided(summary),
         *_promised(summary),
     )
     return MonitorVerdict(
@@ -92,6 +93,23 @@ def _present_state(summary: MonitoringSummary, undecided: int) -> list[str]:
         which = plural(undecided, "comparison is", "comparisons are")
         sentences.append(f"{which} undecided: there is not enough evidence.")
     return sentences
+
+
+def _one_sided(summary: MonitoringSummary) -> list[str]:
+    """Return which groups by expressions nobody was in, or that everybody was in one of them."""
+    settings = summary.settings
+    if settings.groups_when is None or not any(known.trials for known in summary.comparisons):
+        return []
+    seen = {
+        group.name
+        for comparison in summary.comparisons
+        for group in comparison.groups
+        if group.denominator
+    }
+    if len(seen) == 1:
+        return [f"Everybody who was counted is in the group “{min(seen)}”; nobody to compare with."]
+    empty = [name for name in settings.groups or [] if name not in seen]
+    return [f"Nobody who was counted is in the group “{name}”." for name in empty]
 
 
 def _promised(summary: MonitoringSummary) -> list[str]:

@@ -1,3 +1,7 @@
+from .conditions import NO_GROUP as NO_GROUP
+from .conditions import ConditionedGroup as ConditionedGroup
+from .conditions import condition_of as condition_of
+from .conditions import fields_of as fields_of
 from .document import MonitoredProperty as MonitoredProperty
 from .document import MonitorSpecification as MonitorSpecification
 from .document import PropertyPart as PropertyPart

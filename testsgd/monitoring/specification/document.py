@@ -18,6 +18,7 @@ from testsgd.data.toml_document import ExactDocument
 from testsgd.fairness import EmptyGroup, FairnessProperty, PropertyName
 from testsgd.fairness.property import PropertyTable
 from testsgd.monitoring.specification import parts
+from testsgd.monitoring.specification.conditions import condition_of, fields_of
 
 Rule = Literal["estimate", "evidence"]
 Check = Literal["every", "end"]
@@ -126,6 +127,11 @@ def _at_least_one(properties: Any) -> Any:
     return properties
 
 
+def _listed_groups(groups: Any) -> Any:
+    """Return the table of groups, also of a list of groups by expressions."""
+    return {"by": groups} if isinstance(groups, list | tuple) else groups
+
+
 class MonitorSpecification(ExactDocument):
     """What a monitor watches over, and how its events are to be read.
 
@@ -151,7 +157,9 @@ class MonitorSpecification(ExactDocument):
 
     name: str = Field("monitor", min_length=1, description="what reports call it")
     events: parts.EventsPart = Field(parts.EventsPart(), description="how events are read")
-    groups: parts.GroupsPart = Field(parts.GroupsPart(), description="who is compared")
+    groups: Annotated[parts.GroupsPart, BeforeValidator(_listed_groups)] = Field(
+        parts.GroupsPart(), description="who is compared"
+    )
     time: parts.TimePart = Field(
         parts.TimePart(), description="when the time of an event is believed"
     )
@@ -224,6 +232,22 @@ class MonitorSpecification(ExactDocument):
         """All fields within which some property compares groups."""
         fields = (field for watched in self.monitored for field in watched.condition_on)
         return tuple(dict.fromkeys(fields))
+
+    @cached_property
+    def group_fields(self) -> tuple[str, ...]:
+        """The fields of an event that its group is read from."""
+        if self.groups.by is None:
+            return (self.events.group,)
+        fields = (field for group in self.groups.by for field in group.condition.names)
+        return tuple(dict.fromkeys(fields))
+
+    @cached_property
+    def condition_fields(self) -> tuple[str, ...]:
+        """The fields that the expressions are about."""
+        by_group = () if self.groups.by is None else self.group_fields
+        written = (self.events.decision, self.events.label)
+        by_field = (name for text in written if condition_of(text) for name in fields_of(text))
+        return tuple(dict.fromkeys((*by_group, *by_field)))
 
     @property
     def needs_time(self) -> bool:

@@ -33,6 +33,11 @@ from testsgd.data.schema_parts import (
     seen,
 )
 from testsgd.fairness.property import GroupNames
+from testsgd.monitoring.specification.conditions import (
+    ConditionedGroup,
+    FieldOrCondition,
+    condition_of,
+)
 
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _WRITTEN = re.compile(r"(\d{1,15}(?:\.\d{1,30})?)\s*([a-z]+)", re.ASCII)
@@ -185,8 +190,12 @@ class EventsPart(Part):
 
     id: str = Field("id", min_length=1, description="which trial the event belongs to")
     group: str = Field("group", min_length=1, description="whom the decision is about")
-    decision: str = Field("decision", min_length=1, description="what was decided")
-    label: str = Field("label", min_length=1, description="the true outcome")
+    decision: FieldOrCondition = Field(
+        "decision", description="what was decided: a field, or an expression over fields"
+    )
+    label: FieldOrCondition = Field(
+        "label", description="the true outcome: a field, or an expression over fields"
+    )
     time: str = Field("time", min_length=1, description="when it happened")
     favourable: tuple[EventValue, ...] = Field(
         (1, True, "1"), description="decisions whose share is compared"
@@ -204,7 +213,18 @@ class EventsPart(Part):
             alike = [key for key in _FIELDS if getattr(self, key) == twice]
             what = f"two fields of an event are called {twice!r}: {' and '.join(alike)}"
             raise mistake(max(alike, key=self._written), what, "give each a name of its own")
-        for pair in (("favourable", "unfavourable"), ("positive", "negative")):
+        of_fields = (
+            ("decision", ("favourable", "unfavourable")),
+            ("label", ("positive", "negative")),
+        )
+        for field, pair in of_fields:
+            if condition_of(getattr(self, field)) is not None:
+                fields = type(self).model_fields
+                for key in pair:
+                    if getattr(self, key) == fields[key].default:
+                        continue
+                    what = f"the {field} is an expression, which holds or not"
+                    raise mistake(key, what, f"remove `{key}`, or name a field as `{field}`")
             first, second = sorted(pair, key=self._written)
             check_apart(first, getattr(self, first), second, getattr(self, second))
         return self
@@ -251,9 +271,29 @@ class GroupsPart(_DependentPart):
     dependent: ClassVar[tuple[str, ...]] = ("unknown",)
 
     names: GroupNames | None = Field(None, description="the groups, at least two")
-    unknown: Literal["refuse", "pass"] = Field(
-        "refuse", description="people of no such group: an error, or counted and ignored"
+    by: tuple[ConditionedGroup, ...] | None = Field(
+        None, description="groups by expressions; everybody is in the first that holds"
     )
+    unknown: Literal["refuse", "pass"] = Field(
+        "refuse",
+        description="people of no such group: an error, or counted and ignored; by expressions "
+        "pass",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _conditions_name_the_groups(cls, given: Any) -> Any:
+        by = given.get("by") if isinstance(given, Mapping) else None
+        if not isinstance(by, list | tuple) or not all(isinstance(one, Mapping) for one in by):
+            return given
+        names = [one.get("name") for one in by]
+        if given.get("names") not in (None, names, tuple(names)):
+            what = "groups by expressions have their own names"
+            raise mistake("names", what, "remove `names`, or `by`")
+        if not all(isinstance(name, str) for name in names):
+            return given
+        # Whoever is in no group is nobody's mistake.
+        return {"unknown": "pass", **given, "names": names}
 
 
 class TrialsPart(_DependentPart):

@@ -5,14 +5,20 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from testsgd.errors import EventError
-from testsgd.monitoring.specification import MonitorSpecification
+from testsgd.errors import EventError, ExpressionError
+from testsgd.expressions import Expression
+from testsgd.monitoring.specification import (
+    NO_GROUP,
+    ConditionedGroup,
+    MonitorSpecification,
+    condition_of,
+)
 
 # Moments that are so close, in seconds, are one: a tenth of a second is no exact number.
 ONE_MOMENT = 1e-6
@@ -167,7 +173,7 @@ class Event(NamedTuple):
 class EventReader:
     """Reads events as a specification calls their fields."""
 
-    __slots__ = ("_decisions", "_fields", "_given", "_labels", "_unit")
+    __slots__ = ("_decisions", "_derived", "_fields", "_given", "_labels", "_unit")
 
     def __init__(self, specification: MonitorSpecification) -> None:
         named = specification.events
@@ -176,12 +182,21 @@ class EventReader:
         self._decisions = _meanings(named.unfavourable, named.favourable)
         self._labels = _meanings(named.negative, named.positive)
         self._unit = specification.time.unit
+        derived: dict[str, Callable[[Mapping[str, Any]], str | int | None]] = {}
+        if specification.groups.by is not None:
+            derived[named.group] = _group_reader(specification.groups.by, specification)
+        for field in (named.decision, named.label):
+            if (condition := condition_of(field)) is not None:
+                derived[field] = _condition_reader(condition)
+        self._derived = tuple(derived.items())
 
     def read(self, event: Mapping[str, Any]) -> Event:
         """Read one event, or refuse it."""
         if not isinstance(event, Mapping):
             what = f"an event is a mapping of fields to values, not {type(event).__name__}"
             raise EventError(what, remedy='give one such as {"group": "a", "decision": 1}')
+        if self._derived:
+            event = self._with_derived(event)
         fields = self._fields
         name, group, decision, label, time = map(event.get, fields)
         moment = None if time is None else self.moment(time)
@@ -198,9 +213,51 @@ class EventReader:
             *(moment or (None, None)),
         )
 
+    def _with_derived(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the event with the fields that expressions stand for."""
+        try:
+            values = {field: read(event) for field, read in self._derived}
+        except ExpressionError as error:
+            raise EventError(
+                error.what, where=error.where, remedy=error.remedy, **error.details
+            ) from error
+        return {**event, **values}
+
     def moment(self, time: Any) -> Moment | None:
         """Read a moment as the specification says it is written; None if it is missing."""
         return moment_of(time, self._fields[4], self._unit)
+
+
+def _group_reader(
+    groups: tuple[ConditionedGroup, ...], specification: MonitorSpecification
+) -> Callable[[Mapping[str, Any]], str | None]:
+    """Return a function from an event to its group; None if it has no field that says it."""
+    fields = frozenset(specification.group_fields)
+    tests = tuple((group.name, group.condition.holds) for group in groups)
+
+    def read(event: Mapping[str, Any]) -> str | None:
+        if fields.isdisjoint(event):
+            return None
+        for name, holds in tests:
+            if holds(event):
+                return name
+        return NO_GROUP
+
+    return read
+
+
+def _condition_reader(condition: Expression) -> Callable[[Mapping[str, Any]], int | None]:
+    """Return a function from an event to 1 or 0; None if no field of the expression is known."""
+    fields, holds = condition.names, condition.holds
+
+    def read(event: Mapping[str, Any]) -> int | None:
+        for field in fields:
+            value = event.get(field)
+            if value is not None and not is_missing(value) and value != "":
+                return int(holds(event))
+        return None
+
+    return read
 
 
 def _meanings(zero: tuple[Any, ...], one: tuple[Any, ...]) -> dict[Any, int]:

@@ -1,0 +1,185 @@
+"""Monitors whose decision, label or groups are expressions count as if fields said the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import testsgd
+from testsgd.errors import EventError, SpecificationError
+from testsgd.monitoring.specification import MonitorSpecification
+
+PARITY = {"property": "demographic_parity", "bound": "1/10"}
+ODDS = {"property": "equalized_odds", "bound": "1/10"}
+GROUPS = [
+    {"name": "young women", "when": "sex = female and age < 25"},
+    {"name": "others", "when": "not (sex = female and age < 25) and age != missing"},
+]
+BY_EXPRESSION = {
+    "events": {"decision": "score > 6", "label": {"when": "arrests >= 1 or 'new crime' = yes"}},
+    "groups": GROUPS,
+    "properties": [PARITY, ODDS],
+}
+BY_FIELD = {
+    "groups": {"names": ["young women", "others"], "unknown": "pass"},
+    "properties": [PARITY, ODDS],
+}
+
+
+def people(number: int = 400) -> list[dict[str, Any]]:
+    random = np.random.default_rng(1)
+    return [
+        {
+            "id": person,
+            "sex": str(random.choice(["female", "male"])),
+            "age": None if random.random() < 0.1 else int(random.integers(18, 40)),
+            "score": int(random.integers(1, 11)),
+            "arrests": int(random.integers(0, 3)),
+            "new crime": str(random.choice(["yes", "no"])),
+        }
+        for person in range(number)
+    ]
+
+
+def in_fields(person: dict[str, Any]) -> dict[str, Any]:
+    age, sex = person["age"], person["sex"]
+    if age is not None and sex == "female" and age < 25:
+        group = "young women"
+    else:
+        group = "nobody" if age is None else "others"
+    return {
+        "id": person["id"],
+        "group": group,
+        "decision": int(person["score"] > 6),
+        "label": int(person["arrests"] >= 1 or person["new crime"] == "yes"),
+    }
+
+
+def counts(result: testsgd.MonitorResult) -> list[Any]:
+    return [
+        (known.property, [(one.name, one.numerator, one.denominator) for one in known.groups])
+        for known in result.summary.comparisons
+    ] + [result.summary.stream.unknown, result.summary.stream.decided]
+
+
+def test_events_are_counted_as_fields_would_have_them() -> None:
+    wanted = counts(testsgd.monitor(BY_FIELD, map(in_fields, people())))
+    assert counts(testsgd.monitor(BY_EXPRESSION, people())) == wanted
+    assert wanted[-2] > 10
+
+
+def test_a_frame_and_a_file_are_read_alike(tmp_path: Path) -> None:
+    wanted = counts(testsgd.monitor(BY_EXPRESSION, people()))
+    frame = pd.DataFrame(people())
+    assert counts(testsgd.monitor(BY_EXPRESSION, frame)) == wanted
+    frame.to_csv(tmp_path / "events.csv", index=False)
+    assert counts(testsgd.monitor(BY_EXPRESSION, tmp_path / "events.csv")) == wanted
+
+
+def test_a_table_without_a_column_of_an_expression_is_refused() -> None:
+    frame = pd.DataFrame(people()).drop(columns=["age", "id"])
+    with pytest.raises(testsgd.errors.DataError, match="age"):
+        testsgd.monitor(BY_EXPRESSION, frame)
+
+
+def test_labels_come_later() -> None:
+    later = {"trials": {"deadline": "10 d"}, **BY_EXPRESSION}
+    monitor = testsgd.load_monitor(later, clock=lambda: 1e6)
+    first = {"id": 1, "sex": "female", "age": 20, "score": 7, "time": 0}
+    monitor.observe(first)
+    monitor.observe({"id": 1, "arrests": 1, "time": 5})
+    monitor.observe({"id": 2, "sex": "female", "age": 20, "score": None, "time": 5})
+    monitor.advance(12 * 86400)
+    status = monitor.status()
+    assert (status.decided, status.open) == (1, 1)
+    rates = {known.property.name: known.groups[0] for known in status.comparisons}
+    assert rates["equal_opportunity"].denominator == 1
+
+
+def test_everybody_is_in_the_first_group_that_holds() -> None:
+    bands = [
+        {"name": "under 25", "when": "age < 25"},
+        {"name": "under 40", "when": "age < 40"},
+        {"name": "older", "when": "age >= 40"},
+    ]
+    ages = [18, 24, 25, 39, 40, 80]
+    events = [{"age": age, "decision": 1} for age in ages]
+    result = testsgd.monitor({"groups": bands, "properties": [PARITY]}, events)
+    (comparison,) = result.summary.comparisons
+    assert [group.denominator for group in comparison.groups] == [2, 2, 2]
+
+
+def test_groups_of_nobody_and_of_everybody_are_said() -> None:
+    groups = [
+        {"name": "A", "when": "sex = a"},
+        {"name": "B", "when": "sex = b"},
+        {"name": "C", "when": "sex = c"},
+    ]
+    watched = {"groups": groups, "properties": [PARITY]}
+    events = [{"sex": "ab"[n % 2], "decision": 1} for n in range(20)]
+    said = " ".join(testsgd.monitor(watched, events).verdict.sentences)
+    assert "“C”" in said
+    assert "“A”" not in said
+    said = " ".join(testsgd.monitor(watched, events[::2]).verdict.sentences)
+    assert "“A”" in said
+    assert "“B”" not in said
+    assert "“" not in " ".join(
+        testsgd.monitor(watched, [*events, {"sex": "c", "decision": 0}]).verdict.sentences
+    )
+
+
+def test_an_event_whose_value_does_not_compare_changes_nothing() -> None:
+    monitor = testsgd.load_monitor(BY_EXPRESSION)
+    with pytest.raises(EventError) as caught:
+        monitor.observe({"id": 1, "sex": "female", "age": "young", "score": 3})
+    assert caught.value.where == "age"
+    assert monitor.status().events == 0
+
+
+def test_a_specification_is_the_same_after_a_round() -> None:
+    specification = MonitorSpecification.from_dict(BY_EXPRESSION)
+    again = MonitorSpecification.from_dict(specification.to_dict())
+    assert again == specification
+    assert again.digest() == specification.digest()
+    plain = {**BY_EXPRESSION, "groups": {"by": GROUPS}}
+    assert MonitorSpecification.from_dict(plain) == specification
+
+
+def test_a_state_goes_on(tmp_path: Path) -> None:
+    whole = counts(testsgd.monitor(BY_EXPRESSION, people()))
+    testsgd.monitor(BY_EXPRESSION, people()[:150], state=tmp_path / "state.json")
+    rest = testsgd.monitor(BY_EXPRESSION, people()[150:], state=tmp_path / "state.json")
+    assert counts(rest) == whole
+
+
+@pytest.mark.parametrize(
+    ("changed", "key"),
+    [
+        ({"groups": [{"name": "A", "when": "sex ="}, GROUPS[0]]}, "groups"),
+        ({"groups": [{"name": "A", "when": "sex"}, GROUPS[0]]}, "groups"),
+        ({"groups": [GROUPS[0]]}, "groups"),
+        ({"groups": [GROUPS[0], GROUPS[0]]}, "groups"),
+        ({"groups": [{"name": "A"}, GROUPS[0]]}, "groups"),
+        ({"groups": [{"name": 3, "when": "a = 1"}, GROUPS[0]]}, "groups"),
+        ({"groups": [{"name": "(no group)", "when": "a = 1"}, GROUPS[0]]}, "groups"),
+        ({"groups": []}, "groups"),
+        ({"groups": ["sex = a", "sex = b"]}, "groups"),
+        ({"groups": {"by": GROUPS, "names": ["a", "b"]}}, "groups"),
+        ({"events": {"decision": "score >"}}, "events.decision"),
+        ({"events": {"decision": {"when": "score"}}}, "events.decision"),
+        ({"events": {"decision": {"if": "score > 1"}}}, "events.decision"),
+        ({"events": {"decision": {"when": 7}}}, "events.decision"),
+        ({"events": {"decision": "(" * 60 + "a = 1" + ")" * 60}}, "events.decision"),
+        ({"events": {"decision": "a = " + "x" * 1_000_000}}, "events.decision"),
+        ({"events": {"decision": "a > 6", "favourable": ["yes"]}}, "events.favourable"),
+    ],
+)
+def test_a_mistake_is_named_by_its_key(changed: dict[str, Any], key: str) -> None:
+    with pytest.raises(SpecificationError) as caught:
+        MonitorSpecification.from_dict({**BY_EXPRESSION, **changed})
+    assert key in str(caught.value)
+    assert len(str(caught.value)) < 700

@@ -1,0 +1,139 @@
+"""An expression: its text, its tree, and what it says of events and rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.errors import ExpressionError
+from testsgd.expressions.evaluation import Holds, compiled, mask_of
+from testsgd.expressions.nodes import Junction, Negation, Node
+from testsgd.expressions.syntax import read, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A condition on named values, as :func:`parse` reads it.
+
+    Attributes
+    ----------
+    text : str
+        As it was written.
+    root : Ordering, Membership, Negation or Junction
+        The tree.
+
+    Examples
+    --------
+    >>> young = parse("sex = female and 18 <= age < 25")
+    >>> young.names
+    ('sex', 'age')
+    >>> young.holds({"sex": "female", "age": 20}), young.holds({"sex": "female"})
+    (True, False)
+    """
+
+    text: str
+    root: Node
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Functions that were made of it do not travel.
+        return type(self), (self.text, self.root)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names that it is about, in their order."""
+        found: dict[str, None] = {}
+        open_nodes = [self.root]
+        while open_nodes:
+            node = open_nodes.pop()
+            if isinstance(node, Junction):
+                open_nodes += reversed(node.parts)
+            elif isinstance(node, Negation):
+                open_nodes.append(node.part)
+            else:
+                found[node.name] = None
+        return tuple(found)
+
+    @cached_property
+    def holds(self) -> Holds:
+        """A function that says whether it holds for a mapping of names to values.
+
+        A value that is absent, None, not a number or an empty text is missing: a comparison with
+        it is false, but for ``= missing``. The function raises an ExpressionError where a text is
+        compared by size.
+        """
+        return compiled(self.root)
+
+    def mask(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+        """Return for which rows of a data frame it holds, as :attr:`holds` says of each.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            A column a name; a column that is not there is an error.
+
+        Returns
+        -------
+        numpy.ndarray of bool, shape (n,)
+
+        Raises
+        ------
+        ExpressionError
+            If a column is not there, or a text is compared by size.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> parse("age >= 40 or age = missing").mask(pd.DataFrame({"age": [39, 40, None]})).tolist()
+        [False, True, True]
+        """
+        columns = list(map(str, frame.columns))
+        for name in self.names:
+            if name not in columns:
+                raise ExpressionError(
+                    f"there is no column {name!r}",
+                    where=shown(self.text),
+                    remedy=f"the columns are {_listed(columns)}",
+                    name=name,
+                )
+        return mask_of(self.root, frame)
+
+
+def parse(text: str) -> Expression:
+    """Return the expression that a text is.
+
+    Parameters
+    ----------
+    text : str
+        At most 10,000 characters, with parentheses and ``not`` at most 50 deep.
+
+    Returns
+    -------
+    Expression
+
+    Raises
+    ------
+    ExpressionError
+        If the text is no expression; says where and what to write.
+
+    Examples
+    --------
+    >>> parse("marital status in {Never-married, Married spouse absent}").names
+    ('marital status',)
+    >>> parse("age <")
+    Traceback (most recent call last):
+    ...
+    testsgd.errors.ExpressionError: 'age <', at character 6: a number is missing after '<'; ...
+    """
+    return Expression(text, read(text))
+
+
+def _listed(names: list[str], most: int = 20) -> str:
+    more = f", ... ({len(names)} in all)" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"

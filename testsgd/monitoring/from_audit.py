@@ -1,0 +1,182 @@
+"""From what an audit found to monitors of it: a specification for each of the first groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from testsgd.data import MISSING
+from testsgd.errors import ParameterError
+from testsgd.expressions import quoted
+from testsgd.monitoring.specification import MonitorSpecification
+from testsgd.monitoring.specification.parts import shown
+from testsgd.report.kinds import read_result
+from testsgd.report.summaries import RuleSummary
+
+_CONFIDENCE = 0.95
+_REST = "everybody else"
+_AUDITS = ("testsgd.audit/2", "testsgd.metrics/1")
+
+
+def monitors_from_audit(source: str | Path, *, groups: int = 3) -> tuple[str, ...]:
+    """Return specifications of monitors that watch the first distinct groups of an audit.
+
+    Groups of an audit overlap, and everybody is in one group of a monitor; so each group has a
+    monitor of its own, which compares it with its complement. Together they raise a false alarm by
+    evidence with at most 5% probability.
+
+    Parameters
+    ----------
+    source : str or path-like
+        The JSON result of an audit of rows, or the path of the file that holds it.
+    groups : int
+        How many of the first distinct groups.
+
+    Returns
+    -------
+    tuple of str
+        TOML, with comments that say what to fill in.
+
+    Raises
+    ------
+    ParameterError
+        If it is no result of an audit of rows, or there is no group in it.
+    ResultError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> audit = testsgd.audit(None, None, "demo")
+    >>> text, *_ = monitors_from_audit(audit.to_json())
+    >>> specification = MonitorSpecification.parse(text)
+    >>> specification.groups.names[-1]
+    'everybody else'
+    """
+    if groups < 1:
+        raise ParameterError(
+            f"{groups} groups are to be watched", where="groups", remedy="give at least 1"
+        )
+    summary = read_result(source).summary
+    where = str(source) if len(str(source)) < 200 else "the result"
+    if summary.schema_ not in _AUDITS or getattr(summary.data, "kind", "rows") != "rows":
+        raise ParameterError(
+            f"a document of {summary.schema_} about {getattr(summary.data, 'kind', 'rows')} "
+            "has no groups of rows"
+            if summary.schema_ in _AUDITS
+            else f"a document of {summary.schema_} is no audit",
+            where=where,
+            remedy="give the result.json of an audit of rows",
+        )
+    found = summary.groups if summary.schema_ == _AUDITS[0] else summary.metrics[0].groups
+    first = [group for group in found if group.distinct][:groups]
+    if not first:
+        raise ParameterError(
+            "no group was judged, so there is none to watch",
+            where=where,
+            remedy="audit more rows, or name groups yourself",
+        )
+    return tuple(
+        _specification(summary, group, place, len(first)) for place, group in enumerate(first, 1)
+    )
+
+
+def _specification(summary: Any, group: Any, place: int, total: int) -> str:
+    """Return the specification that watches one of several groups."""
+    inside, outside = conditions_of(group.rules)
+    # Rounded up, so that all of them together are no less sure.
+    confidence = math.ceil(1e6 - (1e6 - 1e6 * _CONFIDENCE) / total) / 1e6
+    favourable = getattr(getattr(summary.data, "label", None), "favourable", None)
+    favourable = favourable or getattr(summary.data, "favourable", None) or "1"
+    decision = f"decision = {quoted(favourable)}"
+    fields = ", ".join(dict.fromkeys(rule.feature for rule in group.rules))
+    of_all = f"Group {place} of {total}. " if total > 1 else ""
+    shares = (
+        f"# These are {total} monitors, and all of them together are to be right with 95% "
+        "confidence."
+        if total > 1
+        else "# Of everything that this monitor ever says."
+    )
+    lines = (
+        f"# {of_all}What an audit of {_comment(summary.data.name)} found, watched from now on:",
+        f"# {_comment(group.text)}",
+        "#",
+        f"# An event has the fields that the expressions are about ({_comment(fields)}) and the",
+        "# decision, and better an id. Write the names that your events have, if they differ.",
+        "",
+        f"name = {shown(_short(f'{summary.data.name}, group {place}'))}",
+        "",
+        "[events]",
+        "# The field with the decision, and the value that is favourable.",
+        f"decision = {{ when = {shown(decision)} }}",
+        "",
+        "[[groups]]",
+        f"name = {shown(_short(group.text))}",
+        f"when = {shown(inside)}",
+        "",
+        "# Whoever is in neither group, for a number is missing, is counted and left alone.",
+        "[[groups]]",
+        f"name = {shown(_REST)}",
+        f"when = {shown(outside)}",
+        "",
+        "[evidence]",
+        shares,
+        f"confidence = {confidence:.6g}",
+        "",
+        "[[properties]]",
+        'property = "demographic_parity"',
+        "# The largest difference of the shares of favourable decisions without an alert.",
+        "bound = 0.1",
+        "",
+    )
+    text = "\n".join(lines)
+    MonitorSpecification.parse(text, where="the specification of the monitor")
+    return text
+
+
+def conditions_of(rules: Sequence[RuleSummary]) -> tuple[str, str]:
+    """Return the expressions of a group and of its complement, as an audit has both.
+
+    Parameters
+    ----------
+    rules : sequence of RuleSummary
+
+    Returns
+    -------
+    inside, outside : str
+        The rows in which a number of an interval is missing are in neither.
+
+    Examples
+    --------
+    >>> rule = RuleSummary(feature="age", low=40.0, high=60.0, text="40 <= age < 60")
+    >>> conditions_of([rule])
+    ('40 <= age < 60', 'not (40 <= age < 60) and age != missing')
+    """
+    inside = " and ".join(map(_rule, rules))
+    intervals = dict.fromkeys(rule.feature for rule in rules if rule.values is None)
+    known = "".join(f" and {quoted(name)} != missing" for name in intervals)
+    return inside, f"not ({inside}){known}"
+
+
+def _rule(rule: RuleSummary) -> str:
+    name = quoted(rule.feature)
+    if rule.values is not None:
+        values = [value if value == MISSING else quoted(value) for value in rule.values]
+        return f"{name} = {values[0]}" if len(values) == 1 else f"{name} in {{{', '.join(values)}}}"
+    if rule.low is None:
+        return f"{name} < {rule.high:.17g}"
+    if rule.high is None:
+        return f"{name} >= {rule.low:.17g}"
+    return f"{rule.low:.17g} <= {name} < {rule.high:.17g}"
+
+
+def _comment(text: str) -> str:
+    """Return a text for a comment of TOML, which has one line and no controls."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _short(text: str, most: int = 100) -> str:
+    text = _comment(text)
+    return text if len(text) <= most else f"{text[: most - 3]}..."
