@@ -37,6 +37,8 @@ from .reproducible import is_reproducible as is_reproducible
 from .reproducible import reproducible_files as reproducible_files
 from .reproducible import without_dates as without_dates
 from .spreadsheets import without_formulas as without_formulas
+from .trials import TrialError as TrialError
+from .trials import check_by_trial as check_by_trial
 from .writing import NO_ROOM as NO_ROOM
 from .writing import atomic_path as atomic_path
 from .writing import discard_output as discard_output
