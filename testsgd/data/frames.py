@@ -184,7 +184,7 @@ def _json_lines(path: Path) -> pd.DataFrame:
     if empty.any():
         for row, value in pd.read_json(path, lines=True, dtype=False, typ="series")[empty].items():
             if not isinstance(value, dict):
-                raise _no_object_a_line(path, f", row {row_name(frame.iloc[:, 0], row)}")
+                raise _no_object_a_line(path, f", row {row}")
     for name, column in frame.items():
         _check_no_parts(column, f"{path}, column {str(name)!r}")
     return frame

@@ -64,7 +64,8 @@ def _check_tree(tree: Mapping[str, Any], width: int, where: str) -> None:
     for key in ("split_indices", "split_conditions", "default_left"):
         _need(len(tree[key]) == nodes, f"{where}: {key} are not of {nodes} nodes")
     inner = left != -1
-    _need(bool(((right != -1) == inner).all()), f"{where}: a node has one child")
+    # A leaf of several numbers has their place where others have the right child.
+    _need(_within(right, -1, nodes), f"{where}: a child is no node")
     children = np.concatenate([left[inner], right[inner]])
     # No node is the child of two, and none has the root below it: then no way is a circle from
     # the root.
@@ -99,7 +100,7 @@ def _check_categories(
 
 def _whole(values: Sequence[Any]) -> NDArray[np.int64]:
     found = np.asarray(values)
-    if found.ndim != 1 or found.dtype.kind not in "iub" and len(found):
+    if found.ndim != 1 or (found.dtype.kind not in "iub" and len(found)):
         raise ValueError("a list of whole numbers is something else")
     return found.astype(np.int64)
 

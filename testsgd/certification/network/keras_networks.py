@@ -72,7 +72,7 @@ def _read_archive(path: Path) -> parts.ReadNetwork:
 
 
 def _seconds_for(size: int) -> float:
-    """Return how long a file of so many bytes may be read; a sound one takes far less."""
+    """Return how many seconds a file of `size` bytes may be read; a sound one takes far less."""
     return 10 + size / 10e6
 
 
