@@ -18,7 +18,6 @@ RUNNER = Path(__file__).with_name("case_runner.py")
 # A case is repeated by: python tests/fuzz/case_runner.py KIND NUMBER
 OPEN = {
     "network-h5": "none in 20 cases, but each damaged heap takes the 10 s of the trial: 68, 74",
-    "checkpoint": "38, 69, 71 and 96 are mended, but not all cases were run since",
     "domain": "none yet, but a case of 16 s is too near to the limit",
     "network-card": "30 cases without a fault, of 2 s each, which is too slow",
     "text-terms": "none yet, but a case of 34 s is too near to the limit",
