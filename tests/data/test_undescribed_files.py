@@ -97,3 +97,22 @@ def test_a_parquet_file_cut_short_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(DataError):
         read_frame(tmp_path / "nothing.csv")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        '{"a": 1}\nnull\n',
+        '{"a": 1}\n[]\n',
+        "[1, 2]\n[3]\n",
+        "[]\n",
+        '1\n{"a": 1}\n',
+        '{"a": 1}\n{"a": [1]}\n',
+        '{"a": {"b": 1}}\n',
+    ],
+)
+def test_lines_that_are_no_plain_objects_are_refused(lines: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(lines, encoding="utf-8")
+    with pytest.raises(DataError, match=r"rows\.jsonl"):
+        read_frame(path)

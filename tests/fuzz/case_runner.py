@@ -30,6 +30,7 @@ from file_kinds import KINDS, FileKind
 from mutations import mutate
 
 from testsgd.cli.main import run
+from testsgd.data import cache_folder
 
 SECONDS = 60
 MEMORY = 2**30
@@ -238,6 +239,8 @@ def main(words: list[str]) -> None:
     first, last = int(words[1]), int(words[-1])
     alone = len(words) == 2
     with _folder(is_kept=alone) as folder:
+        # Machine code takes a minute to make; it is named by the digest of its sources.
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "machine-code"))
         os.environ["TESTSGD_DATA_HOME"] = str(folder / "data")
         os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
         originals = prepare(kind, folder / "originals")

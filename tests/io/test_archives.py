@@ -69,6 +69,18 @@ def test_a_header_must_fit_its_bytes(tmp_path: Path, shape: tuple[int, ...]) -> 
         read_arrays(path)
 
 
+@pytest.mark.parametrize("shape", [b"(3,   ", b"(((3,)", b"3 3   ", b"{[]:1}", b"-'a'  "])
+def test_a_header_that_is_no_python_is_refused(tmp_path: Path, shape: bytes) -> None:
+    buffer = io.BytesIO()
+    np.save(buffer, np.arange(3.0))
+    content = buffer.getvalue()
+    place = content.index(b"(3,), }")
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("a.npy", content[:place] + shape + content[place + len(shape) :])
+    with pytest.raises((ValueError, zipfile.BadZipFile)):
+        read_arrays(tmp_path / "a.npz")
+
+
 def test_python_objects_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, a=np.array([{}], dtype=object))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from testsgd.data.categories import row_name
 from testsgd.data.cells import check_column_number, first_lines, plain_cells, read_cells
 from testsgd.data.schema import CellParsing
 from testsgd.errors import DataError, MissingExtraError
@@ -168,7 +170,48 @@ def _feather(path: Path) -> pd.DataFrame:
 
 
 def _json_lines(path: Path) -> pd.DataFrame:
-    return pd.read_json(path, lines=True, dtype=False)
+    try:
+        with warnings.catch_warnings():
+            # Of arrays of several lengths, which are refused below.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            frame = pd.read_json(path, lines=True, dtype=False)
+    except (TypeError, AttributeError, RecursionError) as error:
+        raise _no_object_a_line(path, "") from error
+    if isinstance(frame.columns, pd.RangeIndex) and len(frame.columns):
+        raise _no_object_a_line(path, "")
+    # An empty array is read as an object without a key.
+    empty = frame.isna().all(axis=1).to_numpy()
+    if empty.any():
+        for row, value in pd.read_json(path, lines=True, dtype=False, typ="series")[empty].items():
+            if not isinstance(value, dict):
+                raise _no_object_a_line(path, f", row {row}")
+    for name, column in frame.items():
+        _check_no_parts(column, f"{path}, column {str(name)!r}")
+    return frame
+
+
+def _check_no_parts(column: pd.Series[Any], where: str) -> None:
+    """Raise an error if a cell is a list or an object, which has parts of its own."""
+    if column.dtype != object:
+        return
+    has_parts = np.array([isinstance(cell, (list, dict)) for cell in column], dtype=bool)
+    if not has_parts.any():
+        return
+    row = int(np.argmax(has_parts))
+    raise DataError(
+        f"a cell is {'a list' if isinstance(column.iloc[row], list) else 'an object'}, not a text, "
+        f"a number or a truth value (row {row_name(column, row)})",
+        where=where,
+        remedy="give each of its parts a column, or leave the column out",
+    )
+
+
+def _no_object_a_line(path: Path, where: str) -> DataError:
+    return DataError(
+        "a line is no JSON object",
+        where=f"{path}{where}",
+        remedy='give an object a line, such as {"age": 40, "sex": "female"}',
+    )
 
 
 def _need_pyarrow(purpose: str) -> None:

@@ -39,6 +39,8 @@ from .reproducible import without_dates as without_dates
 from .spreadsheets import without_formulas as without_formulas
 from .tables import check_table_name as check_table_name
 from .tables import table_file as table_file
+from .trials import TrialError as TrialError
+from .trials import check_by_trial as check_by_trial
 from .writing import NO_ROOM as NO_ROOM
 from .writing import atomic_path as atomic_path
 from .writing import discard_output as discard_output

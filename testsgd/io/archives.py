@@ -13,7 +13,9 @@ import io
 import lzma
 import math
 import re
+import struct
 import tarfile
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -34,6 +36,20 @@ DEFLATED = zipfile.ZIP_DEFLATED
 DAMAGED_ARCHIVE = (ValueError, EOFError, zlib.error, zipfile.BadZipFile)
 DAMAGED_TAR = (ValueError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError)
 
+# What NumPy raises at an array's header, which it takes for a piece of Python, besides ValueError.
+_NO_HEADER = (
+    tokenize.TokenError,
+    SyntaxError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    MemoryError,
+    RecursionError,
+)
+# What the library of archives raises besides: of an encrypted member, of a compression that is
+# unknown or damaged, and of a directory that is cut off.
+_NO_MEMBER = (RuntimeError, struct.error, lzma.LZMAError, IndexError)
 _ARRAY = ".npy"
 _LONGEST_HEADER = 10_000
 _limit = contextvars.ContextVar("file_memory_limit", default=FILE_MEMORY)
@@ -357,12 +373,15 @@ def read_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
     ...     read_arrays(file.name)
     {'rates': array([0.25, 0.5 ])}
     """
-    with open_archive(path) as archive:
-        return {
-            member.filename.removesuffix(_ARRAY): _read_array(archive, member)
-            for member in archive.infolist()
-            if member.filename.endswith(_ARRAY)
-        }
+    try:
+        with open_archive(path) as archive:
+            return {
+                member.filename.removesuffix(_ARRAY): _read_array(archive, member)
+                for member in archive.infolist()
+                if member.filename.endswith(_ARRAY)
+            }
+    except _NO_MEMBER as error:
+        raise zipfile.BadZipFile(f"a member cannot be read ({type(error).__name__})") from error
 
 
 def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
@@ -396,7 +415,11 @@ def _read_header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     }
     if version not in readers:
         raise ValueError(f"an array has the unknown format {version}")
-    shape, is_fortran, dtype = readers[version](stream, max_header_size=_LONGEST_HEADER)
+    try:
+        shape, is_fortran, dtype = readers[version](stream, max_header_size=_LONGEST_HEADER)
+    except _NO_HEADER as error:
+        reason = f"the header of an array cannot be read ({type(error).__name__})"
+        raise ValueError(reason) from error
     if dtype.hasobject:
         raise ValueError("an array holds Python objects")
     return shape, is_fortran, dtype

@@ -16,7 +16,21 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.errors import MissingExtraError, ModelError
-from testsgd.io import loads_json
+from testsgd.io import check_by_trial, loads_json
+from testsgd.models.booster_trees import check_xgboost_document
+
+# By the library itself, as the package for Python takes a second to import.
+_XGBOOST_TRIAL = """
+import ctypes
+library = ctypes.CDLL(sys.argv[1])
+model, size, text = ctypes.c_void_p(), ctypes.c_uint64(), ctypes.c_char_p()
+failed = library.XGBoosterCreate(None, ctypes.c_uint64(0), ctypes.byref(model))
+failed = failed or library.XGBoosterLoadModel(model, sys.argv[2].encode())
+if not failed:
+    found = ctypes.byref(size), ctypes.byref(text)
+    library.XGBoosterSaveModelToBuffer(model, b'{"format": "json"}', *found)
+    library.XGBoosterSaveJsonConfig(model, *found)
+"""
 
 
 class FileModel:
@@ -72,8 +86,13 @@ def read_xgboost(path: Path) -> FileModel:
         raise _missing("xgboost", path) from error
 
     def read() -> Any:
+        check_by_trial(_XGBOOST_TRIAL, [*xgboost.libpath.find_lib_path()[:1], str(path)])
         booster = xgboost.Booster()
         booster.load_model(path)
+        try:
+            check_xgboost_document(loads_json(bytes(booster.save_raw("json"))))
+        except (LookupError, TypeError, AttributeError) as error:
+            raise ValueError(f"a part is missing or of another kind: {error}") from error
         return booster
 
     return xgboost_model(_read(read, path), path)

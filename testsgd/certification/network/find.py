@@ -29,7 +29,7 @@ from testsgd.certification.network.parts import ReadNetwork, numbers, unit_round
 from testsgd.certification.network.sklearn_models import is_sklearn_model, read_sklearn_model
 from testsgd.data import DatasetSpecification, bundled_folder
 from testsgd.errors import ModelError, ParameterError, TestSGDError
-from testsgd.io import loads_json, read_text, sha256_of_file
+from testsgd.io import TrialError, loads_json, read_text, sha256_of_file
 from testsgd.models.encoding import CategoryEncoding, Encoding, FeatureEncoding
 from testsgd.models.files import MODEL_FILE, PREPROCESSING_FILE, card_of, read_preprocessing
 from testsgd.models.resolve import trained_network
@@ -222,8 +222,9 @@ def _read_file(path: Path) -> ReadNetwork:
         raise
     except Exception as error:
         # Whatever the parsers raise at bytes that are damaged.
+        reason = str(error) if isinstance(error, TrialError) else type(error).__name__
         raise ModelError(
-            f"this is no {kind} that can be read ({type(error).__name__})",
+            f"this is no {kind} that can be read ({reason})",
             where=str(path),
             remedy=remedy,
         ) from error

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from testsgd.certification.network import parts
 from testsgd.certification.network.feedforward import Activation, Precision, Step
 from testsgd.errors import ModelError, TestSGDError
-from testsgd.io import TooLargeError, is_archive, loads_json, read_member
+from testsgd.io import TooLargeError, check_by_trial, is_archive, loads_json, read_member
 
 # A layer's arrays, in Keras' order.
 _Stored: TypeAlias = Sequence[NDArray[np.generic]]
@@ -27,6 +27,32 @@ Arrays: TypeAlias = Callable[[str], _Stored]
 
 _MAXIMUM_CONFIGURATION = 16 * 2**20
 _MAXIMUM_WEIGHTS_FILE = 2**30
+# All that is in a file itself is read once: the library does not come back from some damages.
+_HDF5_TRIAL = """
+import io
+import h5py
+file = h5py.File(io.BytesIO(sys.stdin.buffer.read()) if len(sys.argv) < 2 else sys.argv[1], "r")
+seen = set()
+def visit(item):
+    key = h5py.h5o.get_info(item.id).addr
+    if key in seen:
+        return
+    seen.add(key)
+    try:
+        dict(item.attrs)
+    except Exception:
+        pass
+    if isinstance(item, h5py.Group):
+        for name in item:
+            try:
+                if isinstance(item.get(name, getlink=True), h5py.HardLink):
+                    visit(item[name])
+            except Exception:
+                pass
+    elif not item.is_virtual and not item.external and item.size and item.size <= 50_000_000:
+        item[()]
+visit(file["/"])
+"""
 
 
 def read_keras_file(path: Path) -> parts.ReadNetwork:
@@ -38,9 +64,16 @@ def _read_archive(path: Path) -> parts.ReadNetwork:
     import h5py
 
     configuration = loads_json(_member(path, "config.json", _MAXIMUM_CONFIGURATION))
-    weights = io.BytesIO(_member(path, "model.weights.h5", _MAXIMUM_WEIGHTS_FILE))
+    stored = _member(path, "model.weights.h5", _MAXIMUM_WEIGHTS_FILE)
+    check_by_trial(_HDF5_TRIAL, [], content=stored, seconds=_seconds_for(len(stored)))
+    weights = io.BytesIO(stored)
     with h5py.File(weights, "r") as file:
         return keras_network(configuration, _by_class(_inside(file, "layers"), configuration))
+
+
+def _seconds_for(size: int) -> float:
+    """Return how many seconds a file of `size` bytes may be read; a sound one takes far less."""
+    return 10 + size / 10e6
 
 
 def _member(path: Path, name: str, maximum: int) -> bytes:
@@ -91,6 +124,7 @@ def _snake_case(name: str) -> str:
 def _read_h5(path: Path) -> parts.ReadNetwork:
     import h5py
 
+    check_by_trial(_HDF5_TRIAL, [str(path)], seconds=_seconds_for(path.stat().st_size))
     with h5py.File(path, "r") as file:
         stored = file.attrs.get("model_config")
         if stored is None or "model_weights" not in file:

@@ -305,7 +305,9 @@ def _multilayer(final: Any) -> parts.ReadNetwork:
 
 def _linear(final: Any, kind: str, classes: int, threshold: float | None) -> parts.ReadNetwork:
     weights = np.atleast_2d(np.asarray(final.coef_)).T
-    bias = np.broadcast_to(np.asarray(final.intercept_), (weights.shape[1],))
+    given = np.asarray(final.intercept_)
+    # One number stands for all; any other shape the check of the layer refuses.
+    bias = np.full(weights.shape[1], given.item()) if given.size == 1 and given.ndim < 2 else given
     chain: list[parts.Part] = [parts.affine("coefficients", weights, bias)]
     if classes == 2 and threshold not in (None, 0.5):
         logistic = kind in _PROBABLE and getattr(final, "multi_class", "") != "multinomial"
