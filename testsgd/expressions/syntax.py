@@ -1,4 +1,4 @@
-"""From the text of an expression to its tree: the grammar, and what is said of mistakes.
+"""From the text of an expression to its tree: the grammar, and the messages about mistakes.
 
 The grammar is that of the rules in reports, ``40 <= age < 60 and race in {White, Black}``, with
 ``or``, ``not``, ``!=`` and parentheses. Nothing of the text is run as code.
@@ -119,7 +119,7 @@ class _Token:
         return low if self.kind == "word" and low in _KEYWORDS else ""
 
     @property
-    def said(self) -> str:
+    def in_message(self) -> str:
         """The token for a message."""
         return "the end" if self.kind == "end" else shown(self.text)
 
@@ -193,7 +193,7 @@ class _Parser:
         node = self._junction("or")
         if not self._ends:
             self._fail(
-                f"{self._next.said} is not expected here",
+                f"{self._next.in_message} is not expected here",
                 "join comparisons by and, or; put texts with signs in double quotes",
             )
         return node
@@ -224,7 +224,9 @@ class _Parser:
         else:
             node = self._junction("or")
             if self._next.text != ")" or self._next.kind != "operator":
-                self._fail(f"')' is missing before {self._next.said}", "close the parenthesis")
+                self._fail(
+                    f"')' is missing before {self._next.in_message}", "close the parenthesis"
+                )
             self._at += 1
         self._depth -= 1
         return node
@@ -262,7 +264,7 @@ class _Parser:
         if token.keyword == "not" and self._tokens[self._at + 1].keyword == "in":
             self._at += 2
             return "not in"
-        what = f"{token.said} stands where a comparison should"
+        what = f"{token.in_message} stands where a comparison should"
         return self._fail(what, "write =, !=, <, <=, >, >= or in")
 
     def _operand(self, what: str) -> list[_Token]:
@@ -274,7 +276,7 @@ class _Parser:
             words.append(self._take())
         if not words:
             self._fail(
-                f"{self._next.said} stands where {what} should",
+                f"{self._next.in_message} stands where {what} should",
                 "write a comparison such as age >= 40, with other names in double quotes",
             )
         return words
@@ -305,7 +307,7 @@ class _Parser:
     def _set(self) -> tuple[Given, ...]:
         opening = self._next.text if self._next.kind == "operator" else ""
         if opening not in ("{", "["):
-            self._fail(f"{self._next.said} stands where a list should", "write in {a, b}")
+            self._fail(f"{self._next.in_message} stands where a list should", "write in {a, b}")
         closing = "}" if opening == "{" else "]"
         self._at += 1
         values: list[Given] = []
@@ -317,7 +319,7 @@ class _Parser:
             if token.kind != "operator" or token.text != ",":
                 self._at -= 1
                 self._fail(
-                    f"{token.said} stands where ',' or {closing!r} should",
+                    f"{token.in_message} stands where ',' or {closing!r} should",
                     "close the list; put values with signs in double quotes",
                 )
 
