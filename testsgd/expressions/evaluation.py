@@ -50,7 +50,7 @@ def _plain(value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Return the text by which a value differs from others; whole numbers have no decimals."""
+    """Return the text that a value is compared by; whole numbers have no decimals."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():

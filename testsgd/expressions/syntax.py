@@ -1,4 +1,4 @@
-"""From the text of an expression to its tree: the grammar, and the errors of mistakes.
+"""From the text of an expression to its tree: the grammar, and the messages about mistakes.
 
 The grammar is that of the rules in reports, ``40 <= age < 60 and race in {White, Black}``, with
 ``or``, ``not``, ``!=`` and parentheses. Nothing of the text is run as code.

@@ -96,7 +96,7 @@ def _present_state(summary: MonitoringSummary, undecided: int) -> list[str]:
 
 
 def _one_sided(summary: MonitoringSummary) -> list[str]:
-    """Return which groups by expressions had no member, or had all people as members."""
+    """Return which groups by expressions are empty, or that one of them has all trials."""
     settings = summary.settings
     if settings.groups_when is None or not any(known.trials for known in summary.comparisons):
         return []
