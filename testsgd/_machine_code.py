@@ -36,6 +36,15 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
+# Packages of which no machine code was kept when they were loaded.
+_compiled_anew: set[str] = set()
+
+
+def is_first_use() -> bool:
+    """Return whether this process compiles code that no process before it has kept."""
+    return bool(_compiled_anew)
+
+
 def compiler(package: Path) -> Callable[[F], F]:
     """Return the decorator for the modules of one package.
 
@@ -52,7 +61,10 @@ def compiler(package: Path) -> Callable[[F], F]:
         given = config.CACHE_DIR
         folder = Path(given or cache_folder() / "machine-code") / _digest(package)
         if not _is_writable(folder):  # it is compiled in every process
+            _compiled_anew.add(package.name)
             return cast(F, numba.njit(**_OPTIONS)(function))
+        if not any(folder.iterdir()):
+            _compiled_anew.add(package.name)
         # numba chooses the folder while a function is decorated.
         config.CACHE_DIR = str(folder)
         try:

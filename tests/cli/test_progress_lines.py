@@ -9,6 +9,7 @@ from pathlib import Path
 import command_line
 import pytest
 
+from testsgd import _machine_code
 from testsgd.certification import Moment, Shares
 from testsgd.cli import console
 from testsgd.cli.certify import live_shares
@@ -74,3 +75,17 @@ def test_a_synthesis_and_a_simulation_are_heard(folder: Path, testsgd: Runs) -> 
     assert finished.code == 0
     assert finished.err.startswith("testsgd: ")
     assert testsgd("shield", "simulate", "loans.npz", "--quiet", "--out", "simulated").err == ""
+
+
+def test_the_first_use_says_that_it_compiles(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def heard() -> str:
+        with console.progress_bar(quiet=False):
+            time.sleep(0.1)
+        return lines(capsys)[-1]
+
+    monkeypatch.setattr(_machine_code, "_compiled_anew", {"rules"})
+    assert "compiles" in heard()
+    monkeypatch.setattr(_machine_code, "_compiled_anew", set())
+    assert "compiles" not in heard()

@@ -106,7 +106,7 @@ def progress_lines(state: Callable[[], str]) -> Iterator[None]:
     def speak() -> None:
         while not is_over.wait(_SILENCE):
             passed = f"{time.monotonic() - started:,.0f} s"
-            print_error(f"{state() or 'at work'}, {passed} so far")
+            print_error(f"{state() or 'at work'}{_first_use()}, {passed} so far")
             sys.stderr.flush()
 
     speaker = threading.Thread(target=speak, daemon=True)
@@ -116,6 +116,14 @@ def progress_lines(state: Callable[[], str]) -> Iterator[None]:
     finally:
         is_over.set()
         speaker.join()
+
+
+def _first_use() -> str:
+    """Say that machine code is compiled, if it is; nothing is loaded to find out."""
+    machine_code = sys.modules.get("testsgd._machine_code")
+    if machine_code is None or not machine_code.is_first_use():
+        return ""
+    return " (the first use compiles machine code, which is kept for the next)"
 
 
 class _Phase:
@@ -172,8 +180,12 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
         transient=True,
     ) as progress:
         tasks: dict[str, TaskID] = {}
+        notes: set[str] = set()
 
         def show(phase: str, done: int, total: int) -> None:
+            if (note := _first_use()) and note not in notes:
+                notes.add(note)
+                progress.console.print(note.strip(" ()").capitalize(), style="dim")
             if phase not in tasks:
                 tasks[phase] = progress.add_task(phase, total=total)
             progress.update(tasks[phase], completed=done, total=total)
