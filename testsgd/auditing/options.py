@@ -47,6 +47,7 @@ class AuditOptions(TypedDict, total=False):
     top: int
     seed: int
     jobs: int | None
+    batch_size: int | None
     overlap: float
     fail_above: float | None
     fail_below_ratio: float | None

@@ -18,7 +18,7 @@ from testsgd.auditing import estimates as rates
 from testsgd.auditing.estimates import Counts, Estimates
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
-from testsgd.models import LoadedModel, Model, PredictionColumn
+from testsgd.models import CheckedFunction, LoadedModel, Model, PredictionColumn
 from testsgd.models.text import TextModel
 from testsgd.rules import Axis, Contingency, FrequentRuleSets, lay_out, mine
 from testsgd.sampling import BATCH_ROWS, Draws, decide_draws, draw
@@ -44,6 +44,12 @@ class Clock:
 Progress = Callable[[int, int], None]
 
 SomeModel = TypeVar("SomeModel", Model, TextModel)
+
+
+def limit_batches(model: Model | TextModel, size: int | None) -> None:
+    """Set how much a user's model is asked about in one call; None for no limit."""
+    if isinstance(model, CheckedFunction):
+        model.batch_size = size
 
 
 def threads(model: Model | TextModel, jobs: int | None) -> int:

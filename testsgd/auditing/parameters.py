@@ -136,6 +136,13 @@ class AuditParameters(Parameters):
         at_least=1,
         example="a number of threads",
     )
+    batch_size: int | None = parameter(
+        None,
+        "The most rows or texts that the model is asked about in one call; changes no result. "
+        "For a model that is slow or needs much memory.",
+        at_least=1,
+        example="a number of rows",
+    )
     overlap: float = parameter(
         0.8,
         "Jaccard overlap from which two groups count as one finding.",

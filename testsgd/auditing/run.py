@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from testsgd.auditing.conditional import check_other_features
 from testsgd.auditing.findings import Findings, Holdout, InSearch, TableFindings
 from testsgd.auditing.metrics import by_metric
-from testsgd.auditing.outcome import Clock, RowAudit
+from testsgd.auditing.outcome import Clock, RowAudit, limit_batches
 from testsgd.auditing.outcome import Progress as PhaseProgress
 from testsgd.auditing.own_effect import check_ranking
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters, Mode
@@ -104,6 +104,7 @@ def run_audit(
     ('exact', 'sex = f')
     """
     check_other_features(parameters.condition_on, table.specification)
+    limit_batches(model.model, parameters.batch_size)
     if parameters.equal_rows == "one":
         table = with_copies_joined(table)
     model, table = by_metric(parameters.metric, model, table)

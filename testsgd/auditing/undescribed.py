@@ -108,6 +108,8 @@ def audit_undescribed(
         features=features,
         trust_pickle=trust_pickle,
         name=name,
+        # What is wrong with it is said with the other parameters.
+        batch_size=None if (size := parameters.get("batch_size")) is None else max(1, size),
     )
     settings = audit_parameters(parameters, table.specification)
     check_asked_anew(asked, settings)
@@ -129,6 +131,7 @@ def model_and_rows(
     features: Mapping[str, Mapping[str, Any]] | None,
     trust_pickle: bool,
     name: str,
+    batch_size: int | None = None,
 ) -> tuple[Any, LoadedModel[Model], Table]:
     """Return what is asked, as a model, and its rows, with a description guessed from both.
 
@@ -171,7 +174,7 @@ def model_and_rows(
         known = values_of(labels, "y", rows=len(frame))
         known.index = frame.index
     else:
-        known = pd.Series(_classes(model, given_rows, inputs))
+        known = pd.Series(_classes(model, given_rows, inputs, batch_size))
     guessed = infer_specification(
         frame,
         sensitive=sensitive,
@@ -347,7 +350,9 @@ def _with_sensitive(
     return pd.concat([given_rows, additional], axis=1), tuple(beside.columns)
 
 
-def _classes(model: Any, rows: pd.DataFrame, inputs: Sequence[str]) -> Sequence[Any]:
+def _classes(
+    model: Any, rows: pd.DataFrame, inputs: Sequence[str], batch_size: int | None
+) -> Sequence[Any]:
     """Return the classes that a model lists or predicts; `no` and `yes` if it gives scores."""
     known = getattr(model, "classes_", None)
     if known is not None:
@@ -359,7 +364,10 @@ def _classes(model: Any, rows: pd.DataFrame, inputs: Sequence[str]) -> Sequence[
         if column not in rows:
             raise missing_column(column, rows.columns, "the data", for_model=True)
     try:
-        predictions = pd.Series(np.ravel(called(rows[list(inputs)].copy())))
+        size = batch_size or len(rows)
+        batches = [rows[list(inputs)].iloc[at : at + size] for at in range(0, len(rows), size)]
+        predicted = [np.ravel(called(batch.copy())) for batch in batches]
+        predictions = pd.Series(np.concatenate(predicted))
     except TestSGDError:
         raise
     except Exception as error:

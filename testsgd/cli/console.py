@@ -179,6 +179,8 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
         console=Console(stderr=True),
         transient=True,
     ) as progress:
+        # Moves at once, so that a slow model is not taken for one that hangs.
+        waiting = progress.add_task("at work", total=None)
         tasks: dict[str, TaskID] = {}
         notes: set[str] = set()
 
@@ -186,6 +188,7 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
             if (note := _first_use()) and note not in notes:
                 notes.add(note)
                 progress.console.print(note.strip(" ()").capitalize(), style="dim")
+            progress.update(waiting, visible=False)
             if phase not in tasks:
                 tasks[phase] = progress.add_task(phase, total=total)
             progress.update(tasks[phase], completed=done, total=total)

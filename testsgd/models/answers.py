@@ -138,6 +138,7 @@ class CheckedFunction(ABC, Generic[Asked]):
         self._output = output
         self._seen: set[str] = set()
         self._meanings = zero_one_labels(label)
+        self.batch_size: int | None = None  # The most that it is asked about in one call.
         self.name = name
         self.kind = kind
 
@@ -172,7 +173,7 @@ class CheckedFunction(ABC, Generic[Asked]):
 
     def reading(self, function: Callable[[Asked], Any]) -> Self:
         """Return a model of another function, its answers read as this one's are."""
-        return type(self)(
+        model = type(self)(
             function,
             label=self._label,
             name=self.name,
@@ -181,6 +182,8 @@ class CheckedFunction(ABC, Generic[Asked]):
             threshold=self._threshold,
             output=self._output,
         )
+        model.batch_size = self.batch_size
+        return model
 
     @abstractmethod
     def given(self, asked: Any) -> Asked:
@@ -226,7 +229,20 @@ class CheckedFunction(ABC, Generic[Asked]):
         return None if function is None else self._answers(function, asked).astype(np.float64)
 
     def _answers(self, function: Callable[[Asked], Any], asked: Any) -> NDArray[Any]:
-        """Return a function's answers as an array, shape (n,), after their number is checked."""
+        """Return a function's answers as an array, shape (n,), batch by batch."""
+        size = self.batch_size or len(asked)
+        if len(asked) <= size:
+            return self._answers_at_once(function, asked)
+        parts = getattr(asked, "iloc", asked)
+        return np.concatenate(
+            [
+                self._answers_at_once(function, parts[start : start + size])
+                for start in range(0, len(asked), size)
+            ]
+        )
+
+    def _answers_at_once(self, function: Callable[[Asked], Any], asked: Any) -> NDArray[Any]:
+        """Return the answers of one call, shape (n,), after their number is checked."""
         unit = self.unit
         given: Any = self.given(asked)
         try:

@@ -87,6 +87,7 @@ def run_text_audit(
             where="condition_on",
             remedy="leave it out; the paired difference compares the same texts with other terms",
         )
+    outcome.limit_batches(model.model, parameters.batch_size)
     clock = outcome.Clock()
     allowed = parameters.budget(TEXT_QUERIES)
     ranked_by = parameters.rank_by
