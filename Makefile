@@ -39,7 +39,7 @@ PROTECTED_law    := race1
 NETWORKS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check fuzz lowest integration lint shape docs wheel bench shields monitors generative generative-llm generative-portraits schemas pages reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test check fuzz lowest integration lint shape docs wheel bench shields monitors generative generative-llm generative-portraits schemas pages notebooks reports clean retrain compare certify certify-fairify \
 	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -231,6 +231,10 @@ schemas: $(VENV)/installed ## Write the JSON Schemas of results after a change o
 
 pages: $(VENV)/developing ## Write what follows from the code into docs/*.md
 	$(BIN)/python docs/_hooks/generated_parts.py
+
+notebooks: export OMP_NUM_THREADS = 1
+notebooks: $(VENV)/developing ## Execute the notebooks of docs/notebooks and keep what they show
+	$(BIN)/python docs/_hooks/notebooks.py
 
 clean: ## Remove the environment and everything that was built
 	rm -rf $(VENV) $(VENV)-lowest $(VENV)-litellm site build dist
