@@ -43,7 +43,7 @@ NETWORKS ?=
 
 # These make what the repository publishes; all others write elsewhere, unless OUT says where.
 reports retrain compare certify generative generative-llm generative-portraits: export OUT = reports
-.PHONY: help audit test check fuzz lowest integration lint shape docs wheel bench shields monitors generative generative-llm generative-portraits schemas pages reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test check fuzz lowest integration lint shape docs wheel bench shields monitors generative generative-llm generative-portraits schemas pages notebooks reports clean retrain compare certify certify-fairify \
 	$(REAL) $(PAPER) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -241,6 +241,10 @@ schemas: $(VENV)/installed ## Write the JSON Schemas of results after a change o
 
 pages: $(VENV)/developing ## Write what follows from the code into docs/*.md
 	$(BIN)/python docs/_hooks/generated_parts.py
+
+notebooks: export OMP_NUM_THREADS = 1
+notebooks: $(VENV)/developing ## Execute the notebooks of docs/notebooks and keep what they show
+	$(BIN)/python docs/_hooks/notebooks.py
 
 clean: ## Remove the environment and everything that was built
 	rm -rf $(VENV) $(VENV)-lowest $(VENV)-litellm site build dist

@@ -59,11 +59,22 @@ def test_names_of_a_user_are_no_formulas() -> None:
     drawn(as_summary(document))
 
 
+@pytest.mark.plot
+def test_a_notebook_shows_a_figure_without_pyplot(summary: AuditSummary) -> None:
+    """IPython asks an object for its picture by this method, if nothing was set up for figures."""
+    first, second = (drawn(summary)._repr_png_() for _ in range(2))
+    assert first.startswith(b"\x89PNG")
+    # A notebook keeps it: equal results give equal files, with any version of matplotlib.
+    assert first == second
+    assert b"Software" not in first
+
+
 def test_without_matplotlib_the_extra_is_named(
     summary: AuditSummary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.delitem(sys.modules, "testsgd.auditing.report.shown_figure", raising=False)
     with pytest.raises(MissingExtraError) as caught:
         AuditResult(summary).plot()
     assert "testsgd[plot]" in str(caught.value)

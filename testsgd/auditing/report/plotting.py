@@ -41,7 +41,7 @@ def plot_audit(summary: AuditSummary) -> Figure:
         Without matplotlib.
     """
     try:
-        from matplotlib.figure import Figure
+        from testsgd.auditing.report.shown_figure import ShownFigure
     except ImportError as error:
         raise MissingExtraError("matplotlib", extra="plot", purpose="drawing a result") from error
 
@@ -53,7 +53,7 @@ def plot_audit(summary: AuditSummary) -> Figure:
     ][:_FEATURES]
     lines = [max(len(groups), 1), *(len(feature.cells) for feature in features)]
     heights = [_AROUND + _LINE * number for number in lines]
-    figure = Figure(figsize=(8, sum(heights)), layout="constrained")
+    figure = ShownFigure(figsize=(8, sum(heights)), layout="constrained")
     panels = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
     _draw_groups(panels[0], groups)
     for panel, feature in zip(panels[1:], features, strict=True):
