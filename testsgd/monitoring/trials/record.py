@@ -29,7 +29,7 @@ class Record:
     `number`: how many trials were decided before, or -1. `time`: when it was decided: group,
     decision and conditions each have the time of their earliest event, and the latest of these
     counts; until the trial is decided the latest so far. `due`: its deadline, that of the label, or
-    of the decision while none is known; `labelled`: the time of its label; `said`: these earliest
+    of the decision while none is known; `labelled`: the time of its label; `earliest`: these
     times, of the group, the decision and the conditions. `began`: the time of its earliest event;
     `order`: how many trials began before. `refused`: no decision came before its deadline, and that
     is a refusal.
@@ -45,7 +45,7 @@ class Record:
     due: float | None = None
     state: State = "open"
     labelled: float | None = None
-    said: tuple[float | None, ...] = ()
+    earliest: tuple[float | None, ...] = ()
     began: float | None = None
     order: int = 0
     refused: bool = False
@@ -78,8 +78,8 @@ class Record:
         earlier = changed or (self.time is not None and time is not None and time < self.time)
         if time is not None and earlier and not self.refused:
             # Events may come in another order than they happened.
-            self.said = self._earliest(event, time)
-            moments = [moment for moment in self.said if moment is not None]
+            self.earliest = self._earliest(event, time)
+            moments = [moment for moment in self.earliest if moment is not None]
             self.time = max(moments, default=self.time)
         if event.label is not None and self.label is None:
             self.label, self.labelled, changed = event.label, event.time, True
@@ -89,7 +89,7 @@ class Record:
         """Return the earliest times of group, decision and conditions, this event included."""
         no_conditions = (None,) * len(self.conditions)
         values = (event.group, event.decision, *(event.conditions or no_conditions))
-        known = self.said or (None, None, *no_conditions)
+        known = self.earliest or (None, None, *no_conditions)
         return tuple(
             moment if value is None else time if moment is None else min(moment, time)
             for value, moment in zip(values, known, strict=True)
@@ -125,8 +125,8 @@ class Record:
         """Return a record from :meth:`to_state`; former versions wrote fewer parts."""
         name, group, decision, label, given, *others = state
         record = cls(name, group, decision, label, tuple(given), *others)
-        record.said = tuple(record.said)
-        if not record.said and record.time is not None:
+        record.earliest = tuple(record.earliest)
+        if not record.earliest and record.time is not None:
             values = (record.group, record.decision, *record.conditions)
-            record.said = tuple(None if value is None else record.time for value in values)
+            record.earliest = tuple(None if value is None else record.time for value in values)
         return record
