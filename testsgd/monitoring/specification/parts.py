@@ -203,6 +203,9 @@ class EventsPart(Part):
     unfavourable: tuple[EventValue, ...] = Field((0, False, "0"), description="other decisions")
     positive: tuple[EventValue, ...] = Field((1, True, "1"), description="labels that are true")
     negative: tuple[EventValue, ...] = Field((0, False, "0"), description="labels that are not")
+    empty: tuple[str, ...] | None = Field(
+        None, description="texts that stand for no value, in every field"
+    )
     others: Literal["refuse", "ignore"] = Field(
         "refuse", description="events that say nothing: an error, or ignored and counted"
     )
@@ -225,6 +228,11 @@ class EventsPart(Part):
                         continue
                     what = f"the {field} is an expression, which holds or not"
                     raise mistake(key, what, f"remove `{key}`, or name a field as `{field}`")
+            for index, text in enumerate(self.empty or ()):
+                for key in pair:
+                    if text in getattr(self, key):
+                        what = f"the value {shown(text)} is among `{key}` too"
+                        raise mistake(("empty", index), what, "remove one of them")
             first, second = sorted(pair, key=self._written)
             check_apart(first, getattr(self, first), second, getattr(self, second))
         return self
