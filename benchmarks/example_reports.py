@@ -32,6 +32,8 @@ def write_example_reports(folder: Path) -> None:
     watched = load_monitor(monitors / "loans-demographic-parity.toml").specification
     decisions = event_source(monitors / "loans-decisions.csv", watched)
     monitor(watched, decisions).write(folder / "loans-monitor", _FORMATS)
+    simulated = testsgd.simulate_monitor(watched, bias=(0, 0.1, 0.15, 0.2, 0.3))
+    simulated.write(folder / "loans-monitor-simulated", _FORMATS)
 
     people = testsgd.generate_demo(seed=1)
     metrics = testsgd.audit_metrics(

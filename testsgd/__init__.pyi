@@ -36,9 +36,11 @@ from .models import train_network as train_network
 from .models import train_text_network as train_text_network
 from .monitoring import Monitor as Monitor
 from .monitoring import MonitorResult as MonitorResult
+from .monitoring import MonitorSimulationResult as MonitorSimulationResult
 from .monitoring import MonitorSpecification as MonitorSpecification
 from .monitoring import load_monitor as load_monitor
 from .monitoring import monitor as monitor
+from .monitoring import simulate_monitor as simulate_monitor
 from .shielding import Shield as Shield
 from .shielding import ShieldResult as ShieldResult
 from .shielding import ShieldSpecification as ShieldSpecification

@@ -22,7 +22,13 @@ from testsgd.report.kinds import read_result
 _REPORTS = Path(__file__).parents[2] / "reports"
 
 # Folders of reports/ that `python -m benchmarks.example_reports` makes.
-_EXAMPLES = ("loans-shield", "loans-shield-simulated", "loans-monitor", "demo-metrics")
+_EXAMPLES = (
+    "loans-shield",
+    "loans-shield-simulated",
+    "loans-monitor",
+    "loans-monitor-simulated",
+    "demo-metrics",
+)
 
 # So many names of sensitive features are listed before the rest is counted.
 _LISTED = 3

@@ -28,7 +28,7 @@ from testsgd.generative import GenerativeSummary
 from testsgd.io import write_text
 from testsgd.metrics import MetricsSummary
 from testsgd.mitigation import FrontierSummary, MitigationSummary
-from testsgd.monitoring import MonitoringSummary
+from testsgd.monitoring import MonitoringSummary, MonitorSimulationSummary
 from testsgd.shielding import ShieldSummary, SimulationSummary
 
 _PAGES = Path(__file__).resolve().parents[1]
@@ -50,6 +50,7 @@ _RESULTS: dict[str, tuple[type[BaseModel], dict[str, str]]] = {
     "shield-keys": (ShieldSummary, schema_tables.SHIELD),
     "shield-simulation-keys": (SimulationSummary, schema_tables.SIMULATION),
     "monitoring-keys": (MonitoringSummary, schema_tables.MONITORING),
+    "monitor-simulation-keys": (MonitorSimulationSummary, schema_tables.MONITOR_SIMULATION),
     "generative-keys": (GenerativeSummary, schema_tables.GENERATIVE),
 }
 

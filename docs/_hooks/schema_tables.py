@@ -213,6 +213,14 @@ SIMULATION = {
     "PeriodSummary": "`periods[]`",
 }
 
+MONITOR_SIMULATION = {
+    "": "The document",
+    "MonitorSimulationVerdict": "`verdict`",
+    "MonitorSimulationParameters": "`settings`",
+    "SimulatedAlarms": "`alarms[]`",
+    "AlarmPoint": "`alarms[].course[]`",
+}
+
 MONITORING = {
     "": "The document",
     "MonitorVerdict": "`verdict`",

@@ -38,6 +38,7 @@ NAMES = (
     "loans-shield",
     "loans-shield-simulated",
     "loans-monitor",
+    "loans-monitor-simulated",
 )
 RUN_AXE = """
 for (const fold of document.querySelectorAll("details")) fold.open = true;

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from testsgd.cli import console, options
+from testsgd.cli.default_folders import default_folder
 from testsgd.cli.signals import Ending
 from testsgd.errors import ParameterError
 from testsgd.io import discard_output, write_text
+from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
 
 if TYPE_CHECKING:
     from testsgd.errors import TestSGDError
@@ -137,6 +139,66 @@ def init(
     return console.DONE
 
 
+@options.with_options(MonitorSimulationParameters)
+def simulate(
+    specification: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SPEC.toml", help="What would be watched: the TOML file that says so."
+        ),
+    ],
+    bias: Annotated[
+        str, typer.Option(help="True biases, from 0 to 1, with commas between them.")
+    ] = "0,0.05,0.1,0.2",
+    events: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of past events, .jsonl or .csv, whose people are drawn with replacement. "
+            "(default: people are drawn by chances)"
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the reports. (default: reports/NAME-monitor-simulated)"),
+    ] = None,
+    formats: options.FormatOption = "html,md,json",
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
+    **parameters: Any,
+) -> int:
+    """Simulate streams before a monitor goes live: false alarms, and how soon a bias is found.
+
+    Each bias has many streams, of people who are independent of each other; the monitor is as it is
+    specified. Exit codes: 0 done, 2 bad input.
+    """
+    from testsgd.monitoring import MonitorSimulationResult, simulate_monitor
+    from testsgd.monitoring.simulation.report.layout import alarms_table
+
+    wanted = options.listed(formats)
+    MonitorSimulationResult.check_formats(wanted)
+    folder = out or default_folder("reports", f"{specification.stem}-monitor-simulated")
+    console.check_reports_writable(folder)
+    result = simulate_monitor(specification, events, bias=_biases(bias), **parameters)
+    written = result.write(folder, wanted)
+    if not quiet:
+        console.print_block(alarms_table(result.summary))
+        console.print_verdict(result.verdict)
+        console.print_files(written)
+    return result.exit_code
+
+
+def _biases(text: str) -> list[float]:
+    try:
+        return [float(part) for part in options.listed(text)]
+    except ValueError as error:
+        raise ParameterError(
+            f"{text!r} is no list of numbers",
+            where="--bias",
+            remedy="give numbers such as 0,0.05,0.1",
+            value=text,
+        ) from error
+
+
 def _refusal(error: TestSGDError, number: int) -> dict[str, Any]:
     message = " ".join(str(error).split())
     return {"error": message, "kind": type(error).__name__, "line": number}
@@ -170,4 +232,5 @@ def _group() -> None:
 
 
 app.command("run")(run)
+app.command("simulate")(simulate)
 app.command("init")(init)

@@ -15,6 +15,9 @@ from .running import GroupStatus as GroupStatus
 from .running import Monitor as Monitor
 from .running import MonitorStatus as MonitorStatus
 from .running import Standing as Standing
+from .simulation import MonitorSimulationResult as MonitorSimulationResult
+from .simulation import MonitorSimulationSummary as MonitorSimulationSummary
+from .simulation import simulate_monitor as simulate_monitor
 from .specification import MonitoredProperty as MonitoredProperty
 from .specification import MonitorSpecification as MonitorSpecification
 from .trials import DeadLetter as DeadLetter

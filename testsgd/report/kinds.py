@@ -21,6 +21,7 @@ RESULTS = {
     "testsgd.shield/2": "testsgd.shielding:ShieldResult",
     "testsgd.shield-simulation/2": "testsgd.shielding:SimulationResult",
     "testsgd.monitoring/2": "testsgd.monitoring:MonitorResult",
+    "testsgd.monitor-simulation/1": "testsgd.monitoring:MonitorSimulationResult",
     "testsgd.generative/1": "testsgd.generative:GenerativeResult",
     "testsgd.metrics/1": "testsgd.metrics:MetricsResult",
 }

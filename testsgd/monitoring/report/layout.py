@@ -286,6 +286,7 @@ def _particulars(summary: MonitoringSummary) -> tuple[blocks.Facts, ...]:
     settings = summary.settings
     stream = summary.stream
     due = wording.duration(settings.deadline)
+    decided_by = wording.duration(settings.decision_deadline)
     dropped = settings.without_label == "drop"
     no_label = "the trial is dropped" if dropped else f"the label is {settings.without_label}"
     counted = "at the deadline" if settings.count == "deadline" else "once the label is known"
@@ -300,6 +301,11 @@ def _particulars(summary: MonitoringSummary) -> tuple[blocks.Facts, ...]:
         ("Deadline", due),
         ("Without a label by then", no_label if due else ""),
         ("Counted", counted if due else ""),
+        ("Deadline of a decision", decided_by),
+        (
+            "Without a decision by then",
+            f"the trial is {settings.without_decision}" * bool(decided_by),
+        ),
         ("An event may be late by", wording.duration(settings.lateness)),
         ("And ahead by", wording.duration(settings.max_skew)),
         ("Prior belief", wording.prior_text(summary) or "none"),

@@ -35,6 +35,12 @@ class MonitorSettings(Part):
     unit_declared: bool = Field(False, description="the unit of time was declared, not found out")
     without_label: Literal[0, 1, "drop"] = Field(description="taken for a label that never came")
     count: Literal["deadline", "known"] = Field(description="when a labelled trial is counted")
+    decision_deadline: float | None = Field(
+        None, description="seconds until a decision is late; null: never"
+    )
+    without_decision: Literal["refused", "dropped"] = Field(
+        "refused", description="what a trial is if its decision never came in time"
+    )
     repeated: Literal["ignore", "new"] = Field(description="an id that comes again")
     window: Literal["all", "tumbling", "sliding"] = Field(description="which trials are compared")
     window_trials: int | None = Field(description="length of a window in trials")
@@ -61,11 +67,14 @@ class StreamSummary(Part):
     ignored: int = Field(description="events that play no part")
     repeated: int = Field(description="events that only say what was known")
     unknown: int = Field(description="decisions on groups that are not known")
-    late: int = Field(description="labels that came after the deadline")
+    late: int = Field(description="labels and decisions that came after their deadline")
     decided: int = Field(description="trials with a decision")
     open: int = Field(description="trials that still wait for something")
     dropped: int = Field(description="trials that their deadline ended without being counted")
     uncompared: int = Field(description="trials beyond 1,000 combinations of given values")
+    without_decision: int = Field(
+        0, description="decided trials without a decision in time, which is a refusal"
+    )
     dead_letters_unit: int = Field(0, description="dead letters: in another unit of time")
     dead_letters_ahead: int = Field(0, description="dead letters: events too far ahead in time")
     dead_letters_late: int = Field(0, description="dead letters: events that came too late")

@@ -134,7 +134,10 @@ def what_happened(stream: documents.StreamSummary) -> list[tuple[str, int, str]]
         ("Unknown groups", stream.unknown, "decisions on groups that are not named; not counted"),
         ("Trials not compared", stream.uncompared, "of more than 1,000 combinations of given "
          "values; not counted"),
-        ("Late labels", stream.late, "they came after the deadline and changed nothing"),
+        ("Without a decision", stream.without_decision, "none came before its deadline; counted as "
+         "refused"),
+        ("Late labels", stream.late, "they, or decisions, came after their deadline and changed "
+         "nothing"),
         ("Events in another unit of time", stream.dead_letters_unit, "dead letters; not counted"),
         ("Events too far ahead", stream.dead_letters_ahead, "dead letters: ahead of the clock, or "
          "of the other events; not counted, and time did not move"),

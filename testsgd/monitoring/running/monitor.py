@@ -171,6 +171,26 @@ class Monitor:
             return tuple(alerts)
         return tuple(self._arrived(trials.Arrival(read, event, place), fate))
 
+    def observe_read(self, event: trials.Event) -> tuple[Alert, ...]:
+        """Take an event that was read already and whose time is right, as in a simulation.
+
+        Parameters
+        ----------
+        event : Event
+            With values as :class:`EventReader` reads them; not before the last one.
+
+        Returns
+        -------
+        tuple of Alert
+            Those that are raised or cleared by it.
+
+        Raises
+        ------
+        EventError
+            If it does not fit those before it. It is not counted then.
+        """
+        return tuple(self._judged(self._book.take(event)))
+
     def _arrived(self, arrival: trials.Arrival, fate: trials.Fate) -> list[Alert]:
         """Count an event, let it wait, or make it a dead letter; return the alerts."""
         line = self._timeline

@@ -77,8 +77,10 @@ class MonitorStatus:
 
     `repeated` events have only known values, `ignored` ones add nothing to any trial, and `waiting`
     ones are not among the `events` yet. `unknown` counts decisions on groups that are not compared,
-    `late` counts labels that came too late. `dropped` trials had no label at their deadline, `open`
-    ones are not complete, `uncompared` ones are beyond the thousandth combination of given values.
+    `late` counts labels and decisions that came too late. `dropped` trials had no label, or no
+    decision, at their deadline, `open` ones are not complete, `uncompared` ones are beyond the
+    thousandth combination of given values. `without_decision` trials are among the decided ones: no
+    decision came in time, and that is a refusal.
     Dead letters were not counted because of their time; `unit` is how that is written, None if no
     time is needed.
 
@@ -118,6 +120,7 @@ class MonitorStatus:
     clock_to: float | None = None
     clock_dropped: int = 0
     unit: Unit | None = None
+    without_decision: int = 0
 
     @property
     def dead_letters(self) -> int:

@@ -252,7 +252,12 @@ class MonitorSpecification(ExactDocument):
     @property
     def needs_time(self) -> bool:
         """Whether every event must have a time, because deadlines or windows are in time."""
-        return self.trials.deadline is not None or self.window.seconds is not None
+        spans = (
+            self.trials.deadline,
+            self.trials.decision_deadline,
+            self.window.seconds,
+        )
+        return any(span is not None for span in spans)
 
     @property
     def watches_time(self) -> bool:

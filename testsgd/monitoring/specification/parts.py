@@ -203,6 +203,9 @@ class EventsPart(Part):
     unfavourable: tuple[EventValue, ...] = Field((0, False, "0"), description="other decisions")
     positive: tuple[EventValue, ...] = Field((1, True, "1"), description="labels that are true")
     negative: tuple[EventValue, ...] = Field((0, False, "0"), description="labels that are not")
+    empty: tuple[str, ...] | None = Field(
+        None, description="texts that stand for no value, in every field"
+    )
     others: Literal["refuse", "ignore"] = Field(
         "refuse", description="events that say nothing: an error, or ignored and counted"
     )
@@ -225,6 +228,11 @@ class EventsPart(Part):
                         continue
                     what = f"the {field} is an expression, which holds or not"
                     raise mistake(key, what, f"remove `{key}`, or name a field as `{field}`")
+            for index, text in enumerate(self.empty or ()):
+                for key in pair:
+                    if text in getattr(self, key):
+                        what = f"the value {shown(text)} is among `{key}` too"
+                        raise mistake(("empty", index), what, "remove one of them")
             first, second = sorted(pair, key=self._written)
             check_apart(first, getattr(self, first), second, getattr(self, second))
         return self
@@ -247,28 +255,32 @@ class EventsPart(Part):
 class _DependentPart(Part):
     """A table in which some keys play a part only if another one is set; else they are left out."""
 
-    main: ClassVar[str]
-    dependent: ClassVar[tuple[str, ...]]
+    dependent: ClassVar[Mapping[str, tuple[str, ...]]]  # By the key that they need.
 
     @model_validator(mode="after")
     def _nothing_without_the_main_key(self) -> _DependentPart:
-        for key in self.dependent if getattr(self, self.main) is None else ():
-            if key in self.model_fields_set:
-                what = f"without `{self.main}` it plays no part"
-                raise mistake(key, what, f"add `{self.main}`, or remove it")
+        for main, keys in self.dependent.items():
+            for key in keys if getattr(self, main) is None else ():
+                if key in self.model_fields_set:
+                    what = f"without `{main}` it plays no part"
+                    raise mistake(key, what, f"add `{main}`, or remove it")
         return self
 
     @model_serializer(mode="wrap")
     def _without_what_plays_no_part(self, write: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        left_out = self.dependent if getattr(self, self.main) is None else ()
+        left_out = {
+            key
+            for main, keys in self.dependent.items()
+            for key in keys
+            if getattr(self, main) is None
+        }
         return {key: value for key, value in write(self).items() if key not in left_out}
 
 
 class GroupsPart(_DependentPart):
     """Who is compared; if nobody is named, whoever comes."""
 
-    main: ClassVar[str] = "names"
-    dependent: ClassVar[tuple[str, ...]] = ("unknown",)
+    dependent: ClassVar[Mapping[str, tuple[str, ...]]] = {"names": ("unknown",)}
 
     names: GroupNames | None = Field(None, description="the groups, at least two")
     by: tuple[ConditionedGroup, ...] | None = Field(
@@ -299,8 +311,10 @@ class GroupsPart(_DependentPart):
 class TrialsPart(_DependentPart):
     """When a trial is complete, and what follows."""
 
-    main: ClassVar[str] = "deadline"
-    dependent: ClassVar[tuple[str, ...]] = ("without_label", "count")
+    dependent: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "deadline": ("without_label", "count"),
+        "decision_deadline": ("without_decision",),
+    }
 
     deadline: Duration | None = Field(
         None, description="how long after the decision a label may come"
@@ -311,6 +325,12 @@ class TrialsPart(_DependentPart):
     ] = Field(0, description="a trial without a label in time has this one, or is dropped")
     count: Literal["deadline", "known"] = Field(
         "deadline", description="when it counts: at the deadline, or once the label is known"
+    )
+    decision_deadline: Duration | None = Field(
+        None, description="how long after the first event of a trial its decision may come"
+    )
+    without_decision: Literal["refused", "dropped"] = Field(
+        "refused", description="a trial without a decision in time is refused, or dropped"
     )
     repeated: Literal["ignore", "new"] = Field(
         "ignore", description="an id that comes again after its trial: nothing new, or a new trial"

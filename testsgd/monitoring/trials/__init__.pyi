@@ -5,6 +5,7 @@ from .event import EventReader as EventReader
 from .event import Unit as Unit
 from .event import iso_text as iso_text
 from .event import shown as shown
+from .record import Trial as Trial
 from .timeline import Arrival as Arrival
 from .timeline import DeadLetter as DeadLetter
 from .timeline import Fate as Fate
@@ -12,5 +13,4 @@ from .timeline import Reason as Reason
 from .timeline import Timeline as Timeline
 from .timeline import leads_up as leads_up
 from .trial_assembler import Step as Step
-from .trial_assembler import Trial as Trial
 from .trial_assembler import TrialAssembler as TrialAssembler

@@ -173,12 +173,13 @@ class Event(NamedTuple):
 class EventReader:
     """Reads events as a specification calls their fields."""
 
-    __slots__ = ("_decisions", "_derived", "_fields", "_given", "_labels", "_unit")
+    __slots__ = ("_decisions", "_derived", "_empty", "_fields", "_given", "_labels", "_unit")
 
     def __init__(self, specification: MonitorSpecification) -> None:
         named = specification.events
         self._given = specification.given_fields
         self._fields = (named.id, named.group, named.decision, named.label, named.time)
+        self._empty = frozenset(named.empty or ())
         self._decisions = _meanings(named.unfavourable, named.favourable)
         self._labels = _meanings(named.negative, named.positive)
         self._unit = specification.time.unit
@@ -195,6 +196,8 @@ class EventReader:
         if not isinstance(event, Mapping):
             what = f"an event is a mapping of fields to values, not {type(event).__name__}"
             raise EventError(what, remedy='give one such as {"group": "a", "decision": 1}')
+        if self._empty:
+            event = self._without_empty(event)
         if self._derived:
             event = self._with_derived(event)
         fields = self._fields
@@ -212,6 +215,13 @@ class EventReader:
             ),
             *(moment or (None, None)),
         )
+
+    def _without_empty(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the event without the fields whose text stands for no value."""
+        return {
+            field: None if isinstance(value, str) and value in self._empty else value
+            for field, value in event.items()
+        }
 
     def _with_derived(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """Return the event with the fields that expressions stand for."""

@@ -5,7 +5,6 @@ Nothing else makes trials depend on each other (the paper, section 3.1).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from heapq import heapify, heappop, heappush
 from math import ceil
 from typing import Any, Literal, NamedTuple
@@ -13,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 from testsgd.errors import EventError
 from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.monitoring.trials.event import ONE_MOMENT, Event
+from testsgd.monitoring.trials.record import Record, Trial
 
-State = Literal["open", "closed", "unknown"]
 Phase = Literal["new", "open", "ended", "unknown"]
-Content = Literal["late label", "decision", "other"]
+Content = Literal["too late", "decision", "other"]
 Outcome = Literal["added", "repeated", "late", "ignored"]
 
 # What becomes of an event that is not refused, by the phase of its trial and by its content:
@@ -26,137 +25,35 @@ Outcome = Literal["added", "repeated", "late", "ignored"]
 # has no id and begins a trial). "open": the trial waits for more. "ended": it is complete, or its
 # deadline is over. "unknown": its group is not among those that are compared.
 #
-# Contents. "late label": the label of a trial that takes no label any more, see
-# `TrialAssembler._has_late_label`; a trial of an unknown group takes none at all, so it has none
-# that is late. "decision": any other event with a decision. "other": any other event.
+# Contents. "too late": the label of a trial that takes no label any more, or the decision of one
+# that takes no decision any more, see `TrialAssembler._has_late_label` and `_has_late_decision`; a
+# trial of an unknown group takes none at all, so it has none that is late. "decision": any other
+# event with a decision. "other": any other event.
 _OUTCOMES: dict[Phase, dict[Content, Outcome]] = {
-    "new": {"late label": "late", "decision": "added", "other": "added"},
-    "open": {"late label": "late", "decision": "added", "other": "added"},
-    "ended": {"late label": "late", "decision": "repeated", "other": "repeated"},
+    "new": {"too late": "late", "decision": "added", "other": "added"},
+    "open": {"too late": "late", "decision": "added", "other": "added"},
+    "ended": {"too late": "late", "decision": "repeated", "other": "repeated"},
     "unknown": {"decision": "repeated", "other": "ignored"},
 }
 
 # Every pair of groups is compared, so that many more would fill the memory.
 MOST_GROUPS = 200
 _COUNTED = ("events", "ignored", "repeated", "unknown", "late", "decided", "dropped")
-
-
-class Trial(NamedTuple):
-    """One person's decision; `number` were decided before, `conditions` are the given values."""
-
-    number: int
-    group: str
-    conditions: tuple[str, ...]
-    decision: int
-    time: float | None
-    label: int | None = None
+# Former versions did not count them.
+_COUNTED_NOW = ("without_decision",)
 
 
 class Step(NamedTuple):
     """A trial that was decided, completed or dropped, and when: at an event, or at its deadline.
 
-    Decided: all but its label is known. Complete: its label is known too, or assumed at the
-    deadline. Dropped: it has no label at the deadline, and is not counted.
+    Decided: all but its label is known, or it is taken for refused at the deadline of its decision.
+    Complete: its label is known too, or assumed at the deadline. Dropped: it has no label at the
+    deadline, and is not counted.
     """
 
     kind: Literal["decided", "complete", "dropped"]
     trial: Trial
     time: float | None
-
-
-@dataclass(slots=True, eq=False)
-class Record:
-    """What is known of one trial from its events so far; None where nothing is known.
-
-    `number`: how many trials were decided before, or -1. `time`: when it was decided: group,
-    decision and conditions each have the time of their earliest event, and the latest of these
-    counts; until the trial is decided the latest so far. `due`: its deadline; `labelled`: the time
-    of its label; `said`: these earliest times, of the group, the decision and the conditions.
-    """
-
-    name: str | None
-    group: str | None = None
-    decision: int | None = None
-    label: int | None = None
-    conditions: tuple[str | None, ...] = ()
-    number: int = -1
-    time: float | None = None
-    due: float | None = None
-    state: State = "open"
-    labelled: float | None = None
-    said: tuple[float | None, ...] = ()
-
-    @property
-    def whole(self) -> bool:
-        """Whether everything but the label is known."""
-        return self.group is not None and self.decision is not None and None not in self.conditions
-
-    def add(self, event: Event) -> bool:
-        """Add the values of an event that passed :meth:`check`; return whether any is new."""
-        changed = False
-        if event.group is not None and self.group is None:
-            self.group, changed = event.group, True
-        if event.decision is not None and self.decision is None:
-            self.decision, changed = event.decision, True
-        if event.conditions and None in self.conditions:
-            pairs = zip(self.conditions, event.conditions, strict=True)
-            given = tuple(known if new is None else new for known, new in pairs)
-            changed = changed or given != self.conditions
-            self.conditions = given
-        time = event.time
-        if time is not None and (changed or (self.time is not None and time < self.time)):
-            # Events may come in another order than they happened.
-            self.said = self._earliest(event, time)
-            moments = [moment for moment in self.said if moment is not None]
-            self.time = max(moments, default=self.time)
-        if event.label is not None and self.label is None:
-            self.label, self.labelled, changed = event.label, event.time, True
-        return changed
-
-    def _earliest(self, event: Event, time: float) -> tuple[float | None, ...]:
-        """Return the earliest times of group, decision and conditions, this event included."""
-        no_conditions = (None,) * len(self.conditions)
-        values = (event.group, event.decision, *(event.conditions or no_conditions))
-        known = self.said or (None, None, *no_conditions)
-        return tuple(
-            moment if value is None else time if moment is None else min(moment, time)
-            for value, moment in zip(values, known, strict=True)
-        )
-
-    def check(self, event: Event, given_fields: tuple[str, ...]) -> None:
-        """Refuse an event that has another value than an earlier event of the trial."""
-        values = (event.group, event.decision, event.label, *event.conditions)
-        known = (self.group, self.decision, self.label, *self.conditions)
-        for index, (new, old) in enumerate(zip(values, known, strict=True)):
-            if new is not None and old is not None and new != old:
-                field = ("group", "decision", "label", *given_fields)[index]
-                who = "this trial" if self.name is None else f"the trial {self.name!r}"
-                what = f"the {field} of {who} was {old} before and is {new} now"
-                remedy = "give every trial an id of its own; what was said cannot be changed"
-                details = {"id": self.name, "before": old, "now": new}
-                raise EventError(what, where=field, remedy=remedy, **details)
-
-    def trial(self, label: int | None) -> Trial:
-        """Return the decided trial, with a label or without one."""
-        assert self.group is not None
-        assert self.decision is not None
-        given = tuple(value for value in self.conditions if value is not None)
-        return Trial(self.number, self.group, given, self.decision, self.time, label)
-
-    def to_state(self) -> list[Any]:
-        """Return all that is kept, as JSON has it."""
-        return [getattr(self, field.name) for field in fields(self)]
-
-    @classmethod
-    def from_state(cls, state: list[Any]) -> Record:
-        """Return a record from :meth:`to_state`; former versions wrote no last part."""
-        name, group, decision, label, given, *others = state
-        record = cls(name, group, decision, label, tuple(given), *others)
-        record.said = tuple(record.said)
-        if not record.said and record.time is not None:
-            values = (record.group, record.decision, *record.conditions)
-            record.said = tuple(None if value is None else record.time for value in values)
-        return record
 
 
 class TrialAssembler:
@@ -178,18 +75,22 @@ class TrialAssembler:
         self._remembers = rules.repeated == "ignore"
         self._without_label = rules.without_label
         self._deadline = rules.deadline if self._labelled else None
+        self._decision_deadline = rules.decision_deadline
+        self._refuses = rules.without_decision == "refused"
         self._needs_time = specification.needs_time
         self._lateness = specification.time.late
         self._waits = self._deadline is not None and rules.count == "deadline"
         self._records: dict[str, Record] = {}
         self._anonymous: dict[int, Record] = {}  # the open ones, by their number
         self._last: Record | None = None  # the last one without an id
-        # The next deadline first; of equal ones that of the earlier decision.
-        self._due: list[tuple[float, int, Record]] = []
+        # The next deadline first; of equal ones those of trials without a decision, in the order in
+        # which they began, and then that of the earlier decision.
+        self._due: list[tuple[float, int, int, Record]] = []
+        self._begun = 0
         self.open = 0
         self.time: float | None = None
         self.first_time: float | None = None
-        self.counters = dict.fromkeys(_COUNTED, 0)
+        self.counters = dict.fromkeys((*_COUNTED, *_COUNTED_NOW), 0)
 
     @property
     def watermark(self) -> float | None:
@@ -273,7 +174,7 @@ class TrialAssembler:
         if event.name is not None:
             known = self._records.get(event.name)
             # An id that may come again is free from the deadline on, whoever notices it first.
-            if known is None or (not self._remembers and self._is_overdue(known, event.time)):
+            if known is None or (not self._remembers and self._is_over(known, event.time)):
                 return Record(event.name, conditions=no_conditions), True
             return known, False
         if event.decision is not None or event.group is not None or event.label is None:
@@ -287,14 +188,16 @@ class TrialAssembler:
         """Return the phase that a kept trial is in when an event of it comes."""
         if record.state == "unknown":
             return "unknown"
-        if record.state == "closed" or self._is_overdue(record, event.time):
+        if record.state == "closed" or self._is_over(record, event.time):
             return "ended"
         return "open"
 
     def _content(self, event: Event, record: Record, phase: Phase) -> Content:
         """Return what an event contains that matters for its outcome."""
         if event.label is not None and self._has_late_label(event, record, phase):
-            return "late label"
+            return "too late"
+        if event.decision is not None and self._has_late_decision(event, record, phase):
+            return "too late"
         return "other" if event.decision is None else "decision"
 
     def _has_late_label(self, event: Event, record: Record, phase: Phase) -> bool:
@@ -318,6 +221,32 @@ class TrialAssembler:
                 return False
             return event.time < decided - ONE_MOMENT
         return phase == "ended" and record.label is None and self._labelled
+
+    def _has_late_decision(self, event: Event, record: Record, phase: Phase) -> bool:
+        """Return whether the decision of an event is of a trial that takes none any more.
+
+        Only with a deadline for decisions:
+
+        - New trial: ids may come again, and the event has an id but no group. It is of a trial
+          whose id is free again: people come first, and decisions about them later.
+        - Open trial: none is known, and the event is from after the deadline; or ids may come
+          again, events may come out of order, and the event is from before the trial began.
+        - Ended trial: no decision was known when it ended.
+        - Trial of an unknown group: never.
+        """
+        if self._decision_deadline is None or phase == "unknown":
+            return False
+        if phase == "new":
+            return event.name is not None and event.group is None and not self._remembers
+        if record.decision is not None:
+            return False
+        if phase == "ended" or record.refused or self._is_overdue(record, event.time):
+            return True
+        if self._remembers or not self._lateness or event.group is not None:
+            return False
+        if event.time is None or record.began is None:
+            return False
+        return event.time < record.began - ONE_MOMENT
 
     def _check(self, event: Event, record: Record, phase: Phase) -> None:
         """Refuse an event without a time that it needs, or one that does not fit its trial."""
@@ -359,6 +288,20 @@ class TrialAssembler:
         due = record.due
         return due is not None and time is not None and time > due + ONE_MOMENT
 
+    def _is_over(self, record: Record, time: float | None) -> bool:
+        """Return whether a trial has ended by a moment, also if that was not noticed yet.
+
+        A trial that is refused at the deadline of its decision may wait for its label after that.
+        """
+        if not self._is_overdue(record, time):
+            return False
+        waits = self._labelled and (record.label is None or self._waits)
+        if record.number >= 0 or not (self._refuses and record.placed and waits):
+            return True
+        if self._deadline is None or record.due is None or time is None:
+            return False
+        return time > record.due + self._deadline + ONE_MOMENT
+
     def _count(self, event: Event, kind: str, reached: float | None) -> list[Step]:
         """Count an event that changes no trial; return the trials that end by its time."""
         steps = self._begin(event, reached)
@@ -375,7 +318,8 @@ class TrialAssembler:
         ==================================================  ===================================
         its group is known and not compared                 is of an unknown group
         nothing is known that was not known before          stays as it is; the event is repeated
-        group, decision or a condition is not known         stays open
+        the decision is not known                           stays open, until its deadline if any
+        the group or a condition is not known               stays open
         no property counts labels                           is decided, and ends
         the label is known, and is counted when it comes    is decided, and complete: it ends
         otherwise                                           is decided; open until its deadline
@@ -387,8 +331,10 @@ class TrialAssembler:
         if new and record.name is not None:
             previous = self._records.get(record.name)
             if previous is not None:  # its deadline is over, but events may still be late
-                steps.append(self._end(previous))
+                steps += self._end(previous)
             self._records[record.name] = record
+            record.order = self._begun
+            self._begun += 1
             self.open += 1
         changed = record.add(event)
         if self._names is not None and record.group is not None and record.group not in self._names:
@@ -398,7 +344,9 @@ class TrialAssembler:
             if record.number >= 0 and self._deadline is not None:
                 self._set_deadline(record)
         elif record.whole:
-            steps += self._advance_trial(record, event)
+            steps += self._advance_trial(record, event.time)
+        if record.number < 0 and record.state == "open" and self._decision_deadline is not None:
+            self._wait_for_decision(record)
         return steps
 
     def _leave_out(self, record: Record) -> None:
@@ -412,7 +360,30 @@ class TrialAssembler:
         if not self._remembers:
             del self._records[record.name]
 
-    def _advance_trial(self, record: Record, event: Event) -> list[Step]:
+    def _wait_for_decision(self, record: Record) -> None:
+        """Set the deadline of a decision; an event that comes late may make it earlier."""
+        if record.decision is not None:
+            record.due = None
+            return
+        if self._decision_deadline is None or record.began is None:
+            return
+        due = record.began + self._decision_deadline
+        if due != record.due:
+            record.due = due
+            heappush(self._due, (due, record.number, record.order, record))
+
+    def _end_without_decision(self, record: Record) -> list[Step]:
+        """End the wait for a decision: the trial is refused, or dropped; return its steps."""
+        if not self._refuses or not record.placed:
+            self._close(record)
+            self.counters["dropped"] += 1
+            return []
+        self.counters["without_decision"] += 1
+        record.refused = True
+        record.time = record.due
+        return self._advance_trial(record, record.due)
+
+    def _advance_trial(self, record: Record, time: float | None) -> list[Step]:
         """Decide a trial of which all but the label is known, and complete it if that is known."""
         steps: list[Step] = []
         if record.number < 0:
@@ -421,13 +392,14 @@ class TrialAssembler:
         if not self._labelled:
             self._close(record)
         elif record.label is not None and not self._waits:
-            steps.append(Step("complete", record.trial(record.label), event.time))
+            steps.append(Step("complete", record.trial(record.label), time))
             self._close(record)
         return steps
 
     def _decide(self, record: Record) -> None:
         """Give a trial its number when all but its label is known, and set its deadline."""
         record.number = self.counters["decided"]
+        record.due = None
         self.counters["decided"] += 1
         if record.name is None:
             self._last = record
@@ -446,7 +418,7 @@ class TrialAssembler:
             # It came before an earlier event of its trial did.
             record.label = None
             self.counters["late"] += 1
-        heappush(self._due, (record.due, record.number, record))
+        heappush(self._due, (record.due, record.number, record.order, record))
 
     def _close(self, record: Record) -> None:
         """End a trial; forget it, unless its id is remembered."""
@@ -471,10 +443,11 @@ class TrialAssembler:
         self.time = time if self.time is None else max(self.time, time)
         steps: list[Step] = []
         while self._due and self._due[0][0] + ONE_MOMENT < self.time - self._lateness:
-            due, _, record = heappop(self._due)
-            # One that is not its deadline any more stood there before an earlier event came.
-            if record.state == "open" and record.due == due:
-                steps.append(self._end(record))
+            due, number, _, record = heappop(self._due)
+            # One that is not its deadline any more stood there before an earlier event came, or
+            # before the trial was decided.
+            if record.state == "open" and record.due == due and record.number == number:
+                steps += self._end_wait(record)
         return steps
 
     def set_time(self, time: float, step: float | None = None) -> int:
@@ -493,7 +466,20 @@ class TrialAssembler:
         self.first_time -= steps * step
         return steps
 
-    def _end(self, record: Record) -> Step:
+    def _end(self, record: Record) -> list[Step]:
+        """End a trial whose deadlines are all over; return its steps."""
+        steps: list[Step] = []
+        while record.state == "open":
+            steps += self._end_wait(record)
+        return steps
+
+    def _end_wait(self, record: Record) -> list[Step]:
+        """End what a trial waits for, its decision or its label; return its steps."""
+        if record.number < 0:
+            return self._end_without_decision(record)
+        return [self._end_without_label(record)]
+
+    def _end_without_label(self, record: Record) -> Step:
         """End a trial at its deadline; return its step, complete or dropped."""
         self._close(record)
         label = self._without_label if record.label is None else record.label
@@ -527,9 +513,14 @@ class TrialAssembler:
         opened = [record for record in (*records, *anonymous) if record.state == "open"]
         self.open = len(opened)
         timed = [(record.due, record) for record in opened]
-        self._due = [(due, record.number, record) for due, record in timed if due is not None]
+        self._due = [
+            (due, record.number, record.order, record) for due, record in timed if due is not None
+        ]
+        self._begun = 1 + max((record.order for record in records), default=-1)
         heapify(self._due)
         self._groups = set(state["groups"])
         self.time = state["time"]
         self.first_time = state["first_time"]
-        self.counters = {kind: state["counters"][kind] for kind in _COUNTED}
+        counters = state["counters"]
+        self.counters = {kind: counters[kind] for kind in _COUNTED}
+        self.counters |= {kind: counters.get(kind, 0) for kind in _COUNTED_NOW}

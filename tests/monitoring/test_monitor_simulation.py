@@ -1,0 +1,199 @@
+"""A monitor that is simulated before it goes live: false alarms, delays, and past events."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import testsgd
+from testsgd.cli.main import _run
+from testsgd.errors import ParameterError
+from testsgd.monitoring import MonitorSimulationResult, simulate_monitor
+from testsgd.report.kinds import read_result
+
+PARITY: dict[str, Any] = {
+    "groups": {"names": ["women", "men"]},
+    "properties": [{"property": "demographic_parity", "bound": 0.1}],
+}
+
+
+def by_estimate(**tables: Any) -> dict[str, Any]:
+    watched = {"property": "demographic_parity", "bound": 0.1, "rule": "estimate"}
+    return {**PARITY, "properties": [watched], **tables}
+
+
+@pytest.mark.parametrize("bias", [0.0, 0.1])
+@pytest.mark.parametrize("confidence", [0.95, 0.6])
+def test_false_alarms_are_as_rare_as_promised(bias: float, confidence: float) -> None:
+    runs = 150
+    document = PARITY | {"evidence": {"confidence": confidence, "tuned_for": 100}}
+    result = simulate_monitor(document, bias=[bias], runs=runs, people_a_day=100, days=6)
+    (alarms,) = result.summary.alarms
+    assert alarms.above is False
+    assert alarms.promised == pytest.approx(1 - confidence)
+    # Were the probability as large as promised, more would come in one of ten thousand.
+    assert alarms.alarmed <= binom.ppf(0.9999, runs, 1 - confidence)
+
+
+def test_false_alarms_by_the_estimate_at_the_end_of_a_window_are_binomial() -> None:
+    # One window of 40 people; an alert is that the two rates are more than 0.3 apart.
+    document = by_estimate(window={"kind": "tumbling", "length": 40})
+    document["properties"] = [document["properties"][0] | {"bound": "3/10"}]
+    runs, people = 400, 40
+    result = simulate_monitor(document, bias=[0], runs=runs, people_a_day=people, days=1)
+    chance = 0.0
+    for women in range(people + 1):
+        men = people - women
+        if not women or not men:
+            continue
+        accepted_women = binom.pmf(np.arange(women + 1), women, 0.5)
+        accepted_men = binom.pmf(np.arange(men + 1), men, 0.5)
+        apart = np.abs(men * np.arange(women + 1)[:, None] - women * np.arange(men + 1)[None, :])
+        above = 10 * apart > 3 * women * men
+        both = accepted_women[:, None] * accepted_men[None, :]
+        chance += binom.pmf(women, people, 0.5) * both[above].sum()
+    low, high = binom.ppf([0.0005, 0.9995], runs, chance)
+    assert low <= result.summary.alarms[0].alarmed <= high
+
+
+def test_a_larger_bias_is_found_sooner_and_the_delay_is_counted_in_days() -> None:
+    result = simulate_monitor(PARITY, bias=[0.2, 0.3, 0.5], runs=40, people_a_day=50, days=30)
+    alarms = result.summary.alarms
+    found = [one.median_people for one in alarms]
+    assert all(people is not None for people in found)
+    assert sorted(found, reverse=True) == found
+    for one in alarms:
+        assert one.above
+        assert one.median_days == pytest.approx((one.median_people or 0) / 50)
+        assert one.course[-1].share == one.share
+        shares = [point.share for point in one.course]
+        assert shares == sorted(shares)
+        at_half = [point.day for point in one.course if point.share >= 0.5]
+        assert at_half[0] == pytest.approx(one.median_days, abs=30 / 60 + 1e-9)
+
+
+def test_the_delay_is_that_of_the_monitor_itself() -> None:
+    # The people of one run, drawn again by hand: two groups, with no labels and no fields.
+    bias, seed, people = 0.4, 7, 400
+    result = simulate_monitor(
+        PARITY, bias=[bias], runs=1, people_a_day=people, days=1, random_state=seed
+    )
+    (alarms,) = result.summary.alarms
+    random = np.random.default_rng([seed, 0])
+    chosen = random.choice(4, size=people, p=[0.25] * 4)
+    levels = random.random(people)
+    monitor = testsgd.load_monitor(PARITY)
+    place = 0
+    for kind, level in zip(chosen.tolist(), levels.tolist(), strict=True):
+        place += 1
+        group = "women" if kind < 2 else "men"
+        decision = int(level < (0.3 if group == "women" else 0.7))
+        if monitor.observe({"group": group, "decision": decision}):
+            break
+    assert alarms.median_people == place < people
+
+
+@pytest.mark.parametrize("name", ["equalized_odds", "disparate_impact"])
+def test_every_known_property_has_its_own_bias(name: str) -> None:
+    document = {
+        "properties": [{"property": name, "bound": 0.1}],
+        "trials": {"deadline": "2 d"},
+    }
+    result = simulate_monitor(document, bias=[0, 0.6], runs=10, people_a_day=200, days=10)
+    alarms = result.summary.alarms
+    assert [one.bias for one in alarms] == [
+        bias for bias in (0.0, 0.6) for _ in range(len(alarms) // 2)
+    ]
+    assert all(one.share == (1.0 if one.above else 0.0) for one in alarms)
+    if name == "equalized_odds":
+        # Nobody is counted before the third day.
+        assert all(one.median_days > 2 for one in alarms if one.median_days is not None)
+
+
+def test_past_events_are_drawn_from() -> None:
+    people = [
+        {"id": number, "group": "ab"[number % 4 == 0], "decision": int(number % 10 < 3)}
+        for number in range(400)
+    ]
+    watched = {"properties": [{"property": "demographic_parity", "bound": 0.1}]}
+    result = simulate_monitor(watched, people, bias=[0, 0.4], runs=10, days=5)
+    summary = result.summary
+    rates = {
+        group: np.mean([one["decision"] for one in people if one["group"] == group])
+        for group in "ab"
+    }
+    assert summary.groups == sorted("ab", key=lambda group: rates[group])
+    assert dict(zip(summary.groups, summary.shares, strict=True)) == {"a": 0.75, "b": 0.25}
+    assert (summary.past, summary.rate) == (400, pytest.approx(0.3))
+    assert [one.bias for one in summary.alarms] == [0.0, 0.4, None]
+
+
+def test_equal_seeds_have_equal_results() -> None:
+    first, second = (
+        simulate_monitor(PARITY, bias=[0.3], runs=5, days=3, random_state=3).summary.alarms
+        for _ in range(2)
+    )
+    other = simulate_monitor(PARITY, bias=[0.3], runs=5, days=3, random_state=4).summary.alarms
+    assert first == second != other
+
+
+@pytest.mark.parametrize(
+    ("document", "options"),
+    [
+        (PARITY, {"bias": []}),
+        (PARITY, {"bias": [1.5]}),
+        (PARITY, {"bias": [float("nan")]}),
+        (PARITY, {"bias": [0.5], "rate": 0.1}),
+        (PARITY, {"runs": 0}),
+        (PARITY, {"events": [{"group": "women", "decision": 1}]}),
+        (
+            {
+                "trials": {"deadline": "60 d"},
+                "properties": [{"property": "equal_opportunity", "bound": 0.1}],
+            },
+            {},
+        ),
+        (
+            {
+                "properties": [
+                    {
+                        "property": "custom",
+                        "bound": 0.1,
+                        "numerator": ["accept"],
+                        "denominator": ["accept", "reject"],
+                    }
+                ]
+            },
+            {},
+        ),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused(
+    document: dict[str, Any], options: dict[str, Any]
+) -> None:
+    with pytest.raises(ParameterError):
+        simulate_monitor(document, **options)
+
+
+def test_the_command_writes_reports_that_are_read_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    specification = tmp_path / "loans.toml"
+    specification.write_text('[[properties]]\nproperty = "demographic_parity"\nbound = 0.1\n')
+    asked = ["monitor", "simulate", str(specification), "--runs", "5", "--days", "2"]
+    out = tmp_path / "out"
+    assert _run([*asked, "--bias", "0,0.5", "--out", str(out)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    text = (out / "result.json").read_text()
+    jsonschema.validate(json.loads(text), MonitorSimulationResult.document.schema())
+    result = read_result(out / "result.json")
+    assert isinstance(result, MonitorSimulationResult)
+    assert result.verdict.headline in printed
+    assert "<svg" in result.to_html()
+    assert _run([*asked, "--bias", "much", "--out", str(out)]) == 2

@@ -1,0 +1,127 @@
+"""The call that simulates a monitor before it goes live."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from testsgd.errors import ParameterError
+from testsgd.monitoring.event_sources import EventSource, event_source
+from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
+from testsgd.monitoring.simulation.population import (
+    Population,
+    paper_population,
+    past_population,
+    past_trials,
+)
+from testsgd.monitoring.simulation.report.summarise import summarise
+from testsgd.monitoring.simulation.result import MonitorSimulationResult
+from testsgd.monitoring.simulation.runs import simulate
+from testsgd.monitoring.specification import MonitorSpecification
+
+BIASES = (0.0, 0.05, 0.1, 0.2)
+_SECONDS = 86_400
+SpecificationLike: TypeAlias = MonitorSpecification | Mapping[str, Any] | str | Path
+
+
+def simulate_monitor(
+    specification: SpecificationLike,
+    events: Any = None,
+    *,
+    bias: Sequence[float] = BIASES,
+    **parameters: Any,
+) -> MonitorSimulationResult:
+    """Return how often a monitor raises false alarms, and how soon it finds a bias.
+
+    Every stream has people who are independent of each other. With each bias many streams go
+    through the monitor as it is specified: its bound, rule, window and prior.
+
+    Parameters
+    ----------
+    specification : MonitorSpecification, mapping, str or path-like
+        What to watch: an object, its keys, or the TOML file that has them.
+    events : iterable, data frame or path-like, optional
+        Past events, as for :func:`testsgd.monitor`. Their people are drawn with replacement: with
+        a bias each keeps group, label and given values, and is decided on anew; once more they
+        are drawn with their own decisions. Left out, people are drawn by chances.
+    bias : sequence of float
+        True biases, from 0 to 1.
+    **parameters
+        ``runs``, ``people_a_day``, ``days``, ``rate``, ``share``, ``label_rate``,
+        ``random_state``, as for ``testsgd monitor simulate``.
+
+    Returns
+    -------
+    MonitorSimulationResult
+
+    Raises
+    ------
+    SpecificationError
+        If it specifies no monitor.
+    ParameterError
+        If a value is out of its range, no rates have a bias, nothing is counted within the days,
+        or a custom property has no bias that could be drawn.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> watched = {"properties": [{"property": "demographic_parity", "bound": 0.1}]}
+    >>> result = testsgd.simulate_monitor(watched, bias=(0, 0.5), runs=10, days=3)
+    >>> result.exit_code, [one.above for one in result.summary.alarms]
+    (0, [False, True])
+    """
+    chosen = MonitorSimulationParameters(**parameters)
+    if isinstance(specification, Mapping):
+        specification = MonitorSpecification.from_dict(specification)
+    elif not isinstance(specification, MonitorSpecification):
+        specification = MonitorSpecification.read(specification)
+    biases = _checked(tuple(bias))
+    _check_counted(specification, chosen, drawn=bool(biases))
+    population = _population(specification, events, chosen)
+    asked: tuple[float | None, ...] = biases
+    if population.decisions is not None:
+        asked = (*biases, None)
+    found = list(simulate(specification, population, chosen, asked))
+    return MonitorSimulationResult(summarise(specification, population, chosen, found))
+
+
+def _checked(biases: tuple[float, ...]) -> tuple[float, ...]:
+    if not biases:
+        remedy = "give numbers such as 0, 0.05, 0.1"
+        raise ParameterError("no bias is given", where="bias", remedy=remedy)
+    for bias in biases:
+        if isinstance(bias, bool) or not math.isfinite(bias) or not 0 <= bias <= 1:
+            what = f"the bias {bias!r} is not from 0 to 1"
+            raise ParameterError(what, where="bias", remedy="give shares such as 0.05", value=bias)
+    return tuple(float(bias) for bias in dict.fromkeys(biases))
+
+
+def _check_counted(
+    specification: MonitorSpecification, parameters: MonitorSimulationParameters, *, drawn: bool
+) -> None:
+    """Refuse a simulation that cannot say anything."""
+    trials = specification.trials
+    labelled = any(watched.fairness.labelled for watched in specification.monitored)
+    waits = labelled and trials.count == "deadline" and trials.deadline is not None
+    if waits and (trials.deadline or 0) >= parameters.days * _SECONDS:
+        days = (trials.deadline or 0) / _SECONDS
+        what = f"people are counted {days:g} days after their decision, and the stream ends before"
+        remedy = f"simulate more days than {days:g}"
+        raise ParameterError(what, where="days", remedy=remedy, value=parameters.days)
+    for part in specification.properties if drawn else ():
+        if part.property == "custom":
+            what = "a custom property has no bias that could be drawn"
+            remedy = "simulate a monitor with the known properties"
+            raise ParameterError(what, where="properties", remedy=remedy)
+
+
+def _population(
+    specification: MonitorSpecification, events: Any, parameters: MonitorSimulationParameters
+) -> Population:
+    if events is None:
+        return paper_population(specification, parameters)
+    is_source = isinstance(events, EventSource)
+    source = events if is_source else event_source(events, specification)
+    return past_population(past_trials(source, specification), where=source.name or "events")

@@ -1,0 +1,44 @@
+"""What the user of a simulation of a monitor can choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from testsgd.parameters import Parameters, parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class MonitorSimulationParameters(Parameters):
+    """The parameters of a simulation of a monitor.
+
+    Raises
+    ------
+    ParameterError
+        If a value is out of its range.
+
+    Examples
+    --------
+    >>> MonitorSimulationParameters(days=7).people_a_day
+    200
+    """
+
+    runs: int = parameter(200, "Streams for each bias.", at_least=1)
+    people_a_day: int = parameter(200, "People that are decided about in a day.", at_least=1)
+    days: int = parameter(30, "Days of a stream.", at_least=1)
+    rate: float = parameter(
+        0.5,
+        "Favourable decisions of all groups, on average; with past events theirs.",
+        above=0,
+        below=1,
+    )
+    share: float | None = parameter(
+        None,
+        "Share of people in the group with the lowest rate; by default all groups are equal, and "
+        "with past events they are as there.",
+        above=0,
+        below=1,
+    )
+    label_rate: float = parameter(
+        0.5, "Share of people with a positive label; with past events theirs.", above=0, below=1
+    )
+    random_state: int = parameter(0, "Same seed, same people.", at_least=0, flags=("--seed",))

@@ -1,0 +1,94 @@
+"""Simulated streams through a monitor, and after how many people it raises its first alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.monitoring.running import Monitor
+from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
+from testsgd.monitoring.simulation.population import Population, events_of
+from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
+
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class FirstAlerts:
+    """After how many people the first alert of a property came in each run; infinite: in none."""
+
+    watched: MonitoredProperty
+    bias: Fraction | None  # None: as the past events are.
+    people: NDArray[np.float64]
+
+    @property
+    def alarmed(self) -> int:
+        """The number of runs with an alert."""
+        return int(np.isfinite(self.people).sum())
+
+    def quantile(self, share: float) -> int | None:
+        """Return after how many people a share of all runs has an alert; None if fewer have one."""
+        value = np.quantile(self.people, share, method="inverted_cdf")
+        return int(value) if np.isfinite(value) else None
+
+
+def simulate(
+    specification: MonitorSpecification,
+    population: Population,
+    parameters: MonitorSimulationParameters,
+    biases: tuple[float | None, ...],
+) -> Iterator[FirstAlerts]:
+    """Return the first alerts of every bias and property.
+
+    The streams of all biases have the same people and the same luck, so that they differ in
+    nothing but the rates. A bias of None leaves the decisions of past events as they are.
+    """
+    monitored = specification.monitored
+    ratio = all(watched.fairness.measure == "ratio" for watched in monitored)
+    for bias in biases:
+        rates = None if bias is None else population.rates(bias, ratio=ratio)
+        found = np.array(
+            [
+                _first_alerts(specification, population, parameters, rates, run)
+                for run in range(parameters.runs)
+            ]
+        )
+        for place, watched in enumerate(monitored):
+            true_bias = None
+            if bias is not None and rates is not None:
+                low, high = float(rates[0]), float(rates[-1])
+                is_ratio = watched.fairness.measure == "ratio"
+                other = 1 - low / high if is_ratio and high else high - low
+                true_bias = Fraction(str(bias if is_ratio == ratio else round(other, 9)))
+            yield FirstAlerts(watched, true_bias, found[:, place])
+
+
+def _first_alerts(
+    specification: MonitorSpecification,
+    population: Population,
+    parameters: MonitorSimulationParameters,
+    rates: NDArray[np.float64] | None,
+    run: int,
+) -> list[float]:
+    """Return after how many people of one stream each property has its first alert."""
+    random = np.random.default_rng([parameters.random_state, run])
+    people = parameters.people_a_day * parameters.days
+    chosen, decisions = population.draw(random, people, rates)
+    labelled = any(watched.fairness.labelled for watched in specification.monitored)
+    first = {watched.name: np.inf for watched in specification.monitored}
+    missing = len(first)
+    monitor = Monitor(specification)
+    apart = _DAY / parameters.people_a_day
+    events = events_of(population, chosen, decisions, labelled=labelled, seconds_apart=apart)
+    for place, event in enumerate(events, start=1):
+        for alert in monitor.observe_read(event):
+            if alert.kind == "raised" and np.isinf(first[alert.property]):
+                first[alert.property] = place
+                missing -= 1
+        if not missing:
+            break
+    return list(first.values())
