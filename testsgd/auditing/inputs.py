@@ -69,6 +69,7 @@ def audit_parameters(
         chosen["nondeterministic"] = DRAWS if chosen["nondeterministic"] else None
     for name in ("condition_on", "within"):
         chosen[name] = _features(chosen.get(name), specification, where=name)
+    chosen["groups"] = _expressions(chosen.get("groups"), specification)
     return parameters_of(AuditParameters, chosen, where="audit")
 
 
@@ -107,9 +108,27 @@ def chosen_rows(table: Table, settings: AuditParameters) -> Table:
 
 
 def check_all_rows(parameters: AuditParameters, why: str) -> None:
-    """Raise a ParameterError if only some rows are asked for where all of them are needed."""
+    """Raise a ParameterError if only some rows or groups are asked for where all are needed."""
     if parameters.rows is not None:
         raise _refused("rows", why, "leave it out, or give the rows alone")
+    if parameters.groups:
+        raise _refused(
+            "groups",
+            "groups that are named are for an audit, and this needs a search of all groups",
+            "leave it out, or give an audit without it",
+        )
+
+
+def _expressions(groups: Any, specification: Specification) -> tuple[str, ...]:
+    """Return the expressions of the groups that a user names, one by one or as one text."""
+    named = (groups,) if isinstance(groups, str) else groups or ()
+    how = "give expressions such as ['sex = female', 'age < 30']"
+    if not isinstance(named, (list, tuple)) or not all(isinstance(item, str) for item in named):
+        raise _refused("groups", f"{groups!r} is no list of expressions", how)
+    if named and isinstance(specification, TextSpecification):
+        what = f"{specification.name!r} has texts, and groups are named by features of rows"
+        raise _refused("groups", what, "leave it out")
+    return tuple(named)
 
 
 def _features(names: Any, specification: Specification, *, where: str) -> tuple[str, ...]:

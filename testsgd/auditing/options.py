@@ -61,5 +61,6 @@ class AuditOptions(TypedDict, total=False):
     condition_on: str | Sequence[str]
     within: str | Sequence[str]
     rows: str | None
+    groups: str | Sequence[str]
     equal_rows: EqualRows
     nondeterministic: bool | int | None

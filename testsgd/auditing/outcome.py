@@ -20,7 +20,7 @@ from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model, PredictionColumn
 from testsgd.models.text import TextModel
-from testsgd.rules import Axis, Contingency, FrequentRuleSets, lay_out, mine
+from testsgd.rules import Axis, Contingency, FrequentRuleSets, SmallGroup, lay_out, mine
 from testsgd.sampling import BATCH_ROWS, Draws, decide_draws, draw
 from testsgd.scoring import Clusters, independent_rows, rank_groups
 
@@ -95,6 +95,10 @@ class RowAudit(Audit[Model]):
     axes: tuple[Axis, ...]  # Their sensitive features
     # Groups to look at instead of searching for frequent ones
     given: FrequentRuleSets | None = None
+    # Whether the user has named these groups, so that nothing was searched, and those that the
+    # user has named with too few rows on a side
+    named: bool = False
+    too_small: tuple[SmallGroup, ...] = ()
     own_effects: bool = True  # Ask for the own effects of the sensitive features, if affordable
     # Look beyond the depth of the search: not if the user has named it
     deeper: bool = True

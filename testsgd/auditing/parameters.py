@@ -233,6 +233,16 @@ class AuditParameters(Parameters):
         "For rows: an expression such as 'age >= 40 and sex = female'; only rows that satisfy it "
         "are audited.",
     )
+    groups: tuple[str, ...] = parameter(
+        (),
+        "For rows: a group to compare, as an expression such as 'sex = female and age < 30'; "
+        "several may be given. Just these groups are compared, nothing is searched, and the "
+        "intervals hold for these.",
+        flags=("--group",),
+        repeated=True,
+        call_type=str | Sequence[str],
+        call_help="Expressions one by one; a single one may be a text.",
+    )
     equal_rows: EqualRows = parameter(
         "one",
         "For rows: whether copies, rows equal in all columns and more of them than chance makes, "

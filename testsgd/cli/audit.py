@@ -382,10 +382,12 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
     asked = f"{summary.model_queries:,} model queries, {summary.mode}"
     if summary.data.predictions_given:
         asked = "no model was asked"
-    console.print_line(
-        f"{counts.candidates:,} rule sets, {counts.frequent:,} frequent, {counts.groups:,} groups; "
-        f"{asked}."
+    looked_at = (
+        f"{counts.candidates:,} rule sets, {counts.frequent:,} frequent, {counts.groups:,} groups"
     )
+    if summary.parameters.groups:
+        looked_at = f"{counts.groups:,} of {counts.candidates:,} named groups compared, no search"
+    console.print_line(f"{looked_at}; {asked}.")
     console.print_files(written, summary.seconds if verbose else None)
 
 

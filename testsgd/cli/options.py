@@ -141,8 +141,11 @@ def _option(declared: Declared) -> inspect.Parameter:
     """Return a parameter of a command, annotated as typer wants it."""
     name = declared.name
     default = declared.default
-    kind = declared.kind
-    if declared.choices:
+    kind: Any = declared.kind
+    if declared.parameter.repeated:
+        kind = list[str]
+        default = None
+    elif declared.choices:
         # What is not among them is refused by the parameters themselves.
         kind = str
     elif kind not in (int, float, bool, str):

@@ -103,6 +103,21 @@ def _reading(model: ModelSummary) -> str:
 def _steps(summary: AuditSummary) -> Facts:
     counts = summary.counts
     words = vocabulary(summary)
+    if summary.parameters.groups:
+        return Facts(
+            "Groups that were named, without a search",
+            (
+                ("Groups named", count(counts.candidates)),
+                (words.frequent.format(count(summary.unjudged.fewest)), count(counts.frequent)),
+                ("Groups decided", count(counts.decided)),
+                ("Large enough and not decided", count(counts.undecided_frequent)),
+                ("Groups too small to be judged", count(counts.undecided_small)),
+                (
+                    "Own effects of the sensitive features are not known",
+                    summary.own_effects_unknown,
+                ),
+            ),
+        )
     unjudged = summary.unjudged
     not_judged = f"{count(unjudged.unjudged)} of {count(unjudged.combinations)}"
     only = f"{count(unjudged.rows)} ({percent(unjudged.share)})"
@@ -133,6 +148,8 @@ def _settings(summary: AuditSummary) -> Facts:
     draws = chosen.nondeterministic
     answers = "" if draws is None else count(draws)
     bins = "as the data set says" if chosen.bins is None else count(chosen.bins)
+    if chosen.groups:
+        bins = "at the limits that are named, else as the data set says"
     return Facts(
         "Settings",
         (
@@ -152,6 +169,7 @@ def _settings(summary: AuditSummary) -> Facts:
             ("Margin asked for", "" if summary.mode == "exact" else chosen.interval),
             ("Model queries, at most", count(chosen.max_queries or 0)),
             (f"{words.features.capitalize()} in a rule set, at most", count(chosen.depth)),
+            ("Groups named", "; ".join(chosen.groups)),
             ("Bins", bins if words.kind == "rows" else ""),
             ("Ranked by", chosen.ranked_by),
             ("Groups to report", count(chosen.top)),

@@ -62,8 +62,13 @@ def counterfactual_points(group: GroupSummary) -> str:
 
 
 def findings(summary: AuditSummary) -> list[GroupSummary]:
-    """Return the groups to show first: that of rank 1, and those that explain the differences."""
+    """Return the groups to show first: that of rank 1, and those that explain the differences.
+
+    Of groups that the user named they are all that are decided.
+    """
     decided = [group for group in summary.groups if group.decided]
+    if summary.parameters.groups:
+        return decided[:FINDINGS]
     return [group for group in decided if group.distinct or group is decided[0]][:FINDINGS]
 
 
@@ -71,6 +76,8 @@ def findings_intro(summary: AuditSummary) -> str:
     """Write which groups are shown first."""
     shown = findings(summary)
     by = ranked_by(summary)
+    if summary.parameters.groups:
+        return f"The groups that were named, by {by}; there was no search for others."
     if not summary.rules:
         return f"The first group by {by}."
     rules = sum(group.distinct for group in shown)
