@@ -1,4 +1,4 @@
-"""``testsgd audit --group``: groups that the user names, once for each."""
+"""``testsgd audit --group`` and ``--as-paper``: named groups, and the settings of the paper."""
 
 from __future__ import annotations
 
@@ -57,3 +57,18 @@ def test_too_few_people_are_no_evidence(testsgd: Run, people: pd.DataFrame) -> N
 
 def test_texts_have_no_features_to_name_groups_by(fails: Run, folder: Path) -> None:
     assert "groups" in fails("audit", "wiki", "--group", "age < 30")
+
+
+@pytest.mark.parametrize("sampling", ["pooled", "independent"])
+def test_an_option_at_its_default_wins_against_the_papers_if_it_is_given(
+    testsgd: Run, folder: Path, sampling: str
+) -> None:
+    given = ("--sampling", "pooled") if sampling == "pooled" else ()
+    finished = testsgd(
+        "audit", "demo", "--as-paper", "--group", "gender = female", *given, "--out", "out"
+    )
+    assert (finished.code, finished.err) == (0, "")
+    result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
+    chosen = result["parameters"]
+    assert (chosen["sampling"], chosen["estimand"]) == (sampling, "neighbourhood")
+    assert chosen["theta"] == 0.05

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from testsgd.auditing.findings import Findings
-from testsgd.auditing.parameters import DRAWS, AuditParameters
+from testsgd.auditing.parameters import DRAWS, PAPER_SETTINGS, AuditParameters
 from testsgd.auditing.report.summary import AuditSummary
 from testsgd.auditing.result import AuditResult
 from testsgd.data import DatasetSpecification, Specification, Table, TextSpecification, find_table
@@ -57,6 +57,8 @@ def audit_parameters(
 ) -> AuditParameters:
     """Check an audit's parameters, and fill in what the description says of them."""
     chosen = dict(parameters)
+    if chosen.get("as_paper") is True:
+        chosen = _as_paper(chosen)
     defaults = specification.audit
     # A user's bound on the rows of a group takes the place of both of the description's.
     bounded = any(chosen.get(name) is not None for name in ("theta", "min_rows"))
@@ -117,6 +119,19 @@ def check_all_rows(parameters: AuditParameters, why: str) -> None:
             "groups that are named are for an audit, and this needs a search of all groups",
             "leave it out, or give an audit without it",
         )
+
+
+def _as_paper(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a user chose, and the paper's settings where nothing was."""
+    metric = chosen.get("metric", "selection_rate")
+    if metric != "selection_rate":
+        raise _refused(
+            "as_paper",
+            f"the paper compares selection rates, and metric is {metric!r}",
+            "leave one of them out",
+        )
+    given = {name: value for name, value in chosen.items() if value is not None}
+    return {**PAPER_SETTINGS, **given}
 
 
 def _expressions(groups: Any, specification: Specification) -> tuple[str, ...]:

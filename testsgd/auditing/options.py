@@ -63,4 +63,5 @@ class AuditOptions(TypedDict, total=False):
     rows: str | None
     groups: str | Sequence[str]
     equal_rows: EqualRows
+    as_paper: bool
     nondeterministic: bool | int | None

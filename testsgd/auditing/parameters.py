@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 from testsgd.parameters import Parameters, parameter
 
@@ -30,6 +31,22 @@ TEXT_QUERIES = 1_000_000
 
 # Most terms of a rule set of texts, if nothing is asked for.
 TEXT_DEPTH = 3
+
+# What the TestSGD paper's Table 2 and Algorithm 2 say, where nothing else is asked for.
+PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
+    {
+        "estimand": "neighbourhood",
+        "theta": 0.05,
+        "error_margin": 0.05,
+        "min_samples": 1000,
+        "confidence": 0.95,
+        "mode": "sampled",
+        "sampling": "independent",
+        "interval": "wald",
+        "rank_by": "score",
+        "guarantee": "per-group",
+    }
+)
 
 # Fewest rows on each side of a judged group, if neither `min_rows` nor `theta` is given.
 MIN_ROWS = 50
@@ -247,6 +264,12 @@ class AuditParameters(Parameters):
         "one",
         "For rows: whether copies, rows equal in all columns and more of them than chance makes, "
         "count as one unit in intervals, or each by itself.",
+    )
+    as_paper: bool = parameter(
+        False,
+        "Take the settings of the TestSGD paper's Table 2, and its Algorithm 2: rates over the "
+        "neighbourhood, theta 0.05, margins of 0.05 at 95% after more than 1000 samples of each "
+        "group by itself, ranked by score, each interval for one group. What else is given wins.",
     )
     nondeterministic: int | None = parameter(
         None,

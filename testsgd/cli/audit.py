@@ -25,6 +25,7 @@ _PRINTED = 3
 
 @options.with_options(AuditParameters, but=["nondeterministic"])
 def audit(
+    context: typer.Context,
     dataset: options.DatasetArgument,
     data: options.DataOption = None,
     model: options.ModelOption = None,
@@ -146,6 +147,9 @@ def audit(
     AuditResult.check_formats(wanted)
     if cells and counts is None:
         counts = ROWS
+    if parameters["as_paper"]:
+        # An option at its default does not win against the paper's setting, one that is given does.
+        parameters = options.given_on_the_command_line(context, parameters)
     draws_of_each = nondeterministic if draws is None else draws
     table = None
     if impact_ratios is not None:

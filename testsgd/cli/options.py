@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -98,6 +98,16 @@ def processors(jobs: int | None) -> int:
     import joblib
 
     return int(joblib.cpu_count()) if jobs is None else jobs
+
+
+def given_on_the_command_line(context: typer.Context, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those options of the running command that its user wrote, by name."""
+    given = {}
+    for name, value in values.items():
+        source = context.get_parameter_source(name)
+        if source is not None and not source.name.startswith("DEFAULT"):
+            given[name] = value
+    return given
 
 
 def with_options(
