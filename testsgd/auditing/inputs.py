@@ -58,7 +58,7 @@ def audit_parameters(
     """Check an audit's parameters, and fill in what the description says of them."""
     chosen = dict(parameters)
     if chosen.get("as_paper") is True:
-        chosen = _as_paper(chosen)
+        chosen = _as_paper(chosen, specification)
     defaults = specification.audit
     # A user's bound on the rows of a group takes the place of both of the description's.
     bounded = any(chosen.get(name) is not None for name in ("theta", "min_rows"))
@@ -71,6 +71,9 @@ def audit_parameters(
         chosen["nondeterministic"] = DRAWS if chosen["nondeterministic"] else None
     for name in ("condition_on", "within"):
         chosen[name] = _features(chosen.get(name), specification, where=name)
+    if isinstance(specification, TextSpecification) and chosen.get("theta_side") == "inside":
+        what = f"{specification.name!r} has texts, nearly all of which are outside of a group"
+        raise _refused("theta_side", what, "leave it out")
     chosen["groups"] = _expressions(chosen.get("groups"), specification)
     return parameters_of(AuditParameters, chosen, where="audit")
 
@@ -113,6 +116,12 @@ def check_all_rows(parameters: AuditParameters, why: str) -> None:
     """Raise a ParameterError if only some rows or groups are asked for where all are needed."""
     if parameters.rows is not None:
         raise _refused("rows", why, "leave it out, or give the rows alone")
+    if parameters.theta_side != "both":
+        raise _refused(
+            "theta_side",
+            "groups with hardly anybody outside are for an audit, and this compares both sides",
+            "give theta_side='both', or an audit with it",
+        )
     if parameters.groups:
         raise _refused(
             "groups",
@@ -121,7 +130,7 @@ def check_all_rows(parameters: AuditParameters, why: str) -> None:
         )
 
 
-def _as_paper(chosen: Mapping[str, Any]) -> dict[str, Any]:
+def _as_paper(chosen: Mapping[str, Any], specification: Specification) -> dict[str, Any]:
     """Return what a user chose, and the paper's settings where nothing was."""
     metric = chosen.get("metric", "selection_rate")
     if metric != "selection_rate":
@@ -131,7 +140,11 @@ def _as_paper(chosen: Mapping[str, Any]) -> dict[str, Any]:
             "leave one of them out",
         )
     given = {name: value for name, value in chosen.items() if value is not None}
-    return {**PAPER_SETTINGS, **given}
+    settings = dict(PAPER_SETTINGS)
+    if isinstance(specification, TextSpecification):
+        # Nearly every text is outside of a group.
+        del settings["theta_side"]
+    return {**settings, **given}
 
 
 def _expressions(groups: Any, specification: Specification) -> tuple[str, ...]:

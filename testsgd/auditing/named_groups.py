@@ -89,7 +89,8 @@ def with_named_groups(audit: RowAudit, rule_sets: Sequence[RuleSet]) -> RowAudit
     for rule_set in rule_sets:
         inside = int(rule_set.matches(audit.table).sum())
         outside = int(rule_set.complement(audit.table).sum())
-        if min(inside, outside) < max(1, audit.min_count):
+        enough = inside >= max(1, audit.min_count) and outside >= max(1, audit.min_outside)
+        if not enough:
             too_small.append(SmallGroup(rule_set, inside))
         else:
             judged.append(rule_set)

@@ -14,6 +14,7 @@ from testsgd.auditing.parameters import (
     Mode,
     RankBy,
     SamplingScheme,
+    ThetaSide,
 )
 
 
@@ -34,6 +35,7 @@ class AuditOptions(TypedDict, total=False):
     estimand: Estimand
     theta: float | None
     min_rows: int | None
+    theta_side: ThetaSide
     error_margin: float
     min_samples: int
     confidence: float

@@ -72,6 +72,11 @@ class Audit(ABC, Generic[SomeModel]):
         return self.parameters.fewest_rows(self.size)
 
     @property
+    def min_outside(self) -> int:
+        """Fewest rows outside of a judged group."""
+        return self.parameters.fewest_outside(self.size)
+
+    @property
     def allowed(self) -> int:
         """The most rows or texts that the model is asked about."""
         return self.parameters.budget(0)
@@ -137,7 +142,7 @@ class RowAudit(Audit[Model]):
             self.contingency,
             quantities,
             min_count=self.min_count,
-            min_outside=self.min_count,
+            min_outside=self.min_outside,
             max_features=self.parameters.depth,
         )
 

@@ -257,6 +257,7 @@ def _not_judged(
         audit.contingency,
         _judged_groups(audit, rule_sets),
         min_count=audit.min_count,
+        min_outside=audit.min_outside,
         max_features=depth,
         max_dilution=audit.parameters.max_dilution,
     )
@@ -271,7 +272,7 @@ def _judged_groups(audit: RowAudit, rule_sets: FrequentRuleSets) -> FrequentRule
         audit.contingency,
         audit.contingency.tally()[None],
         min_count=audit.min_count,
-        min_outside=audit.min_count,
+        min_outside=audit.min_outside,
         max_features=audit.parameters.depth,
     )
 
@@ -285,7 +286,9 @@ def _guarantee(audit: RowAudit, answers: Answers, rule_sets: FrequentRuleSets) -
         return per_group(estimates, parameters.confidence)
     # The bootstrap takes rows for independent.
     dependent = audit.given is not None or audit.table.clusters is not None
-    if parameters.guarantee != "simultaneous" or dependent:
+    # Its normal approximation is not for the rates of a few rows outside.
+    few_outside = parameters.theta_side == "inside"
+    if parameters.guarantee != "simultaneous" or dependent or few_outside:
         return guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
     [shared] = rule_sets.totals(audit.contingency, answers.cell_samples[None])
     return simultaneous(
@@ -420,6 +423,7 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
         findings.rule_sets,
         rules[:LOOKED_AT],
         min_count=audit.min_count,
+        min_outside=audit.min_outside,
         max_features=parameters.depth,
         overlap=parameters.overlap,
         critical=findings.guarantee.simultaneous_critical_value,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from testsgd.auditing.report.summary import AuditSummary, DataSummary, ModelSummary
 from testsgd.auditing.report.vocabulary import Words, vocabulary
-from testsgd.auditing.report.wording import ADJUSTMENTS, mode_name
+from testsgd.auditing.report.wording import ADJUSTMENTS, inside_only, mode_name
 from testsgd.report.blocks import Facts
 from testsgd.report.formatting import count, moment, number, percent, series, share, size_points
 from testsgd.report.summaries import time_facts, version_facts
@@ -100,6 +100,12 @@ def _reading(model: ModelSummary) -> str:
     return ""
 
 
+def _frequent(summary: AuditSummary) -> str:
+    """Name the number of frequent rule sets."""
+    name = vocabulary(summary).frequent.format(count(summary.unjudged.fewest))
+    return inside_only(name, summary)
+
+
 def _steps(summary: AuditSummary) -> Facts:
     counts = summary.counts
     words = vocabulary(summary)
@@ -108,7 +114,7 @@ def _steps(summary: AuditSummary) -> Facts:
             "Groups that were named, without a search",
             (
                 ("Groups named", count(counts.candidates)),
-                (words.frequent.format(count(summary.unjudged.fewest)), count(counts.frequent)),
+                (_frequent(summary), count(counts.frequent)),
                 ("Groups decided", count(counts.decided)),
                 ("Large enough and not decided", count(counts.undecided_frequent)),
                 ("Groups too small to be judged", count(counts.undecided_small)),
@@ -126,7 +132,7 @@ def _steps(summary: AuditSummary) -> Facts:
         "From rule sets to groups",
         (
             (f"Rule sets that the sensitive {words.features} allow", count(counts.candidates)),
-            (words.frequent.format(count(unjudged.fewest)), count(counts.frequent)),
+            (_frequent(summary), count(counts.frequent)),
             # Rule sets of texts never select the same texts, so nothing is folded there.
             (folded, count(counts.groups) if words.kind == "rows" else ""),
             ("Groups decided", count(counts.decided)),
@@ -150,12 +156,13 @@ def _settings(summary: AuditSummary) -> Facts:
     bins = "as the data set says" if chosen.bins is None else count(chosen.bins)
     if chosen.groups:
         bins = "at the limits that are named, else as the data set says"
+    sides = "on each side" if chosen.theta_side == "both" else "inside, and 1 outside"
     return Facts(
         "Settings",
         (
             ("Estimand", chosen.estimand),
             ("Support threshold (theta)", "" if chosen.theta is None else share(chosen.theta)),
-            (f"{words.many.capitalize()} on each side, at least", count(summary.unjudged.fewest)),
+            (f"{words.many.capitalize()} {sides}, at least", count(summary.unjudged.fewest)),
             ("Error margin", size_points(chosen.error_margin)),
             ("Confidence on each side", number(chosen.confidence)),
             ("Samples on each side, at least", count(chosen.min_samples)),

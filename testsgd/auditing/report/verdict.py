@@ -43,6 +43,8 @@ from testsgd.auditing.report.wording import (
     described_by,
     disagree,
     error_rate_sentences,
+    few_outside_sentences,
+    inside_only,
     lower_bound_points,
     not_searched_sentences,
     significant_error_rate,
@@ -222,6 +224,7 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         if summary.parameters.ranked_by == "counterfactual" and top.own_effect is not None:
             qualified.insert(0, own_effect_sentence(top.own_effect))
     sentences = [
+        *few_outside_sentences(top, summary),
         *_held_out(top, summary),
         *qualified,
         *error_rate_sentences(summary, words),
@@ -402,7 +405,7 @@ def _why_nothing(summary: AuditSummary) -> list[str]:
         ]
     if counts.groups == 0:
         return [
-            words.nothing_frequent.format(count(summary.unjudged.fewest)),
+            inside_only(words.nothing_frequent.format(count(summary.unjudged.fewest)), summary),
             f"Lower min_rows or theta, or bring more {words.many}.",
         ]
     return [

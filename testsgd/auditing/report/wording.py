@@ -164,6 +164,24 @@ def mode_name(summary: AuditSummary) -> str:
     return f"{summary.mode}, {summary.sampling}" if summary.sampling else summary.mode
 
 
+def inside_only(text: str, summary: AuditSummary) -> str:
+    """Return a text about rows inside and outside, or inside only if the bound is on these."""
+    if summary.parameters.theta_side == "both":
+        return text
+    return text.replace(" inside and outside", " inside, and 1 outside")
+
+
+def few_outside_sentences(group: GroupSummary, summary: AuditSummary) -> list[str]:
+    """Write that hardly anybody is outside of a group, where no bound forbids it."""
+    if summary.parameters.theta_side == "both" or group.n_out >= summary.unjudged.fewest:
+        return []
+    others = "1 row is" if group.n_out == 1 else f"{count(group.n_out)} rows are"
+    return [
+        f"Hardly anybody is outside of this group: {others} (--theta-side inside), so the rate of "
+        "everybody else says little, and with one more row the ranking may be another."
+    ]
+
+
 def described_by(depth: int, possible: int, features: str) -> str:
     """Write by how many of the features groups are described, with a comma before and after.
 
