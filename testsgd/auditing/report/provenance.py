@@ -166,7 +166,7 @@ def _settings(summary: AuditSummary) -> Facts:
             ("Error margin", size_points(chosen.error_margin)),
             ("Confidence on each side", number(chosen.confidence)),
             ("Samples on each side, at least", count(chosen.min_samples)),
-            ("Confidence intervals hold for", _GUARANTEES[chosen.guarantee]),
+            ("Confidence intervals hold for", _GUARANTEES[guarantee.kind]),
             ("Method", ADJUSTMENTS[guarantee.method]),
             ("Critical value", "" if critical is None else f"{critical:.2f}"),
             ("Bootstrap samples", count(guarantee.replicates) if guarantee.replicates else ""),
