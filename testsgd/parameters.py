@@ -54,6 +54,8 @@ class Parameter:
         Whether a data set's description may say it if the user does not.
     flags : tuple of str
         The option's names on the command line, if its name there is not the parameter's.
+    repeated : bool
+        Whether the option is given once for each of several texts, which may have commas in them.
     call_type : type or None
         What a call takes, if that is more than the field holds.
     call_help : str
@@ -68,6 +70,7 @@ class Parameter:
     example: str = ""
     described: bool = False
     flags: tuple[str, ...] = ()
+    repeated: bool = False
     call_type: Any = None
     call_help: str = ""
 
@@ -176,6 +179,7 @@ def parameter(
     example: str = "",
     described: bool = False,
     flags: tuple[str, ...] = (),
+    repeated: bool = False,
     call_type: Any = None,
     call_help: str = "",
 ) -> Any:
@@ -189,6 +193,7 @@ def parameter(
         example=example,
         described=described,
         flags=flags,
+        repeated=repeated,
         call_type=call_type,
         call_help=call_help,
     )

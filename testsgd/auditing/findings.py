@@ -123,9 +123,15 @@ class Findings(ABC):
 
     @property
     def highlights(self) -> tuple[int, ...]:
-        """The groups that reports look at first: the first by rank, and the explaining ones."""
+        """The groups that reports look at first: the first by rank, and the explaining ones.
+
+        Of groups that the user named these are all that are decided.
+        """
         if self.first is None:
             return ()
+        if self.parameters.groups:
+            decided = self.estimates.decided[self.ranking]
+            return tuple(self.ranking[decided].tolist())
         return (self.first, *(group for group in self.distinct if group != self.first))
 
     @property

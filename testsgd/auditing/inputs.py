@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from testsgd.auditing.findings import Findings
-from testsgd.auditing.parameters import DRAWS, AuditParameters
+from testsgd.auditing.parameters import DRAWS, PAPER_SETTINGS, AuditParameters
 from testsgd.auditing.report.summary import AuditSummary
 from testsgd.auditing.result import AuditResult
 from testsgd.data import DatasetSpecification, Specification, Table, TextSpecification, find_table
@@ -56,6 +56,8 @@ def audit_parameters(
 ) -> AuditParameters:
     """Check an audit's parameters, and fill in what the description says of them."""
     chosen = dict(parameters)
+    if chosen.get("as_paper") is True:
+        chosen = _as_paper(chosen, specification)
     defaults = specification.audit
     # A user's bound on the rows of a group takes the place of both of the description's.
     bounded = any(chosen.get(name) is not None for name in ("theta", "min_rows"))
@@ -68,6 +70,10 @@ def audit_parameters(
         chosen["nondeterministic"] = DRAWS if chosen["nondeterministic"] else None
     for name in ("condition_on", "within"):
         chosen[name] = _features(chosen.get(name), specification, where=name)
+    if isinstance(specification, TextSpecification) and chosen.get("theta_side") == "inside":
+        what = f"{specification.name!r} has texts, nearly all of which are outside of a group"
+        raise _refused("theta_side", what, "leave it out")
+    chosen["groups"] = _expressions(chosen.get("groups"), specification)
     return parameters_of(AuditParameters, chosen, where="audit")
 
 
@@ -109,9 +115,50 @@ def chosen_rows(table: Table, settings: AuditParameters) -> Table:
 
 
 def check_all_rows(parameters: AuditParameters, why: str) -> None:
-    """Raise a ParameterError if only some rows are asked for where all of them are needed."""
+    """Raise a ParameterError if only some rows or groups are asked for where all are needed."""
     if parameters.rows is not None:
         raise _refused("rows", why, "leave it out, or give the rows alone")
+    if parameters.theta_side != "both":
+        raise _refused(
+            "theta_side",
+            "groups with hardly anybody outside are for an audit, and this compares both sides",
+            "give theta_side='both', or an audit with it",
+        )
+    if parameters.groups:
+        raise _refused(
+            "groups",
+            "groups that are named are for an audit, and this needs a search of all groups",
+            "leave it out, or give an audit without it",
+        )
+
+
+def _as_paper(chosen: Mapping[str, Any], specification: Specification) -> dict[str, Any]:
+    """Return what a user chose, and the paper's settings where nothing was."""
+    metric = chosen.get("metric", "selection_rate")
+    if metric != "selection_rate":
+        raise _refused(
+            "as_paper",
+            f"the paper compares selection rates, and metric is {metric!r}",
+            "leave one of them out",
+        )
+    given = {name: value for name, value in chosen.items() if value is not None}
+    settings = dict(PAPER_SETTINGS)
+    if isinstance(specification, TextSpecification):
+        # Nearly every text is outside of a group.
+        del settings["theta_side"]
+    return {**settings, **given}
+
+
+def _expressions(groups: Any, specification: Specification) -> tuple[str, ...]:
+    """Return the expressions of the groups that a user names, one by one or as one text."""
+    named = (groups,) if isinstance(groups, str) else groups or ()
+    how = "give expressions such as ['sex = female', 'age < 30']"
+    if not isinstance(named, (list, tuple)) or not all(isinstance(item, str) for item in named):
+        raise _refused("groups", f"{groups!r} is no list of expressions", how)
+    if named and isinstance(specification, TextSpecification):
+        what = f"{specification.name!r} has texts, and groups are named by features of rows"
+        raise _refused("groups", what, "leave it out")
+    return tuple(named)
 
 
 def _features(names: Any, specification: Specification, *, where: str) -> tuple[str, ...]:

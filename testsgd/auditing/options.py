@@ -14,6 +14,7 @@ from testsgd.auditing.parameters import (
     Mode,
     RankBy,
     SamplingScheme,
+    ThetaSide,
 )
 
 
@@ -34,6 +35,7 @@ class AuditOptions(TypedDict, total=False):
     estimand: Estimand
     theta: float | None
     min_rows: int | None
+    theta_side: ThetaSide
     error_margin: float
     min_samples: int
     confidence: float
@@ -62,5 +64,7 @@ class AuditOptions(TypedDict, total=False):
     condition_on: str | Sequence[str]
     within: str | Sequence[str]
     rows: str | None
+    groups: str | Sequence[str]
     equal_rows: EqualRows
+    as_paper: bool
     nondeterministic: bool | int | None

@@ -20,7 +20,7 @@ from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import CheckedFunction, LoadedModel, Model, PredictionColumn
 from testsgd.models.text import TextModel
-from testsgd.rules import Axis, Contingency, FrequentRuleSets, lay_out, mine
+from testsgd.rules import Axis, Contingency, FrequentRuleSets, SmallGroup, lay_out, mine
 from testsgd.sampling import BATCH_ROWS, Draws, decide_draws, draw
 from testsgd.scoring import Clusters, independent_rows, rank_groups
 
@@ -78,6 +78,11 @@ class Audit(ABC, Generic[SomeModel]):
         return self.parameters.fewest_rows(self.size)
 
     @property
+    def min_outside(self) -> int:
+        """Fewest rows outside of a judged group."""
+        return self.parameters.fewest_outside(self.size)
+
+    @property
     def allowed(self) -> int:
         """The most rows or texts that the model is asked about."""
         return self.parameters.budget(0)
@@ -101,6 +106,10 @@ class RowAudit(Audit[Model]):
     axes: tuple[Axis, ...]  # Their sensitive features
     # Groups to look at instead of searching for frequent ones
     given: FrequentRuleSets | None = None
+    # Whether the user has named these groups, so that nothing was searched, and those that the
+    # user has named with too few rows on a side
+    named: bool = False
+    too_small: tuple[SmallGroup, ...] = ()
     own_effects: bool = True  # Ask for the own effects of the sensitive features, if affordable
     # Look beyond the depth of the search: not if the user has named it
     deeper: bool = True
@@ -139,7 +148,7 @@ class RowAudit(Audit[Model]):
             self.contingency,
             quantities,
             min_count=self.min_count,
-            min_outside=self.min_count,
+            min_outside=self.min_outside,
             max_features=self.parameters.depth,
         )
 

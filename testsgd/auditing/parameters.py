@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 from testsgd.parameters import Parameters, parameter
 
@@ -18,6 +19,7 @@ MetricName = Literal[
 RankBy = Literal["auto", "lower-bound", "score", "counterfactual"]
 GuaranteeKind = Literal["per-group", "simultaneous", "fdr"]
 IntervalKind = Literal["auto", "anytime", "wald"]
+ThetaSide = Literal["both", "inside"]
 EqualRows = Literal["one", "each"]
 MarginKind = Literal["anytime", "wald"]
 
@@ -30,6 +32,23 @@ TEXT_QUERIES = 1_000_000
 
 # Most terms of a rule set of texts, if nothing is asked for.
 TEXT_DEPTH = 3
+
+# What the TestSGD paper's Table 2 and Algorithm 2 say, where nothing else is asked for.
+PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
+    {
+        "estimand": "neighbourhood",
+        "theta": 0.05,
+        "theta_side": "inside",
+        "error_margin": 0.05,
+        "min_samples": 1000,
+        "confidence": 0.95,
+        "mode": "sampled",
+        "sampling": "independent",
+        "interval": "wald",
+        "rank_by": "score",
+        "guarantee": "per-group",
+    }
+)
 
 # Fewest rows on each side of a judged group, if neither `min_rows` nor `theta` is given.
 MIN_ROWS = 50
@@ -67,6 +86,11 @@ class AuditParameters(Parameters):
         "Fewest rows on each side of a judged group; by default 50, or 1 with `theta`. If "
         "both are given both hold.",
         at_least=1,
+    )
+    theta_side: ThetaSide = parameter(
+        "both",
+        "For rows: whether a judged group has so many rows (`theta`, `min_rows`) inside and "
+        "outside (both), or inside, and one outside is enough, as in the paper.",
     )
     error_margin: float = parameter(
         0.05,
@@ -240,10 +264,27 @@ class AuditParameters(Parameters):
         "For rows: an expression such as 'age >= 40 and sex = female'; only rows that satisfy it "
         "are audited.",
     )
+    groups: tuple[str, ...] = parameter(
+        (),
+        "For rows: a group to compare, as an expression such as 'sex = female and age < 30'; "
+        "several may be given. Just these groups are compared, nothing is searched, and the "
+        "intervals hold for these.",
+        flags=("--group",),
+        repeated=True,
+        call_type=str | Sequence[str],
+        call_help="Expressions one by one; a single one may be a text.",
+    )
     equal_rows: EqualRows = parameter(
         "one",
         "For rows: whether copies, rows equal in all columns and more of them than chance makes, "
         "count as one unit in intervals, or each by itself.",
+    )
+    as_paper: bool = parameter(
+        False,
+        "Take the settings of the TestSGD paper's Table 2, and its Algorithm 2: rates over the "
+        "neighbourhood, theta 0.05 inside, margins of 0.05 at 95% after more than 1000 samples of "
+        "each group by itself, ranked by score, each interval for one group. What else is given "
+        "wins.",
     )
     nondeterministic: int | None = parameter(
         None,
@@ -305,6 +346,28 @@ class AuditParameters(Parameters):
             return MIN_ROWS if self.min_rows is None else self.min_rows
         # A share such as 0.07 of 100 is 7, though it is a little more in floats.
         return max(self.min_rows or 1, math.ceil(self.theta * rows - 1e-9))
+
+    def fewest_outside(self, rows: int) -> int:
+        """Return how many rows are outside of a judged group at least.
+
+        Parameters
+        ----------
+        rows : int
+            All rows.
+
+        Returns
+        -------
+        int
+            As many as inside, or 1 if the bound is on the inside only.
+
+        Examples
+        --------
+        >>> AuditParameters(theta=0.1).fewest_outside(1000)
+        100
+        >>> AuditParameters(theta=0.1, theta_side="inside").fewest_outside(1000)
+        1
+        """
+        return self.fewest_rows(rows) if self.theta_side == "both" else 1
 
     def budget(self, default: int) -> int:
         """Return the most rows or texts to ask the model about.

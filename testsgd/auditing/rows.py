@@ -19,7 +19,7 @@ from testsgd.auditing.exact import audit_exactly, audit_predictions_exactly
 from testsgd.auditing.explaining import Explanation, explain_groups
 from testsgd.auditing.findings import Estimated, TableFindings
 from testsgd.auditing.finer import FinerSearch, search_finer
-from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind
+from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind, per_group
 from testsgd.auditing.independent import sample_independent
 from testsgd.auditing.max_statistic import simultaneous
 from testsgd.auditing.outcome import (
@@ -39,6 +39,8 @@ from testsgd.data import Table
 from testsgd.models import PROBE_ROWS, Repetition, ask_again
 from testsgd.rules import (
     FrequentRuleSets,
+    SmallGroup,
+    Unjudged,
     mine,
     small_groups,
     unjudged_rows,
@@ -98,14 +100,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         ranking = order_groups(
             estimates, sizes, rule_sets.rule_counts(), first_by=first_by, harmed=harmed
         )
-        small = small_groups(contingency, min_count=audit.min_count, max_features=parameters.depth)
-        unjudged = unjudged_rows(
-            contingency,
-            _judged_groups(audit, rule_sets),
-            min_count=audit.min_count,
-            max_features=parameters.depth,
-            max_dilution=parameters.max_dilution,
-        )
+        small, unjudged = _not_judged(audit, rule_sets)
     with clock.phase("rule selection"):
         rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
     deeper = _more_features(audit, outcome.observed)
@@ -130,7 +125,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         others=tuple(item for item in estimated if item is not first),
         ranking=ranking,
         rules=rules,
-        small=tuple(small),
+        small=small,
         unjudged=unjudged,
         cell_samples=ranked.cell_samples,
         cell_favourable=ranked.cell_favourable,
@@ -249,6 +244,26 @@ def _among_alike(
         )
 
 
+def _not_judged(
+    audit: RowAudit, rule_sets: FrequentRuleSets
+) -> tuple[tuple[SmallGroup, ...], Unjudged]:
+    """Return the groups that are too small to be judged, and who is in no judged group."""
+    if audit.named:
+        # Beside groups that are named nobody was to be judged.
+        return audit.too_small, Unjudged(combinations=0, unjudged=0, rows=0)
+    depth = audit.parameters.depth
+    small = small_groups(audit.contingency, min_count=audit.min_count, max_features=depth)
+    unjudged = unjudged_rows(
+        audit.contingency,
+        _judged_groups(audit, rule_sets),
+        min_count=audit.min_count,
+        min_outside=audit.min_outside,
+        max_features=depth,
+        max_dilution=audit.parameters.max_dilution,
+    )
+    return tuple(small), unjudged
+
+
 def _judged_groups(audit: RowAudit, rule_sets: FrequentRuleSets) -> FrequentRuleSets:
     """Return the groups of a search; they are searched for where only given groups are audited."""
     if audit.given is None:
@@ -257,7 +272,7 @@ def _judged_groups(audit: RowAudit, rule_sets: FrequentRuleSets) -> FrequentRule
         audit.contingency,
         audit.contingency.tally()[None],
         min_count=audit.min_count,
-        min_outside=audit.min_count,
+        min_outside=audit.min_outside,
         max_features=audit.parameters.depth,
     )
 
@@ -266,9 +281,14 @@ def _guarantee(audit: RowAudit, answers: Answers, rule_sets: FrequentRuleSets) -
     """Return the guarantee of the kind that is asked for."""
     parameters = audit.parameters
     estimates = answers.estimates
+    if audit.named and len(rule_sets) == 1:
+        # There is nothing else that its interval is to hold together with.
+        return per_group(estimates, parameters.confidence)
     # The bootstrap takes rows for independent.
     dependent = audit.given is not None or audit.table.clusters is not None
-    if parameters.guarantee != "simultaneous" or dependent:
+    # Its normal approximation is not for the rates of a few rows outside.
+    few_outside = parameters.theta_side == "inside"
+    if parameters.guarantee != "simultaneous" or dependent or few_outside:
         return guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
     [shared] = rule_sets.totals(audit.contingency, answers.cell_samples[None])
     return simultaneous(
@@ -403,6 +423,7 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
         findings.rule_sets,
         rules[:LOOKED_AT],
         min_count=audit.min_count,
+        min_outside=audit.min_outside,
         max_features=parameters.depth,
         overlap=parameters.overlap,
         critical=findings.guarantee.simultaneous_critical_value,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from testsgd.auditing.conditional import check_other_features
 from testsgd.auditing.findings import Findings, Holdout, InSearch, TableFindings
 from testsgd.auditing.metrics import by_metric
+from testsgd.auditing.named_groups import check_no_search, named_rule_sets, with_named_groups
 from testsgd.auditing.outcome import Clock, RowAudit, limit_batches
 from testsgd.auditing.outcome import Progress as PhaseProgress
 from testsgd.auditing.own_effect import check_ranking
@@ -22,7 +23,7 @@ from testsgd.data import Table, copied_rows
 from testsgd.data.text import Texts
 from testsgd.errors import ParameterError
 from testsgd.models import PROBE_ROWS, CheckedFunction, LoadedModel, Model, PredictionColumn
-from testsgd.rules import default_depth, sensitive_axes
+from testsgd.rules import default_depth, named_axes, sensitive_axes
 
 # A phase's name, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
@@ -46,7 +47,8 @@ def run_audit(
 
     The model is asked about the rows and their neighbours, all of them or draws. Every frequent
     group gets its selection rates inside and outside, and a confidence interval for their
-    difference. Groups are ranked, and the rules that explain the differences are selected. With a
+    difference; if groups are named, just these do. Groups are ranked, and the rules that explain
+    the differences of groups that were searched are selected. With a
     holdout, groups are found on one part of the rows and estimated on the other.
 
     Parameters
@@ -105,6 +107,10 @@ def run_audit(
     """
     check_other_features(parameters.condition_on, table.specification)
     limit_batches(model.model, parameters.batch_size)
+    if parameters.groups:
+        check_no_search(parameters)
+        # What is wrong about a name is said before the model is asked.
+        named_rule_sets(parameters.groups, table)
     if parameters.equal_rows == "one":
         table = with_copies_joined(table)
     model, table = by_metric(parameters.metric, model, table)
@@ -120,10 +126,13 @@ def run_audit(
         exact = fits_exactly(needed, parameters.mode, allowed)
     parameters = replace(parameters, within=features_within(parameters.within, table.specification))
     _check_answers_of_rows(parameters, table, exact=exact)
-    with clock.phase("rows"):
-        axes = sensitive_axes(table, bins=parameters.bins)
     deeper = parameters.max_features is None
-    if parameters.max_features is None:
+    with clock.phase("rows"):
+        groups = named_rule_sets(parameters.groups, table)
+        axes = named_axes(table, groups) if groups else sensitive_axes(table, bins=parameters.bins)
+    if groups:
+        parameters = replace(parameters, max_features=max(len(group.rules) for group in groups))
+    elif parameters.max_features is None:
         parameters = replace(parameters, max_features=default_depth(axes))
     audit = RowAudit(
         model=model,
@@ -136,6 +145,9 @@ def run_audit(
         own_effects=own_effects,
         deeper=deeper,
     )
+    if groups:
+        with clock.phase("rows"):
+            audit = with_named_groups(audit, groups)
     if parameters.rank_by == "counterfactual":
         check_ranking(audit, left=allowed - needed)
     if parameters.holdout is None:

@@ -69,6 +69,7 @@ def group_stability(
     rules: Sequence[int],
     *,
     min_count: int,
+    min_outside: int | None = None,
     max_features: int,
     overlap: float,
     critical: float,
@@ -77,6 +78,7 @@ def group_stability(
 ) -> dict[int, float]:
     """Return the share of bootstrap samples in which each group, or a near copy, is found again.
 
+    At least `min_outside` rows, by default `min_count`, are outside of a group that is searched.
     The groups are the first ten of `rules`. A group and its complement count as one. Shapes:
     `row_favourable`, how many of the `answers` answers about each row are favourable (n,). Rows of
     the same cell and with equally many favourable answers are alike, so their numbers are drawn
@@ -91,6 +93,7 @@ def group_stability(
     wanted = rule_sets.members(looked_for, contingency)
     wanted_complements = rule_sets.complement_members(looked_for, contingency)
     rows = contingency.tally()
+    least_outside = min_count if min_outside is None else min_outside
     mining = SampleMining(contingency, max_features=max_features)
 
     @cache
@@ -143,7 +146,7 @@ def group_stability(
         drawn = _bootstrap(contingency, row_favourable, samples, seed)
         together = max(1, MOST_NUMBERS // (_ARRAYS * max(1, len(mining.rule_sets))))
         while batch := list(itertools.islice(drawn, together)):
-            mined = mining.mine(batch, min_count=min_count, min_outside=min_count)
+            mined = mining.mine(batch, min_count=min_count, min_outside=least_outside)
             searches = [search(*item) for item in zip(batch, mined, strict=True)]
             yield from map(overlaps, _searched(searches, mining))
 

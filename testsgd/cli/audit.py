@@ -25,6 +25,7 @@ _PRINTED = 3
 
 @options.with_options(AuditParameters, but=["nondeterministic"])
 def audit(
+    context: typer.Context,
     dataset: options.DatasetArgument,
     data: options.DataOption = None,
     model: options.ModelOption = None,
@@ -146,6 +147,9 @@ def audit(
     AuditResult.check_formats(wanted)
     if cells and counts is None:
         counts = ROWS
+    if parameters["as_paper"]:
+        # An option at its default does not win against the paper's setting, one that is given does.
+        parameters = options.given_on_the_command_line(context, parameters)
     draws_of_each = nondeterministic if draws is None else draws
     table = None
     if impact_ratios is not None:
@@ -382,10 +386,12 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
     asked = f"{summary.model_queries:,} model queries, {summary.mode}"
     if summary.data.predictions_given:
         asked = "no model was asked"
-    console.print_line(
-        f"{counts.candidates:,} rule sets, {counts.frequent:,} frequent, {counts.groups:,} groups; "
-        f"{asked}."
+    looked_at = (
+        f"{counts.candidates:,} rule sets, {counts.frequent:,} frequent, {counts.groups:,} groups"
     )
+    if summary.parameters.groups:
+        looked_at = f"{counts.groups:,} of {counts.candidates:,} named groups compared, no search"
+    console.print_line(f"{looked_at}; {asked}.")
     console.print_files(written, summary.seconds if verbose else None)
 
 

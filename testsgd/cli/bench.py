@@ -20,8 +20,13 @@ from testsgd.cli.console import (
     progress_bar,
 )
 from testsgd.cli.options import (
+    DataOption,
+    FavourableOption,
     JobsOption,
+    LabelOption,
+    ModelOption,
     QuietOption,
+    SensitiveOption,
     VerboseOption,
     listed,
     processors,
@@ -37,7 +42,7 @@ from testsgd.errors import (
 from testsgd.truth.parameters import RunParameters
 
 if TYPE_CHECKING:
-    from testsgd.truth import Measure, TruthSettings, TruthTable
+    from testsgd.truth import Measure, ThetaRow, TruthSettings, TruthTable
 
 T = TypeVar("T")
 
@@ -140,8 +145,20 @@ def truth(
 def theta(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Data sets of the catalogue. (default: the paper's eight)"),
+        typer.Argument(
+            help="Data sets of the catalogue, TOML files that describe yours, or files of rows. "
+            "(default: the paper's eight)"
+        ),
     ] = None,
+    data: DataOption = None,
+    model: ModelOption = None,
+    predictions: Annotated[
+        str | None,
+        typer.Option(help="Of a file of rows: the column with the predictions, or decisions."),
+    ] = None,
+    sensitive: SensitiveOption = None,
+    label: LabelOption = None,
+    favorable: FavourableOption = None,
     thetas: Annotated[
         str | None,
         typer.Option(help="Support thresholds, with commas. (default: 0.01,0.05,0.1,0.2,0.5)"),
@@ -158,15 +175,18 @@ def theta(
     confidence bound, and the seconds; with the threshold on a group and its complement and, for
     rows, on the group only. A data set without its files or its network is passed over.
 
+    One's own data are given as for `testsgd audit`: a file of rows with --sensitive and
+    --predictions or --model, or a description with --data and --model. Predictions have no
+    neighbours, so their rates are those of the rows as they are.
+
     Exit codes: 0 done, 2 bad input or no data set that could be audited.
     """
-    from testsgd.io import is_reproducible, write_text
+    from testsgd.data import is_rows_file
     from testsgd.truth import (
         DATA_SETS,
         THETAS,
-        ThetaRow,
         study_data_set,
-        theta_document,
+        study_own_data,
         theta_tables,
     )
 
@@ -176,21 +196,47 @@ def theta(
         else [_number(text, float, "--thetas", "0.05") for text in listed(thetas)]
     )
     rows: list[ThetaRow] = []
+    own = any(
+        option is not None for option in (data, model, predictions, sensitive, label, favorable)
+    )
     for name in names or DATA_SETS:
+        if own or is_rows_file(Path(name)):
+            with progress_bar(quiet) as progress:
+                rows += study_own_data(
+                    name,
+                    thresholds,
+                    data_file=data,
+                    model=model,
+                    predictions=predictions,
+                    sensitive_features=listed(sensitive or ""),
+                    label=label,
+                    favourable=favorable,
+                    progress=progress,
+                )
+            _write_theta(out, rows)
+            continue
         try:
             with progress_bar(quiet) as progress:
                 rows += study_data_set(name, thresholds, progress=progress)
         except (DataError, DownloadError, MissingExtraError, ModelError) as error:
             print_error(f"{name} is passed over: {error}")
             continue
-        if out is not None:
-            document = theta_document(rows, times=not is_reproducible())
-            write_text(out / "theta.json", json.dumps(document, indent=1) + "\n")
+        _write_theta(out, rows)
     if not quiet:
         _print_tables(theta_tables(rows))
         if out is not None:
             print_line(f"Written: {out}")
     return DONE if rows else USAGE_ERROR
+
+
+def _write_theta(folder: Path | None, rows: Sequence[ThetaRow]) -> None:
+    """Write the study of theta as far as it is done, if there is a folder for it."""
+    from testsgd.io import is_reproducible, write_text
+    from testsgd.truth import theta_document
+
+    if folder is not None:
+        document = theta_document(rows, times=not is_reproducible())
+        write_text(folder / "theta.json", json.dumps(document, indent=1) + "\n")
 
 
 def _print_tables(tables: Sequence[TruthTable]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -100,6 +100,16 @@ def processors(jobs: int | None) -> int:
     return int(joblib.cpu_count()) if jobs is None else jobs
 
 
+def given_on_the_command_line(context: typer.Context, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those options of the running command that its user wrote, by name."""
+    given = {}
+    for name, value in values.items():
+        source = context.get_parameter_source(name)
+        if source is not None and not source.name.startswith("DEFAULT"):
+            given[name] = value
+    return given
+
+
 def with_options(
     parameters: Any, *, but: Collection[str] = (), only: Collection[str] = ()
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -141,8 +151,11 @@ def _option(declared: Declared) -> inspect.Parameter:
     """Return a parameter of a command, annotated as typer wants it."""
     name = declared.name
     default = declared.default
-    kind = declared.kind
-    if declared.choices:
+    kind: Any = declared.kind
+    if declared.parameter.repeated:
+        kind = list[str]
+        default = None
+    elif declared.choices:
         # What is not among them is refused by the parameters themselves.
         kind = str
     elif kind not in (int, float, bool, str):

@@ -1,4 +1,9 @@
 from .expression import Expression as Expression
 from .expression import parse as parse
+from .nodes import Junction as Junction
+from .nodes import Membership as Membership
+from .nodes import Node as Node
+from .nodes import Ordering as Ordering
+from .nodes import read_number as read_number
 from .syntax import is_expression as is_expression
 from .syntax import quoted as quoted

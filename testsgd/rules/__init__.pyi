@@ -13,6 +13,8 @@ from .mining import FrequentRuleSets as FrequentRuleSets
 from .mining import SampleMining as SampleMining
 from .mining import SampleRuleSets as SampleRuleSets
 from .mining import mine as mine
+from .named_groups import groups_of_rule_sets as groups_of_rule_sets
+from .named_groups import named_axes as named_axes
 from .rare_groups import CoarseBin as CoarseBin
 from .rare_groups import SmallGroup as SmallGroup
 from .rare_groups import Unjudged as Unjudged

@@ -62,6 +62,7 @@ def unjudged_rows(
     min_count: int,
     max_features: int,
     max_dilution: float,
+    min_outside: int | None = None,
     rows: Counts | None = None,
 ) -> Unjudged:
     """Count the rows whose combination of sensitive values no judged group isolates.
@@ -86,6 +87,8 @@ def unjudged_rows(
         Most rules in a rule set.
     max_dilution : float
         How many times the rows of a combination a group may have that judges it.
+    min_outside : int, optional
+        Fewest rows outside of a judged group, if not `min_count` as well.
     rows : numpy.ndarray of int64, shape (cells,), optional
         How many there are of each combination, if not those of the contingency table.
 
@@ -95,20 +98,23 @@ def unjudged_rows(
     """
     rows = contingency.tally() if rows is None else rows
     depth = min(max_features, _MOST_VALUES)
-    judged = _with_judged_values(contingency, rows, min_count=min_count, max_features=depth)
+    least_outside = min_count if min_outside is None else min_outside
+    judged = _with_judged_values(
+        contingency, rows, min_count=min_count, min_outside=least_outside, max_features=depth
+    )
     judged &= _within_groups(contingency, rule_sets, rows, max_dilution)
     unjudged = (rows > 0) & ~judged
     return Unjudged(
         int((rows > 0).sum()),
         int(unjudged.sum()),
         int(rows[unjudged].sum()),
-        features=_undescribed_features(contingency, rows, min_count),
+        features=_undescribed_features(contingency, rows, min_count, least_outside),
         coarse_bins=_coarse_bins(contingency, rows),
     )
 
 
 def _with_judged_values(
-    contingency: Contingency, rows: Counts, *, min_count: int, max_features: int
+    contingency: Contingency, rows: Counts, *, min_count: int, min_outside: int, max_features: int
 ) -> NDArray[np.bool_]:
     """Return the combinations some of whose values are a judged group, shape (cells,).
 
@@ -127,7 +133,7 @@ def _with_judged_values(
         joint, sums = contingency.marginal(subset, rows[None])
         cells = np.unravel_index(joint, contingency.shape(subset))
         total = totals[universes.of_cells(subset, cells)]
-        enough = (sums[0] >= min_count) & (total - sums[0] >= min_count)
+        enough = (sums[0] >= min_count) & (total - sums[0] >= min_outside)
         for axis, cell in zip(subset, cells, strict=True):
             enough &= described[axis][cell]
         codes = np.ravel_multi_index(
@@ -160,7 +166,7 @@ def _within_groups(
 
 
 def _undescribed_features(
-    contingency: Contingency, rows: Counts, min_count: int
+    contingency: Contingency, rows: Counts, min_count: int, min_outside: int
 ) -> tuple[str, ...]:
     """Return the features none of whose rules has enough rows on both sides."""
     universes = Universes(contingency.axes, 1)
@@ -169,7 +175,7 @@ def _undescribed_features(
     for index, axis in enumerate(contingency.axes):
         total = totals[universes.of_rules((index,), [np.arange(axis.rule_count)])]
         of_rules = axis.contract(contingency.dense((index,), rows[None]), 1)[0]
-        if not ((of_rules >= min_count) & (total - of_rules >= min_count)).any():
+        if not ((of_rules >= min_count) & (total - of_rules >= min_outside)).any():
             undescribed.append(axis.feature)
     return tuple(undescribed)
 

@@ -31,6 +31,7 @@ from .theta import DATA_SETS as DATA_SETS
 from .theta import THETAS as THETAS
 from .theta import ThetaRow as ThetaRow
 from .theta import study_data_set as study_data_set
+from .theta import study_own_data as study_own_data
 from .theta import theta_document as theta_document
 from .theta import theta_tables as theta_tables
 from .verdicts import WorldRun as WorldRun

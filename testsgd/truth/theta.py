@@ -8,14 +8,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from testsgd import data
-from testsgd.auditing import AuditParameters, Findings, Progress, run_audit
+from testsgd.auditing import (
+    AuditOptions,
+    AuditParameters,
+    Findings,
+    Progress,
+    audit_file,
+    run_audit,
+)
+from testsgd.auditing import audit as run_whole_audit
 from testsgd.auditing.text import run_text_audit
 from testsgd.data import load_specification
 from testsgd.errors import ParameterError
@@ -86,10 +95,7 @@ def study_data_set(
     ParameterError
         If no threshold is given.
     """
-    if not thetas:
-        raise ParameterError(
-            "nothing is named", where="thetas", remedy="give shares such as 0.05, with commas"
-        )
+    _check_thresholds(thetas)
     specification = load_specification(name)
     if not isinstance(specification, data.TextSpecification):
         model = load_model(None, specification)
@@ -102,11 +108,109 @@ def study_data_set(
     return study(name, thetas, partial(run_text_audit, network, texts, terms, progress=progress))
 
 
+def study_own_data(
+    dataset: str,
+    thetas: Sequence[float] = THETAS,
+    *,
+    data_file: Path | None = None,
+    model: Any = None,
+    predictions: str | None = None,
+    sensitive_features: Sequence[str] = (),
+    label: str | None = None,
+    favourable: str | None = None,
+    progress: Progress | None = None,
+) -> list[ThetaRow]:
+    """Audit one's own rows with several thresholds, on both sides of a group and inside only.
+
+    Parameters
+    ----------
+    dataset : str
+        A file of rows without a description; or a name of the catalogue or the TOML file of a
+        description, with `data_file` or `model` in place of its own.
+    thetas : sequence of float
+        Thresholds, as shares of the rows.
+    data_file : path-like, optional
+        The rows of a described data set.
+    model : object, optional
+        A model as for :func:`testsgd.audit`.
+    predictions : str, optional
+        Of a file: the column with predictions, in place of a model. These have no neighbours, so
+        rates are those of the rows as they are.
+    sensitive_features : sequence of str
+        Of a file: the columns that rules are about.
+    label : str, optional
+        Of a file: the column with the true labels.
+    favourable : str, optional
+        The label whose rate is compared.
+    progress : callable, optional
+        Called by each audit as it goes on.
+
+    Returns
+    -------
+    list of ThetaRow
+        One a threshold. Texts have no search on the inside only.
+    """
+    _check_thresholds(thetas)
+    of_file = data_file is None and data.is_rows_file(Path(dataset))
+    texts = not of_file and isinstance(load_specification(dataset), data.TextSpecification)
+    if not of_file:
+        of_files = {"predictions": predictions, "sensitive": sensitive_features, "label": label}
+        for option, value in of_files.items():
+            if value:
+                raise ParameterError(
+                    f"{option} is for a file of rows that has no description",
+                    where=option,
+                    remedy="give the file in place of the name, or leave it out",
+                )
+
+    def audit(parameters: AuditParameters) -> Findings:
+        chosen: AuditOptions = {
+            "estimand": "observed" if predictions is not None else parameters.estimand,
+            "theta": parameters.theta,
+            "theta_side": parameters.theta_side,
+            "stability": parameters.stability,
+        }
+        if of_file:
+            result = audit_file(
+                dataset,
+                sensitive_features=sensitive_features,
+                predictions=predictions,
+                model=model,
+                label=label,
+                favourable=favourable,
+                progress=progress,
+                **chosen,
+            )
+        else:
+            result = run_whole_audit(
+                model,
+                data_file,
+                dataset,
+                favourable=favourable,
+                progress=progress or False,
+                **chosen,
+            )
+        assert result.findings is not None
+        return result.findings
+
+    def inside_only(parameters: AuditParameters) -> Findings:
+        return audit(replace(parameters, theta_side="inside"))
+
+    return study(Path(dataset).stem, thetas, audit, None if texts else inside_only)
+
+
+def _check_thresholds(thetas: Sequence[float]) -> None:
+    if not thetas:
+        raise ParameterError(
+            "nothing is named", where="thetas", remedy="give shares such as 0.05, with commas"
+        )
+
+
 def study(
     name: str,
     thetas: Sequence[float],
     audit: Callable[[AuditParameters], Findings],
-    inside_only: Callable[[AuditParameters], OneSidedSearch] | None = None,
+    inside_only: Callable[[AuditParameters], OneSidedSearch | Findings] | None = None,
 ) -> list[ThetaRow]:
     """Return the results of searches with several thresholds, one row a threshold.
 
@@ -120,9 +224,14 @@ def study(
         started = time.perf_counter()
         both_sides = _first_of_audit(audit(parameters), started)
         started = time.perf_counter()
-        one_sided = (
-            None if inside_only is None else _first_of_one_sided(inside_only(parameters), started)
-        )
+        one_sided = None
+        if inside_only is not None:
+            found = inside_only(parameters)
+            one_sided = (
+                _first_of_audit(found, started)
+                if isinstance(found, Findings)
+                else _first_of_one_sided(found, started)
+            )
         rows.append(ThetaRow(name, theta, both_sides, one_sided))
     return rows
 

@@ -298,6 +298,9 @@ def _unknown_in_short(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     undecided = counts.undecided_small + counts.undecided_frequent
     if not undecided:
         return (Paragraph("There are none: every group that was looked at could be judged."),)
+    if summary.parameters.groups:
+        named = f"{count(undecided)} of {plural(counts.candidates, 'named group')}"
+        return (Paragraph(f"{named}: neither fair nor unfair; what {words.deciding} is unknown."),)
     unjudged = summary.unjudged
     combinations = plural(unjudged.combinations, words.combination, words.combinations)
     who = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from testsgd.auditing.report.summary import AuditSummary, DataSummary, ModelSummary
 from testsgd.auditing.report.vocabulary import Words, vocabulary
-from testsgd.auditing.report.wording import ADJUSTMENTS, mode_name
+from testsgd.auditing.report.wording import ADJUSTMENTS, inside_only, mode_name
 from testsgd.report.blocks import Facts
 from testsgd.report.formatting import count, moment, number, percent, series, share, size_points
 from testsgd.report.summaries import time_facts, version_facts
@@ -100,9 +100,30 @@ def _reading(model: ModelSummary) -> str:
     return ""
 
 
+def _frequent(summary: AuditSummary) -> str:
+    """Name the number of frequent rule sets."""
+    name = vocabulary(summary).frequent.format(count(summary.unjudged.fewest))
+    return inside_only(name, summary)
+
+
 def _steps(summary: AuditSummary) -> Facts:
     counts = summary.counts
     words = vocabulary(summary)
+    if summary.parameters.groups:
+        return Facts(
+            "Groups that were named, without a search",
+            (
+                ("Groups named", count(counts.candidates)),
+                (_frequent(summary), count(counts.frequent)),
+                ("Groups decided", count(counts.decided)),
+                ("Large enough and not decided", count(counts.undecided_frequent)),
+                ("Groups too small to be judged", count(counts.undecided_small)),
+                (
+                    "Own effects of the sensitive features are not known",
+                    summary.own_effects_unknown,
+                ),
+            ),
+        )
     unjudged = summary.unjudged
     not_judged = f"{count(unjudged.unjudged)} of {count(unjudged.combinations)}"
     only = f"{count(unjudged.rows)} ({percent(unjudged.share)})"
@@ -111,7 +132,7 @@ def _steps(summary: AuditSummary) -> Facts:
         "From rule sets to groups",
         (
             (f"Rule sets that the sensitive {words.features} allow", count(counts.candidates)),
-            (words.frequent.format(count(unjudged.fewest)), count(counts.frequent)),
+            (_frequent(summary), count(counts.frequent)),
             # Rule sets of texts never select the same texts, so nothing is folded there.
             (folded, count(counts.groups) if words.kind == "rows" else ""),
             ("Groups decided", count(counts.decided)),
@@ -133,16 +154,19 @@ def _settings(summary: AuditSummary) -> Facts:
     draws = chosen.nondeterministic
     answers = "" if draws is None else count(draws)
     bins = "as the data set says" if chosen.bins is None else count(chosen.bins)
+    if chosen.groups:
+        bins = "at the limits that are named, else as the data set says"
+    sides = "on each side" if chosen.theta_side == "both" else "inside, and 1 outside"
     return Facts(
         "Settings",
         (
             ("Estimand", chosen.estimand),
             ("Support threshold (theta)", "" if chosen.theta is None else share(chosen.theta)),
-            (f"{words.many.capitalize()} on each side, at least", count(summary.unjudged.fewest)),
+            (f"{words.many.capitalize()} {sides}, at least", count(summary.unjudged.fewest)),
             ("Error margin", size_points(chosen.error_margin)),
             ("Confidence on each side", number(chosen.confidence)),
             ("Samples on each side, at least", count(chosen.min_samples)),
-            ("Confidence intervals hold for", _GUARANTEES[chosen.guarantee]),
+            ("Confidence intervals hold for", _GUARANTEES[guarantee.kind]),
             ("Method", ADJUSTMENTS[guarantee.method]),
             ("Critical value", "" if critical is None else f"{critical:.2f}"),
             ("Bootstrap samples", count(guarantee.replicates) if guarantee.replicates else ""),
@@ -152,6 +176,7 @@ def _settings(summary: AuditSummary) -> Facts:
             ("Margin asked for", "" if summary.mode == "exact" else chosen.interval),
             ("Model queries, at most", count(chosen.max_queries or 0)),
             (f"{words.features.capitalize()} in a rule set, at most", count(chosen.depth)),
+            ("Groups named", "; ".join(chosen.groups)),
             ("Bins", bins if words.kind == "rows" else ""),
             ("Ranked by", chosen.ranked_by),
             ("Groups to report", count(chosen.top)),

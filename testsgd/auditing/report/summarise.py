@@ -94,6 +94,7 @@ def summarise(findings: Findings, *, snippets: int = 0) -> AuditSummary:
         ),
         "groups": groups,
         "terms": terms,
+        "undecided": _undecided(findings, words_for(data.kind)),
         "estimands": estimands,
         "moved": _moved_features(findings, groups),
         "rules": _rules(findings, ranks),
@@ -146,7 +147,6 @@ def summarise(findings: Findings, *, snippets: int = 0) -> AuditSummary:
         versions=package_versions(packages(findings)),
         model_queries=findings.queries,
         verdict=verdict(AuditSummary.model_construct(**parts), measures, ratios),
-        undecided=_undecided(findings, words_for(data.kind)),
         own_effects_unknown=(
             findings.own_effects_unknown if isinstance(findings, TableFindings) else ""
         ),
@@ -297,12 +297,17 @@ def _undecided(findings: Findings, words: Words) -> list[document.UndecidedGroup
     """List groups that are too small to judge, and those that got no sample on one side."""
     fewest = findings.parameters.fewest_rows(findings.rows)
     too_few = f"fewer than {count(fewest)} {words.many}"
+    # Of named groups some are too large: few rows are outside.
+    too_few_outside = f"{too_few} outside"
     estimates = findings.estimates
     groups = []
     for group in np.flatnonzero(~estimates.sampled).tolist():
         why = "no samples" if estimates.rows_out[group] else words.nothing_outside
         groups.append((findings.rule_set(group), int(estimates.rows_in[group]), why))
-    groups += [(small.rule_set, small.count, too_few) for small in findings.small]
+    groups += [
+        (small.rule_set, small.count, too_few if small.count < fewest else too_few_outside)
+        for small in findings.small
+    ]
     return [
         document.UndecidedGroup(
             text=rule_set.text,

@@ -26,6 +26,7 @@ from testsgd.auditing.report.gate import (
     unjudged_share_sentences,
 )
 from testsgd.auditing.report.leading import largest_over_all, leading_control, leading_look
+from testsgd.auditing.report.named_groups import named_sentences, not_judged_sentences
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.ratio_gate import (
     RatioMeasure,
@@ -42,6 +43,8 @@ from testsgd.auditing.report.wording import (
     described_by,
     disagree,
     error_rate_sentences,
+    few_outside_sentences,
+    inside_only,
     lower_bound_points,
     not_searched_sentences,
     significant_error_rate,
@@ -108,6 +111,11 @@ def verdict(
         by_ratio = ratio_gate_outcome(ratios, parameters.fail_below_ratio, strict=parameters.strict)
         first.append(ratio_gate_sentence(by_ratio, summary, ratios, _judged_groups(summary)))
         outcome = by_ratio if parameters.fail_above is None else _worse(outcome, by_ratio)
+    if (parameters.fail_above, parameters.fail_below_ratio) != (None, None):
+        lacking = not_judged_sentences(summary)
+        first += lacking
+        if lacking and outcome != "gate_failed":
+            outcome = "not_enough_evidence"
     if parameters.strict:
         lacking = [
             *unjudged_share_sentences(
@@ -140,8 +148,11 @@ def _restricted(headline: str, summary: AuditSummary) -> str:
     if holdout is not None:
         rows_estimated = plural(holdout.estimated, words.one, words.many)
         restrictions.append(f"estimated on {rows_estimated} held out")
+    if parameters.groups:
+        which = "named groups" if summary.counts.candidates > 1 else "a named group"
+        restrictions.append(f"{which}, no search")
     fewest = f"of at least {plural(summary.unjudged.fewest, words.one, words.many)}"
-    if parameters.theta is not None and fewest not in headline:
+    if parameters.theta is not None and fewest not in headline and not parameters.groups:
         restrictions.append(f"among groups {fewest}")
     threshold = summary.model.threshold
     if summary.model.output == "scores" and threshold not in (None, _USUAL_THRESHOLD):
@@ -162,7 +173,7 @@ def _with_further_looks(
         *deeper_sentences(summary.deeper, searched=depth, over_all=over_all),
         *finer_sentences(summary.finer, over_all=over_all),
     ]
-    if within is None:
+    if within is None and not summary.parameters.groups:
         further += within_others(summary.data)
     leading = leading_look(summary, top)
     if within is not None and isinstance(leading, WithinGroup):
@@ -213,6 +224,7 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         if summary.parameters.ranked_by == "counterfactual" and top.own_effect is not None:
             qualified.insert(0, own_effect_sentence(top.own_effect))
     sentences = [
+        *few_outside_sentences(top, summary),
         *_held_out(top, summary),
         *qualified,
         *error_rate_sentences(summary, words),
@@ -245,7 +257,9 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         why = few if top.exact else "did not reach the error margin"
         sentences.append(f"{plural(undecided, 'group')} {why}: undecided, neither fair nor unfair.")
     sentences += [*_units(summary), *_agreement(summary)]
-    if summary.deeper is None:
+    if summary.parameters.groups:
+        sentences += named_sentences(summary)
+    elif summary.deeper is None:
         sentences += not_searched_sentences(
             summary.parameters.depth, _possible_features(summary), words.features
         )
@@ -281,12 +295,21 @@ def _headline(group: GroupSummary, summary: AuditSummary) -> str:
     compared = _compared_clause(group, summary, estimand=summary.parameters.estimand)
     if guarantee.kind != "per-group" and guarantee.significant == 0:
         unequal = significant_error_rate(summary, words)
+        if summary.parameters.groups:
+            return (
+                f"None of {plural(summary.counts.groups, 'named group')} has a statistically "
+                f"significant difference in {words.rate.lower()}"
+                f"{f'; {unequal}' if unequal else ''}. The first of them: {compared}."
+            )
         return (
             f"No group {_judged_size(summary)} has a statistically significant difference in "
             f"{words.rate.lower()}{f'; {unequal}' if unequal else ''}. The first in the ranking: "
             f"{compared}."
         )
-    significant = guarantee.kind == "per-group" or bool(group.lower_confidence_bound)
+    significant = bool(group.lower_confidence_bound)
+    if guarantee.kind == "per-group" and summary.counts.groups > 1:
+        # Of many intervals that each hold by themselves, one without zero says little.
+        significant = True
     if guarantee.kind == "fdr":
         significant = (group.q_value or 0.0) <= 1 - guarantee.confidence
     return f"{_sentence(compared)}{'' if significant else ', not statistically significant'}."
@@ -341,6 +364,9 @@ def _judged_size(summary: AuditSummary) -> str:
 
 def _judged_groups(summary: AuditSummary) -> str:
     """Write which groups a gate passed for."""
+    if summary.parameters.groups:
+        judged = summary.counts.groups
+        return "the named group" if judged == 1 else f"the {count(judged)} named groups"
     return f"every group {_judged_size(summary)}".rstrip(",")
 
 
@@ -372,9 +398,14 @@ def _why_nothing(summary: AuditSummary) -> list[str]:
     counts = summary.counts
     parameters = summary.parameters
     words = vocabulary(summary)
+    if counts.groups == 0 and parameters.groups:
+        return [
+            *named_sentences(summary),
+            f"Lower min_rows or theta, name larger groups, or bring more {words.many}.",
+        ]
     if counts.groups == 0:
         return [
-            words.nothing_frequent.format(count(summary.unjudged.fewest)),
+            inside_only(words.nothing_frequent.format(count(summary.unjudged.fewest)), summary),
             f"Lower min_rows or theta, or bring more {words.many}.",
         ]
     return [

@@ -62,8 +62,13 @@ def counterfactual_points(group: GroupSummary) -> str:
 
 
 def findings(summary: AuditSummary) -> list[GroupSummary]:
-    """Return the groups to show first: that of rank 1, and those that explain the differences."""
+    """Return the groups to show first: that of rank 1, and those that explain the differences.
+
+    Of groups that the user named they are all that are decided.
+    """
     decided = [group for group in summary.groups if group.decided]
+    if summary.parameters.groups:
+        return decided[:FINDINGS]
     return [group for group in decided if group.distinct or group is decided[0]][:FINDINGS]
 
 
@@ -71,6 +76,8 @@ def findings_intro(summary: AuditSummary) -> str:
     """Write which groups are shown first."""
     shown = findings(summary)
     by = ranked_by(summary)
+    if summary.parameters.groups:
+        return f"The groups that were named, by {by}; there was no search for others."
     if not summary.rules:
         return f"The first group by {by}."
     rules = sum(group.distinct for group in shown)
@@ -155,6 +162,24 @@ def doubts(term: TermSummary) -> str:
 def mode_name(summary: AuditSummary) -> str:
     """Name the mode of an audit, and how samples were drawn if they were."""
     return f"{summary.mode}, {summary.sampling}" if summary.sampling else summary.mode
+
+
+def inside_only(text: str, summary: AuditSummary) -> str:
+    """Return a text about rows inside and outside, or inside only if the bound is on these."""
+    if summary.parameters.theta_side == "both":
+        return text
+    return text.replace(" inside and outside", " inside, and 1 outside")
+
+
+def few_outside_sentences(group: GroupSummary, summary: AuditSummary) -> list[str]:
+    """Write that hardly anybody is outside of a group, where no bound forbids it."""
+    if summary.parameters.theta_side == "both" or group.n_out >= summary.unjudged.fewest:
+        return []
+    others = "1 row is" if group.n_out == 1 else f"{count(group.n_out)} rows are"
+    return [
+        f"Hardly anybody is outside of this group: {others} (--theta-side inside), so the rate of "
+        "everybody else says little, and with one more row the ranking may be another."
+    ]
 
 
 def described_by(depth: int, possible: int, features: str) -> str:
