@@ -53,11 +53,12 @@ def run_example(
 @pytest.mark.slow
 def test_auditing_a_model_finds_the_planted_group_and_its_result_reads_back(tmp_path: Path) -> None:
     shown = run_example("01_audit_your_model.py", folder=tmp_path).stdout
-    assert PLANTED_GROUP in shown.splitlines()[0]
+    # The planted group in words.
+    assert shown.startswith("Women of 40 to 59 with race Black ")
 
     folder = tmp_path / "reports" / "my-model"
     shown = run_example("04_read_result.py", str(folder / "result.json"), folder=tmp_path).stdout
-    assert PLANTED_GROUP in shown
+    assert PLANTED_GROUP in shown or "omen of 40 to 59 with race Black" in shown
     assert "on 10,000 rows of Loan applications" in shown
     rendered_again = (folder / "again" / "report.html").read_text(encoding="utf-8")
     assert rendered_again == (folder / "report.html").read_text(encoding="utf-8")
@@ -66,7 +67,7 @@ def test_auditing_a_model_finds_the_planted_group_and_its_result_reads_back(tmp_
 @pytest.mark.slow
 def test_own_data_give_the_same_on_the_command_line(tmp_path: Path) -> None:
     shown = run_example("02_own_data.py", folder=tmp_path).stdout
-    assert "age < 30" in shown or "age >= 30" in shown
+    assert "hose under 30" in shown
     in_python = json.loads((tmp_path / "reports/loans/result.json").read_text(encoding="utf-8"))
 
     # The command line finds the model's module in the working folder.

@@ -65,8 +65,8 @@ def test_network_is_replaced_whole(killer: Killer, train: Train, tmp_path: Path)
         assert train(2).code == 0
         assert files_of(folder) == new
         assert sorted(path.name for path in folder.iterdir()) == sorted(new)
-    # Kills between two moves were among them.
-    assert refused >= 2
+    # A kill between two moves was among them.
+    assert refused >= 1
 
 
 def test_first_network(killer: Killer, train: Train, tmp_path: Path) -> None:

@@ -140,12 +140,13 @@ def audit(
     from testsgd.auditing import AuditResult, audit_file
     from testsgd.auditing import audit as run
     from testsgd.data import is_rows_file
-    from testsgd.metrics import audit_file_of_predictions, audit_model_by_metrics, is_elsewhere
-    from testsgd.metrics.counting import ROWS
+    from testsgd.metrics import is_elsewhere
 
     wanted = options.listed(formats)
     AuditResult.check_formats(wanted)
     if cells and counts is None:
+        from testsgd.metrics.counting import ROWS
+
         counts = ROWS
     if parameters["as_paper"]:
         # An option at its default does not win against the paper's setting, one that is given does.
@@ -184,6 +185,9 @@ def audit(
                 chosen=_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
         elif of_rows_file and predictions is not None and model is None:
+            # Imported where it is called: most audits need no module of metrics.
+            from testsgd.metrics import audit_file_of_predictions
+
             result = audit_file_of_predictions(
                 dataset,
                 predictions=predictions,
@@ -200,6 +204,8 @@ def audit(
                 _check_no_columns("a column of --predictions, or a --model", **of_metrics)
             if predictions is not None:
                 _check_no_columns("a file without --model", predictions=predictions)
+            from testsgd.metrics import audit_model_by_metrics
+
             result = audit_model_by_metrics(
                 dataset,
                 model=asked,

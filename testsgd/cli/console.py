@@ -119,7 +119,7 @@ def progress_lines(state: Callable[[], str]) -> Iterator[None]:
 
 
 def _first_use() -> str:
-    """Say that machine code is compiled, if it is; nothing is loaded to find out."""
+    """Return that machine code is compiled, if it is; nothing is loaded to find out."""
     machine_code = sys.modules.get("testsgd._machine_code")
     if machine_code is None or not machine_code.is_first_use():
         return ""

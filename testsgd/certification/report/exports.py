@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
-from dataclasses import fields
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pandas as pd
 
-from testsgd.certification.asking import PersonCheck
 from testsgd.certification.report.summary import CertificationSummary, GateRule
 from testsgd.certification.report.wording import between, proved_texts
 from testsgd.report.formatting import share
+
+if TYPE_CHECKING:
+    from testsgd.certification.asking import PersonCheck
 
 
 def regions_frame(summary: CertificationSummary) -> pd.DataFrame:
@@ -53,7 +56,10 @@ def counterexamples_frame(summary: CertificationSummary) -> pd.DataFrame:
 
 def people_frame(checks: Sequence[PersonCheck], rows: object) -> pd.DataFrame:
     """Return checks of people as a data frame, with the index of their rows if these have one."""
-    columns = [field.name for field in fields(PersonCheck)]
+    # Imported here: a result that is only read back needs no proofs.
+    from testsgd.certification.asking import PersonCheck
+
+    columns = [field.name for field in dataclasses.fields(PersonCheck)]
     cells = [[getattr(check, name) for name in columns] for check in checks]
     index = rows.index if isinstance(rows, pd.DataFrame) else None
     return pd.DataFrame(cells, columns=columns, index=index)

@@ -21,7 +21,7 @@ from testsgd.data.text.schema import TextFile, TextSpecification
 from testsgd.errors import DataError, ParameterError
 
 # Of longer ones an audit would take minutes for each question.
-MOST_CHARACTERS = 2**20
+MOST_CHARACTERS = 2**21
 
 
 @dataclass(frozen=True)
