@@ -31,6 +31,7 @@ SPECIFICATION = {
     "RowUnits": "`[data]` of a table",
     "AuditDefaults": "`[audit]`",
     "PaperFigures": "`[paper]`",
+    "PaperGroup": "`paper.further_groups[]`",
 }
 TERMS = {
     "TermsHeader": "`[terms]`",

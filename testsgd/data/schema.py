@@ -192,12 +192,22 @@ def _check_map(names: dict[str, str] | None, values: list[str] | None) -> None:
         raise mistake("map", f"leads to {unknown[0]!r}, which is not among `values`")
 
 
+class PaperGroup(Part):
+    """A group that the paper reports, with its score."""
+
+    group: str = Field(description="the group, in the paper's words")
+    score: Number = Field(description="its score in the paper")
+
+
 class PaperFigures(Part):
     """What the paper reports for this data set, to be shown beside our own figures."""
 
     accuracy: Number | None = Field(None, description="accuracy of the paper's model, as a share")
     top_score: Number | None = Field(None, description="the paper's largest score")
     top_group: str = Field("", description="the group that has it, in the paper's words")
+    further_groups: list[PaperGroup] = Field(
+        default_factory=list, description="the paper's next groups by score"
+    )
     rule_sets: Count | None = Field(None, description="frequent rule sets the paper counts")
     seconds: Number | None = Field(None, description="how long the paper's run took")
 
