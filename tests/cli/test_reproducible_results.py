@@ -69,17 +69,7 @@ def test_bytes_are_equal_without_machine_code(folders: dict[str, Path]) -> None:
     other = contents(folders["no machine code"])
     assert first.keys() == other.keys()
     different = [name for name in first if first[name] != other[name]]
-    assert [name for name in different if not name.startswith("certified/")] == []
-
-
-def test_proofs_are_equal_without_machine_code(folders: dict[str, Path]) -> None:
-    # Which of equally good counterexamples are shown may hang on the last bit of a sum.
-    first, other = (
-        json.loads((folders[name] / "certified" / "result.json").read_text(encoding="utf-8"))
-        for name in ("first", "no machine code")
-    )
-    assert len(first.pop("counterexamples")) == len(other.pop("counterexamples"))
-    assert first == other
+    assert different == []
 
 
 def test_every_command_wrote_its_result(folders: dict[str, Path]) -> None:

@@ -38,6 +38,48 @@ _EXAMPLES = 64
 WhenDecided: TypeAlias = Callable[[Floats, Floats, NDArray[np.int8], Floats], None]
 
 
+_BITS = 24
+
+
+def without_last_bits(numbers: Floats) -> Floats:
+    """Return numbers rounded to their leading 24 bits.
+
+    Machine code may add up in another order than Python does, and so may another processor; what is
+    chosen by such sums, and by what is left of them after a subtraction, must not hang on their
+    last bits.
+
+    Parameters
+    ----------
+    numbers : numpy.ndarray of float64
+
+    Returns
+    -------
+    numpy.ndarray of float64
+        Of the same shape.
+
+    Examples
+    --------
+    >>> sums = np.array([0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1])
+    >>> bool(sums[0] == sums[1]), bool(np.ptp(without_last_bits(sums)) == 0)
+    (False, True)
+    """
+    mantissas, exponents = np.frexp(numbers)
+    rounded: Floats = np.ldexp(np.round(np.ldexp(mantissas, _BITS)), exponents - _BITS)
+    return rounded
+
+
+def _largest(worth: Floats, count: int) -> NDArray[np.intp]:
+    """Return the indices of the largest numbers, in falling order; of equal ones the first.
+
+    The order decides which boxes go without a look when time is up.
+    """
+    least = -np.partition(-worth, count - 1)[count - 1]
+    above = np.flatnonzero(worth > least)
+    equal = np.flatnonzero(worth == least)[: count - len(above)]
+    chosen = np.concatenate([above, equal])
+    return chosen[np.argsort(-worth[chosen], kind="stable")]
+
+
 class BranchAndBound:
     """A branch-and-bound search over the boxes of one problem, continued step by step.
 
@@ -99,12 +141,12 @@ class BranchAndBound:
         worth = np.where(boxes["axis"] >= 0, boxes["undecided"], 0.0)
         finer = (boxes["level"] < len(BINS) - 1) & (boxes["expected"] < _WORTH * boxes["undecided"])
         worth = np.where(finer, boxes["undecided"], worth)
+        # Of boxes that are equal but for the last bits of a sum the first is taken.
+        worth = without_last_bits(worth)
         count = min(max(_LEAST, len(boxes) // _PART), _MOST, len(boxes))
         if count == 0:
             return False
-        chosen = np.argpartition(-worth, count - 1)[:count]
-        # The order decides which boxes go without a look when time is up.
-        chosen = chosen[np.argsort(-worth[chosen], kind="stable")]
+        chosen = _largest(worth, count)
         chosen = chosen[worth[chosen] > _NOTHING]
         if not len(chosen):
             return False

@@ -20,7 +20,7 @@ from scipy.stats import binom
 
 from testsgd.certification.proving import Axes
 from testsgd.certification.proving.axes import CATEGORY, INTEGER, REAL, WEIGHTED_REAL, Floats
-from testsgd.certification.search.branch_and_bound import BranchAndBound
+from testsgd.certification.search.branch_and_bound import BranchAndBound, without_last_bits
 from testsgd.certification.search.disjoint_cover import (
     Pieces,
     Reanalysis,
@@ -272,7 +272,7 @@ def draw_falsified(search: BranchAndBound, tries: int, generator: np.random.Gene
     numpy.ndarray, shape (n, axes)
         The falsified points, at most `tries`.
     """
-    unfair = search.boxes["unfair"]
+    unfair = without_last_bits(search.boxes["unfair"])
     if not unfair.any():
         return np.zeros((0, len(search.axes.low)))
     chosen = np.repeat(np.arange(len(unfair)), generator.multinomial(tries, unfair / unfair.sum()))
