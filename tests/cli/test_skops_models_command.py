@@ -9,7 +9,6 @@ from typing import Any
 
 import command_line
 import pytest
-import skops.io
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -24,6 +23,8 @@ from testsgd.models.skops_files import write_skops
 
 folder, testsgd = command_line.folder, command_line.testsgd
 
+skops = pytest.importorskip("skops.io")
+
 CLASSIFIERS: dict[str, Any] = {
     "forest": RandomForestClassifier(5, random_state=0),
     "forest of two jobs": RandomForestClassifier(5, n_jobs=2, random_state=0),
@@ -33,7 +34,7 @@ CLASSIFIERS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS.values(), ids=CLASSIFIERS)
-@pytest.mark.parametrize("write", [write_skops, skops.io.dump], ids=["testsgd", "skops"])
+@pytest.mark.parametrize("write", [write_skops, skops.dump], ids=["testsgd", "skops"])
 @pytest.mark.parametrize("names", ["default", "pandas"])
 def test_an_audit_of_trees_warns_of_nothing(
     classifier: Any,

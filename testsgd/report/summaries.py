@@ -35,6 +35,8 @@ Created = Annotated[str | None, OF_ONE_RUN]
 """When something was made, as ISO 8601 has it."""
 Duration = Annotated[float | None, OF_ONE_RUN]
 """Wall-clock seconds, or a rate a second."""
+Memory = Annotated[int | None, OF_ONE_RUN]
+"""Bytes of a process."""
 Durations = Annotated[dict[str, float], OF_ONE_RUN]
 """Wall-clock seconds of each phase."""
 

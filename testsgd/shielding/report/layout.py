@@ -44,21 +44,26 @@ def shield_layout(summary: ShieldSummary) -> blocks.Document:
     synthesis = summary.synthesis
     size = "" if synthesis.stored_bytes is None else bytes_text(synthesis.stored_bytes)
     stored = f"the file has {size}" if size else "for the synthesis"
-    used, amounts = "Memory", bytes_text(synthesis.predicted_bytes)
-    if synthesis.seconds is not None:
-        used, amounts = "Time and memory", f"{seconds(synthesis.seconds)}, {amounts}"
+    memory = "" if synthesis.predicted_bytes is None else bytes_text(synthesis.predicted_bytes)
+    # Equal runs differ in both; reproducible reports have neither.
+    needed = KeyFigure("Size of the file", size or "none is written")
+    if memory:
+        needed = KeyFigure("Memory", memory, (stored,))
+    if memory and synthesis.seconds is not None:
+        amounts = f"{seconds(synthesis.seconds)}, {memory}"
+        needed = KeyFigure("Time and memory", amounts, (stored,))
     about = f"{wording.property_name(requirement)}, {wording.looked_at(requirement)}"
     changes = f"of all changes in {plural(requirement.horizon, 'decision')}"
     figures = (
         KeyFigure("Bound", bound_text(requirement), (about,), "good"),
         KeyFigure("Expected cost", cost_text(synthesis.expected_cost), (changes,)),
-        KeyFigure(used, amounts, (stored,)),
+        needed,
     )
     pairs = (
         ("Written", moment(summary.created)),
         ("Expected cost", cost_text(synthesis.expected_cost)),
         ("Inputs", wording.SOURCES[summary.inputs.source]),
-        ("Memory, as predicted", bytes_text(synthesis.predicted_bytes)),
+        ("Memory, as predicted", memory),
         ("Time", seconds(synthesis.seconds)),
         ("Stored", _STORAGE[synthesis.storage]),
         ("Size of the file", size),

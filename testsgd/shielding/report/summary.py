@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from testsgd.fairness.wording import CountedProperty
-from testsgd.report.summaries import Created, Duration, Part
+from testsgd.report.summaries import Created, Duration, Memory, Part
 from testsgd.shielding.parameters import SimulationParameters
 
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
@@ -67,7 +67,9 @@ class SynthesisSummary(Part):
 
     expected_cost: float = Field(description="of the changes until the horizon; of a first period")
     seconds: Duration = Field(description="wall-clock time of the synthesis")
-    predicted_bytes: int = Field(description="memory that was predicted before")
+    predicted_bytes: Memory = Field(
+        description="memory of the whole process, as it was predicted before"
+    )
     stored_bytes: int | None = Field(description="size of the shield's file; null: none written")
     storage: Literal["whole", "windows"] = Field(description="all decisions, or window by window")
 

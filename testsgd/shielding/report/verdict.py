@@ -19,12 +19,14 @@ def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
     if requirement.shield != "finite":
         condition = "as long as its assumption holds"
         assumption = [f"The assumption is that {ASSUMPTIONS[requirement.shield]}."]
-    file = ""
-    if synthesis.stored_bytes is not None:
-        file = f", and its file has {bytes_text(synthesis.stored_bytes)}"
-    took = "The synthesis"
+    took = []
     if synthesis.seconds is not None:
-        took += f" took {seconds(synthesis.seconds)}; it"
+        took.append(f"the synthesis took {seconds(synthesis.seconds)}")
+    if synthesis.predicted_bytes is not None:
+        memory = bytes_text(synthesis.predicted_bytes)
+        took.append(f"it was predicted to need {memory} of memory")
+    if synthesis.stored_bytes is not None:
+        took.append(f"the shield's file has {bytes_text(synthesis.stored_bytes)}")
     return ShieldVerdict(
         status="synthesised",
         exit_code=0,
@@ -33,8 +35,7 @@ def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
             f"By the distribution that it expects, its changes cost "
             f"{cost_text(synthesis.expected_cost)} in {plural(requirement.horizon, 'decision')}.",
             *assumption,
-            f"{took} was predicted to need {bytes_text(synthesis.predicted_bytes)} of "
-            f"memory{file}.",
+            *([f"{took[0][0].upper()}{'; '.join(took)[1:]}."] if took else []),
         ],
     )
 
