@@ -557,7 +557,10 @@ KINDS = {
             form="csv",
             write=_shield_logs,
             commands=(
-                _words("shield simulate screening.toml --log FILE --length 4 --runs 3 --out out"),
+                # Threads that worked before a fork are not there after it.
+                _words(
+                    "shield simulate screening.toml --log FILE --length 4 --runs 3 --jobs 1 --out out"
+                ),
                 _words("shield synthesize screening.toml --length 4 --shield s.npz --jobs 1"),
             ),
             codes=(1,),
