@@ -559,7 +559,8 @@ KINDS = {
             commands=(
                 # Threads that worked before a fork are not there after it.
                 _words(
-                    "shield simulate screening.toml --log FILE --length 4 --runs 3 --jobs 1 --out out"
+                    "shield simulate screening.toml --log FILE --length 4 --runs 3 "
+                    "--jobs 1 --out out"
                 ),
                 _words("shield synthesize screening.toml --length 4 --shield s.npz --jobs 1"),
             ),
