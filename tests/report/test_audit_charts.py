@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pandas as pd
 import pytest
 from audit_documents import as_summary
 
+import testsgd
 from testsgd.auditing.report import charts as audit_charts
 from testsgd.auditing.report.summary import HeatMap
 from testsgd.auditing.report.vocabulary import vocabulary
@@ -219,3 +221,12 @@ def test_shades_are_not_stretched_by_cells_with_few_rows(document, rates, counts
 def test_small_rates_keep_a_digit(document):
     (drawn,), _ = heat(document, _map([[0.004, 0.0, 0.0996]], [[50, 50, 50]]), overall=0.0)
     assert [cell.text for cell in drawn.rows[0][1]] == ["0.4", "0", "10"]
+
+
+def test_no_side_is_called_worse_off_without_a_description_of_the_label() -> None:
+    people = pd.DataFrame({"sex": ["f", "m"] * 200})
+    decided = [0, 1, 1, 1] * 100
+    summary = testsgd.audit_predictions(decided, sensitive_features=people).summary
+    assert summary.data.inferred
+    figure = audit_charts.first_groups(summary, findings(summary), vocabulary(summary))
+    assert "worse off" not in figure.caption

@@ -31,7 +31,8 @@ from testsgd.report.formatting import (
 )
 from testsgd.report.scales import Scale, difference_scale, linear_scale, rate_scale
 
-# What the colours of differences mean, by what the label is for a person.
+# What the colours of differences mean, by what the label is for a person. Without a description
+# it is not known, and no side is called worse off.
 _COLOURS: dict[Outcome, str] = {
     "benefit": "Orange, to the left: less often, worse off. Blue, to the right: more often.",
     "harm": "Orange, to the right: more often, worse off. Blue, to the left: less often.",
@@ -98,7 +99,7 @@ def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary], words: W
     return Figure(
         "Differences of the top groups, in percentage points",
         (shapes.Strips((("", tuple(rows)),), groups_scale(groups)),),
-        f"{caption} {_COLOURS[words.outcome]}",
+        f"{caption} {_COLOURS['neither' if summary.data.inferred else words.outcome]}",
     )
 
 
