@@ -54,8 +54,24 @@ def _write(only: set[str] | None) -> None:
     days = sorted({entry["day"] for entry in kept.values()})
     span = days[0] if len(days) == 1 else f"days from {days[0]} to {days[-1]}"
     text = text.replace("{days}", span).replace("{machines}", _machines(kept))
+    text = _with_metrics(text, PAGE.read_text(encoding="utf-8") if PAGE.is_file() else "")
     PAGE.write_text(text, encoding="utf-8")
     print(f"Written: {PAGE}")
+
+
+# The section that `python -m benchmarks.metric_cases` writes, and the one before which it stands.
+_METRICS = "## Metrics of predictions"
+_METRICS_END = "<!-- metrics end -->"
+_AFTER_METRICS = "## Texts: all frequent rule sets of the reviews"
+
+
+def _with_metrics(text: str, before: str) -> str:
+    """Return a page with the section on metrics that the page had before, if it had one."""
+    if _METRICS not in before:
+        return text
+    start = before.index(_METRICS)
+    section = before[start : before.index(_METRICS_END, start) + len(_METRICS_END)]
+    return text.replace(_AFTER_METRICS, f"{section}\n\n{_AFTER_METRICS}", 1)
 
 
 def _machines(kept: dict[str, dict[str, Any]]) -> str:
