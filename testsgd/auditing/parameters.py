@@ -89,8 +89,8 @@ class AuditParameters(Parameters):
     )
     theta_side: ThetaSide = parameter(
         "both",
-        "For rows: whether a judged group has so many rows (`theta`, `min_rows`) inside and "
-        "outside (both), or inside, and one outside is enough, as in the paper.",
+        "For rows: on which sides a judged group needs the rows that `theta` or `min_rows` asks "
+        "for: inside and outside (both), or inside, with one outside, as in the paper.",
     )
     error_margin: float = parameter(
         0.05,

@@ -249,7 +249,7 @@ def _not_judged(
 ) -> tuple[tuple[SmallGroup, ...], Unjudged]:
     """Return the groups that are too small to be judged, and who is in no judged group."""
     if audit.named:
-        # Beside groups that are named nobody was to be judged.
+        # Only the named groups were to be judged.
         return audit.too_small, Unjudged(combinations=0, unjudged=0, rows=0)
     depth = audit.parameters.depth
     small = small_groups(audit.contingency, min_count=audit.min_count, max_features=depth)

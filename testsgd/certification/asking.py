@@ -39,7 +39,7 @@ class PersonCheck:
         The decision about the person, as the model runs here.
     counterpart : dict or None
         The protected values of somebody who is the same in all else and gets another decision; of
-        an open person only as the model runs here; None if there is nobody.
+        an open person only as the model runs here; None if there is no such person.
     counterpart_decision : str or None
         The decision about the counterpart.
     region : str or None

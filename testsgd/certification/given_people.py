@@ -27,7 +27,7 @@ def people_values(
     Parameters
     ----------
     domain : Domain
-        The domain; everybody must lie in it.
+        The domain, which must hold all of the people.
     rows : data frame, mapping, or sequence of mappings
         A row or a mapping a person, or a mapping to lists of one length: a value for each input,
         the protected ones included. Of a category its name, of a number a number or its text.

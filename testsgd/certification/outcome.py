@@ -164,8 +164,8 @@ class Certification:
     # What samples say of the undecided region; None if nothing is undecided or none were drawn.
     remainder: Remainder | None
     counterexamples: tuple[Counterexample, ...]  # Some of those found.
-    # Of an enumeration: how many people with weight get different decisions; None where nobody
-    # counted.
+    # Of an enumeration: people with weight who get different decisions; None where they are
+    # not counted.
     counterexamples_found: int | None = None
     regions: tuple[Region, ...]  # Where unfairness sits, proved or possible; the largest first.
     # Of an enumeration: points nearer to the threshold than the model's rounding may reach. They

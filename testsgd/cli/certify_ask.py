@@ -101,7 +101,7 @@ def certify_ask(
 
     if (rows is None) == (not row):
         raise ParameterError(
-            "there is nobody to ask about" if rows is None else "both are given",
+            "no person is given" if rows is None else "both are given",
             where="--row, --rows",
             remedy="give people as --row '{\"age\": 30, ...}', or a file of them as --rows",
         )

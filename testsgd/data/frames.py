@@ -22,7 +22,7 @@ MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "
 _COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _SNIFFED_LINES = 50
 _SEPARATORS = ",;\t|"
-# The sniffer takes minutes for lines of megabytes; there the most frequent separator will do.
+# The sniffer takes minutes for lines of megabytes; there the most frequent separator is taken.
 _MOST_SNIFFED = 2**16
 
 

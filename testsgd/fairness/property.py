@@ -395,7 +395,7 @@ class FairnessPart(PropertyTable):
             if low > high:
                 raise mistake(("shares", group), f"{low} is above {high}", "give [lowest, highest]")
         if self.empty_group == "zero":
-            what = "as long as nobody is accepted there are no shares"
+            what = "without an accepted person there are no shares"
             raise mistake("empty_group", what, "remove it")
         return self
 

@@ -59,7 +59,7 @@ def atomic_path(target: Path) -> Iterator[Path]:
         yield temporary
         if is_reproducible():
             without_dates(temporary)
-        # A report is meant to be as open as its folder says, whoever wrote it.
+        # A report is meant to be as open as its folder says.
         temporary.chmod(0o666 & ~_umask())
         check_replaceable(target, by=temporary)
         temporary.replace(target)
@@ -98,7 +98,7 @@ def files_together(folder: Path, *, last: str | None = None) -> Iterator[Path]:
             if not _is_own_format(file, folder):
                 check_replaceable(folder / file.name, by=file)
         with writing_to(folder):
-            # From here on all files are written: the name says so to whoever finds the folder.
+            # From here on all files are written: the name of the folder says so.
             staging = staging.rename(folder / f"{_WHOLE}{staging.name.removeprefix(STAGING[0])}")
             for file in files:
                 (staging / file.name).replace(folder / file.name)
@@ -186,7 +186,7 @@ def _abandoned(folder: Path) -> Iterator[bool]:
     """Yield whether a temporary folder's process was killed; no other one takes it meanwhile."""
     lock_file = _lock_folder(folder) if folder.is_dir() else None
     try:
-        # Whoever had it locked may have removed it in between.
+        # The process that had locked it may have removed it in between.
         yield lock_file is not None and folder.exists()
     finally:
         if lock_file is not None:

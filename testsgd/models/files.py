@@ -265,8 +265,8 @@ def _check_hash(file: Path, digest: Any) -> None:
 def model_folder(folder: Path) -> Iterator[Path]:
     """Return a temporary folder for the files of a model; they are moved to `folder` at the end.
 
-    The card comes last and holds the hashes of all: whoever reads the folder after a process was
-    killed while it moved them sees that they do not belong together.
+    The card comes last and holds the hashes of all: after a process was killed while
+    it moved them, a reader of the folder sees that they do not belong together.
     """
     with files_together(folder, last=CARD_FILE) as staging:
         yield staging

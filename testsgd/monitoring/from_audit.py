@@ -23,7 +23,7 @@ _AUDITS = ("testsgd.audit/2", "testsgd.metrics/1")
 def monitors_from_audit(source: str | Path, *, groups: int = 3) -> tuple[str, ...]:
     """Return specifications of monitors that watch the first distinct groups of an audit.
 
-    Groups of an audit overlap, and everybody is in one group of a monitor; so each group has a
+    Groups of an audit overlap, and a person is in one group of a monitor; so each group has a
     monitor of its own, which compares it with its complement. Together they raise a false alarm by
     evidence with at most 5% probability.
 
@@ -116,7 +116,7 @@ def _specification(summary: Any, group: Any, place: int, total: int) -> str:
         f"name = {shown(_short(group.text))}",
         f"when = {shown(inside)}",
         "",
-        "# Whoever is in neither group, for a number is missing, is counted and left alone.",
+        "# A person in neither group, whose number is missing, is counted and not compared.",
         "[[groups]]",
         f"name = {shown(_REST)}",
         f"when = {shown(outside)}",

@@ -183,7 +183,7 @@ class SmallSteps:
     # The history's counters, one of each a group.
     past_numerators: tuple[int, ...]
     past_denominators: tuple[int, ...]
-    empty_group: EmptyGroup = "vacuous"  # What becomes of a group of which nobody has come.
+    empty_group: EmptyGroup = "vacuous"  # How a group without people counts.
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return a mask of the states that satisfy the assumption, shape (n,).

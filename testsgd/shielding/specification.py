@@ -252,7 +252,7 @@ class ShieldSpecification(ExactDocument):
                 raise mistake(("fairness", "shares"), what, remedy)
         if not self._allows_a_first():
             # After a first person of one group all others could be of that group, too.
-            what = "nobody could be accepted, for all who come could be of one group"
+            what = "no person could be accepted, for all who come could be of one group"
             remedy = (
                 "let one group have shares up to 1 and the others from 0, as { women = [0.4, 1] }"
             )

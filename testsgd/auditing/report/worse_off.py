@@ -13,7 +13,7 @@ from testsgd.report.summaries import RuleSummary
 
 ALL_OTHERS = "everybody else"
 
-# A phrase names at most so many values of a feature, and has about so many characters.
+# Values of a feature that a phrase names at most, and characters that it has at most.
 _VALUES_NAMED = 4
 _TEXT_LIMIT = 200
 # Names of features, in lower case, whose values are nouns or years.
@@ -109,7 +109,7 @@ def worse_off_clause(
     group = Side(group_in_words(comparison.rules, features), comparison.rate_in)
     rest = Side(others or complement_in_words(comparison.rules, features), comparison.rate_out)
     higher, lower = (group, rest) if group.rate > rest.rate else (rest, group)
-    # Who is worse off comes first; where nobody is, the group.
+    # The side that is worse off comes first; where neither is, the group.
     first = {"benefit": lower, "harm": higher, "neither": group}[outcome]
     second = rest if first is group else group
     verb = "is" if first.people.startswith(ALL_OTHERS) else "are"

@@ -322,7 +322,7 @@ class Domain:
         The weights of inputs that are not protected; an input that is not here, or all of an empty
         mapping, counts uniformly.
     weighted_by : {"data", "given"}
-        Where weights come from, for reports: rows of data, or whoever described the domain.
+        Where weights come from, for reports: rows of data, or the description of the domain.
 
     Raises
     ------

@@ -175,7 +175,7 @@ class CertificationSummary(Part):
     counterexamples_found: int | None = Field(
         None,
         description="how many there are: people of an enumeration, with weight, who get different "
-        "decisions; null if boxes were bounded, as nobody counted them",
+        "decisions; null if boxes were bounded, which does not count them",
     )
     regions: list[RegionSummary] = Field(
         description="where unfairness sits, proved or possible; the largest first"

@@ -107,7 +107,9 @@ def _one_sided(summary: MonitoringSummary) -> list[str]:
         if group.denominator
     }
     if len(seen) == 1:
-        return [f"Everybody who was counted is in the group “{min(seen)}”; nobody to compare with."]
+        return [
+            f"All who were counted are in the group “{min(seen)}”; there is none to compare with."
+        ]
     empty = [name for name in settings.groups or [] if name not in seen]
     return [f"Nobody who was counted is in the group “{name}”." for name in empty]
 

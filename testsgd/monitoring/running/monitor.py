@@ -90,8 +90,8 @@ class Monitor:
     Attributes
     ----------
     dead_letter_bytes : int
-        Bytes that the file of dead letters had, if there is one, when the state was saved; whoever
-        goes on adds nothing again that is behind them.
+        Bytes that the file of dead letters had, if there is one, when the state was saved; a run
+        that goes on adds no letter again that is behind them.
 
     References
     ----------

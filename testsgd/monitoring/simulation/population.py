@@ -16,7 +16,7 @@ from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
 from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.monitoring.trials import Event, Step, Trial
 
-# Of each field within which groups are compared, so many values are drawn, equally often.
+# Values of each field within which groups are compared; they are drawn equally often.
 _VALUES = ("x", "y", "z")
 _NAMES = ("a", "b")
 

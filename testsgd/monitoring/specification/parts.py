@@ -284,7 +284,7 @@ class GroupsPart(_DependentPart):
 
     names: GroupNames | None = Field(None, description="the groups, at least two")
     by: tuple[ConditionedGroup, ...] | None = Field(
-        None, description="groups by expressions; everybody is in the first that holds"
+        None, description="groups by expressions; a person is in the first that holds"
     )
     unknown: Literal["refuse", "pass"] = Field(
         "refuse",
@@ -304,7 +304,7 @@ class GroupsPart(_DependentPart):
             raise mistake("names", what, "remove `names`, or `by`")
         if not all(isinstance(name, str) for name in names):
             return given
-        # Whoever is in no group is nobody's mistake.
+        # An event in none of the groups is no mistake.
         return {"unknown": "pass", **given, "names": names}
 
 

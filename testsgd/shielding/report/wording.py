@@ -96,7 +96,7 @@ def bias_definition(requirement: RequirementSummary) -> str:
         bias = "the difference between the rates of the two groups"
     empty = EMPTY_GROUP_NOTES[requirement.empty_group]
     if requirement.measure == "share":
-        empty = "As long as nobody is accepted there is no share, and the bias is 0."
+        empty = "Without an accepted person there is no share, and the bias is 0."
     return (
         f"The bias is {bias}, looked at {looked_at(requirement)}. A group's rate is: "
         f"{rate_text(requirement, _RATES, 'the group')}. "

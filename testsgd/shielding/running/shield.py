@@ -549,8 +549,8 @@ class Shield:
         """What is left of the promise of this period.
 
         "holds", "lost since decision N" if a person overruled the shield so that the bound cannot
-        be kept any more whoever comes, or "none" if no shield exists for the period. What is lost
-        holds again if the people who come make it possible again.
+        be kept any more for all who may come, or "none" if no shield exists for the period. What is
+        lost holds again if the people who come make it possible again.
         """
         if not self.active:
             return "none"
