@@ -160,15 +160,7 @@ def certify(
             ".onnx, .skops or .nnet file; or package.module:object.",
         ),
     ],
-    domain: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SPEC",
-            help="The range of every input: a data set of the catalogue, the TOML file that "
-            "describes yours, a TOML file of ranges, or FILE.json:KEY. (default: the data set that "
-            "the model was trained on, if it is known)",
-        ),
-    ] = None,
+    domain: options.DomainOption = None,
     protected: Annotated[
         list[str] | None,
         typer.Option(
@@ -195,12 +187,7 @@ def certify(
         Path | None,
         typer.Option(help="With --weight data: a file of rows, in place of the data set's own."),
     ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="A score above it counts as the one label. (default: the model's own, mostly 0.5)"
-        ),
-    ] = None,
+    threshold: options.NetworkThresholdOption = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(

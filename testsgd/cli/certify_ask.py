@@ -41,15 +41,7 @@ def certify_ask(
         Path | None,
         typer.Option(help="A file of people, .csv, .jsonl or .parquet: a column for each input."),
     ] = None,
-    domain: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SPEC",
-            help="The range of every input: a data set of the catalogue, the TOML file that "
-            "describes yours, a TOML file of ranges, or FILE.json:KEY. (default: the data set that "
-            "the model was trained on, if it is known)",
-        ),
-    ] = None,
+    domain: options.DomainOption = None,
     protected: Annotated[
         list[str] | None,
         typer.Option(
@@ -65,12 +57,7 @@ def certify_ask(
             "commas; NAME=VALUES if several are protected. (default: all of the domain's)",
         ),
     ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="A score above it counts as the one label. (default: the model's own, mostly 0.5)"
-        ),
-    ] = None,
+    threshold: options.NetworkThresholdOption = None,
     result: Annotated[
         Path | None,
         typer.Option(

@@ -41,6 +41,23 @@ TermsOption = Annotated[
     typer.Option(help="For texts: a TOML file of sensitive terms, in place of the paper's."),
 ]
 
+DomainOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SPEC",
+        help="The range of every input: a data set of the catalogue, the TOML file that describes "
+        "yours, a TOML file of ranges, or FILE.json:KEY. (default: the data set that the model was "
+        "trained on, if it is known)",
+    ),
+]
+
+NetworkThresholdOption = Annotated[
+    float | None,
+    typer.Option(
+        help="A score above it counts as the one label. (default: the model's own, mostly 0.5)"
+    ),
+]
+
 AllowHostOption = Annotated[
     list[str] | None,
     typer.Option(help="Another name that the server is asked by, such as that of a proxy."),
