@@ -86,7 +86,22 @@ def group_base_rates(findings: Findings, groups: NDArray[np.intp]) -> tuple[Floa
 
 
 def base_rates_of_cells(findings: TableFindings, labels: LabelCounts, axis: int) -> Floats:
-    """Compute the base rate of each value or bin of a feature, shape (values,); NaN if unknown."""
+    """Compute the base rate of each value or bin of a feature.
+
+    Parameters
+    ----------
+    findings : TableFindings
+        What the audit found.
+    labels : LabelCounts
+        The labels of the file by cell.
+    axis : int
+        The index of the feature among the axes of the contingency table.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (values,)
+        Shares of the labelled rows; NaN where no row has a label.
+    """
     return _share(findings.contingency.dense((axis,), labels.counts))
 
 

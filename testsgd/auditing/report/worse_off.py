@@ -121,7 +121,25 @@ def worse_off_clause(
 
 
 def group_in_words(rules: Sequence[RuleSummary], features: Features) -> str:
-    """Write who is in a group, such as "women of 18 to 24 with region North or East"."""
+    """Write who is in a group, such as "women of 18 to 24 with region North or East".
+
+    Parameters
+    ----------
+    rules : sequence of RuleSummary
+        The rules of the group; all of them hold.
+    features : Features
+        What is known of the sensitive features.
+
+    Returns
+    -------
+    str
+        A phrase that begins with a small letter; long ones are cut.
+
+    Examples
+    --------
+    >>> group_in_words([RuleSummary(feature="age", high=30, text="age < 30")], Features())
+    'those under 30'
+    """
     noun = "those"
     ages = []
     others = []
@@ -138,7 +156,25 @@ def group_in_words(rules: Sequence[RuleSummary], features: Features) -> str:
 
 
 def complement_in_words(rules: Sequence[RuleSummary], features: Features) -> str:
-    """Write who is not in a group: by the opposite of a single rule, or as all others."""
+    """Write who is not in a group: by the opposite of a single rule, or as all others.
+
+    Parameters
+    ----------
+    rules : sequence of RuleSummary
+        The rules of the group; all of them hold.
+    features : Features
+        What is known of the sensitive features; the values that a rule leaves are taken from it.
+
+    Returns
+    -------
+    str
+        A phrase that begins with a small letter.
+
+    Examples
+    --------
+    >>> complement_in_words([RuleSummary(feature="age", high=30, text="age < 30")], Features())
+    'those of 30 or older'
+    """
     if len(rules) != 1:
         return ALL_OTHERS
     [rule] = rules
