@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from scipy.stats import binom
 
 from testsgd.certification import Certification, CertificationParameters, certify_network
 from testsgd.certification.domain import Domain, IntegerInput, find_domain
-from testsgd.certification.network import find_network
+from testsgd.certification.network import FeedForward, find_network
 
 pytestmark = [pytest.mark.real_data, pytest.mark.tensorflow]
 
@@ -37,6 +38,7 @@ def _folder() -> Path:
     return folder
 
 
+@cache
 def _keras(name: str) -> Keras:
     keras: Any = pytest.importorskip("keras")
     with warnings.catch_warnings():
@@ -63,10 +65,14 @@ def _domain(name: str) -> Domain:
     return find_domain(f"{_folder() / 'domains.json'}:{name.partition('-')[0]}", protected=None)
 
 
+@cache
+def _network(name: str) -> FeedForward:
+    return find_network(_folder() / f"{name}.h5")
+
+
 def _certify(name: str, domain: Domain, seconds: float, *, samples: int = 0) -> Certification:
-    network = find_network(_folder() / f"{name}.h5")
     parameters = CertificationParameters(time_limit=seconds, samples=samples)
-    return certify_network(network, domain, parameters)
+    return certify_network(_network(name), domain, parameters)
 
 
 def _draw(domain: Domain, count: int, seed: int) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from testsgd.auditing.findings import Findings, TableFindings
@@ -37,39 +38,45 @@ class OwnEffectSummary(Part):
     )
 
 
-def own_effect_summary(findings: Findings, group: int) -> OwnEffectSummary | None:
-    """Write the own effect of a group's sensitive features; None if it is not known."""
+def own_effect_summaries(
+    findings: Findings, groups: NDArray[np.intp]
+) -> list[OwnEffectSummary | None]:
+    """Write the own effects of the sensitive features of groups; None where one is not known."""
     if not isinstance(findings, TableFindings):
-        return None
+        return [None] * len(groups)
     estimates = findings.estimates
     for other in findings.others:
         if other.estimand == "observed":
             estimates = other.estimates
-    observed = float(estimates.difference[group])
-    drawn = findings.drawn_effects.get(group)
+    errors = findings.guarantee.errors
     known = findings.own_effects
-    if drawn is not None:
-        return OwnEffectSummary(
-            difference=drawn.effect,
-            confidence_interval=drawn.interval(float(findings.guarantee.errors[group])),
-            observed_difference=observed,
-            not_given=False,
-            draws=drawn.draws,
-            drawn_rows=drawn.rows,
-        )
-    if known is None:
-        return None
-    groups = np.array([group], dtype=np.intp)
-    low, high = known.intervals(groups, findings.guarantee.errors[groups])
-    effect = float(known.effects[group])
-    if np.isnan(effect):
-        return None
-    return OwnEffectSummary(
-        difference=effect,
-        confidence_interval=(float(low[0]), float(high[0])),
-        observed_difference=observed,
-        not_given=known.not_given,
-    )
+    low = high = np.full(len(groups), np.nan)
+    if known is not None:
+        low, high = known.intervals(groups, errors[groups])
+    summaries: list[OwnEffectSummary | None] = []
+    for index, group in enumerate(groups.tolist()):
+        observed = float(estimates.difference[group])
+        drawn = findings.drawn_effects.get(group)
+        if drawn is not None:
+            summary = OwnEffectSummary(
+                difference=drawn.effect,
+                confidence_interval=drawn.interval(float(errors[group])),
+                observed_difference=observed,
+                not_given=False,
+                draws=drawn.draws,
+                drawn_rows=drawn.rows,
+            )
+        elif known is None or np.isnan(known.effects[group]):
+            summary = None
+        else:
+            summary = OwnEffectSummary(
+                difference=float(known.effects[group]),
+                confidence_interval=(float(low[index]), float(high[index])),
+                observed_difference=observed,
+                not_given=known.not_given,
+            )
+        summaries.append(summary)
+    return summaries
 
 
 def own_effect_points(effect: OwnEffectSummary | None) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.explaining import sides_of_rules
+from testsgd.auditing.explaining import RuleSides, sides_of_rules
 from testsgd.auditing.findings import Findings, TableFindings
 from testsgd.auditing.metrics import SELECTION_RATE
 from testsgd.auditing.report import summary as document
@@ -20,6 +20,7 @@ from testsgd.data import Table, table_fingerprint
 from testsgd.data.text import texts_fingerprint
 from testsgd.models import PredictionColumn
 from testsgd.report.formatting import count, plural
+from testsgd.rules import Rule
 from testsgd.scoring import Clusters, Side, independent_rows, rate_interval
 
 # More points than this are one on top of the other; they are then counted by small cells.
@@ -141,11 +142,11 @@ def _summary_of_texts(findings: TextFindings) -> document.DataSummary:
     )
 
 
-def rules_alone(findings: Findings, group: int) -> list[document.RuleAlone]:
-    """Look at each rule of a group by itself, or at none if that is not known."""
+def rules_alone(findings: Findings, groups: Sequence[int]) -> dict[int, list[document.RuleAlone]]:
+    """Look at each rule of some groups by itself, or at none of a group if that is not known."""
     if isinstance(findings, TextFindings):
-        return _rules_of_texts(findings, group)
-    return _rules_of_table(findings, group) if isinstance(findings, TableFindings) else []
+        return {group: _rules_of_texts(findings, group) for group in groups}
+    return _rules_of_table(findings, groups) if isinstance(findings, TableFindings) else {}
 
 
 def _cell_rates(findings: Findings, features: int) -> list[RateGrid]:
@@ -264,34 +265,43 @@ def _rounded(value: float) -> Any:
     return None if np.isnan(value) else round(float(value), 4)
 
 
-def _rules_of_table(findings: TableFindings, group: int) -> list[document.RuleAlone]:
-    """Look at each rule by itself, or at none if there are too few samples in common.
+def _rules_of_table(
+    findings: TableFindings, groups: Sequence[int]
+) -> dict[int, list[document.RuleAlone]]:
+    """Look at each rule by itself, or at none of a group if there are too few samples in common.
 
     Independent sampling keeps none: every group is judged by draws of its own.
     """
-    rules = findings.rule_set(group).rules
-    rows = findings.contingency.tally()
+    rules_of_group = {group: findings.rule_set(group).rules for group in groups}
+    rules = tuple(dict.fromkeys(rule for rules in rules_of_group.values() for rule in rules))
+    sides = sides_of_rules(findings.table, findings.contingency, rules)
+    alone = {
+        rule: _rule_alone(findings, rule, side) for rule, side in zip(rules, sides, strict=True)
+    }
+    of_groups = {}
+    for group, own in rules_of_group.items():
+        known = [found for rule in own if (found := alone[rule]) is not None]
+        of_groups[group] = known if len(known) == len(own) else []
+    return of_groups
+
+
+def _rule_alone(findings: TableFindings, rule: Rule, sides: RuleSides) -> document.RuleAlone | None:
+    """Look at a rule by itself; None if no row in its group was sampled."""
+    inside, outside = sides.inside, sides.outside
     samples = findings.cell_samples
     favourable = findings.cell_favourable
-    alone = []
-    sides = sides_of_rules(findings.table, findings.contingency, rules)
-    for rule, side in zip(rules, sides, strict=True):
-        inside, outside = side.inside, side.outside
-        asked_in, asked_out = int(samples[inside].sum()), int(samples[outside].sum())
-        if asked_in == 0:
-            return []
-        rate_in = float(favourable[inside].sum() / asked_in)
-        rate_out = float(favourable[outside].sum() / asked_out) if asked_out else None
-        alone.append(
-            document.RuleAlone(
-                text=rule.text,
-                n_in=int(rows[inside].sum()),
-                rate_in=rate_in,
-                rate_out=rate_out,
-                difference=None if rate_out is None else rate_in - rate_out,
-            )
-        )
-    return alone
+    asked_in, asked_out = int(samples[inside].sum()), int(samples[outside].sum())
+    if asked_in == 0:
+        return None
+    rate_in = float(favourable[inside].sum() / asked_in)
+    rate_out = float(favourable[outside].sum() / asked_out) if asked_out else None
+    return document.RuleAlone(
+        text=rule.text,
+        n_in=int(findings.contingency.tally()[inside].sum()),
+        rate_in=rate_in,
+        rate_out=rate_out,
+        difference=None if rate_out is None else rate_in - rate_out,
+    )
 
 
 def _rates_of_cells(findings: TableFindings, features: int) -> list[RateGrid]:

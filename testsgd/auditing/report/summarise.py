@@ -22,7 +22,7 @@ from testsgd.auditing.report.further_looks import (
     within_summary,
 )
 from testsgd.auditing.report.gate import GateMeasure
-from testsgd.auditing.report.own_effects import own_effect_summary
+from testsgd.auditing.report.own_effects import own_effect_summaries
 from testsgd.auditing.report.ratio_gate import RatioMeasure
 from testsgd.auditing.report.subject import (
     charts,
@@ -251,16 +251,21 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
     unknown = findings.unknown.tolist() if isinstance(findings, TextFindings) else []
     rows = frame_of(findings, groups, np.array([ranks[group] for group in groups.tolist()]))
     base_in, base_out = group_base_rates(findings, groups)
+    own_effects = own_effect_summaries(findings, groups)
+    combined = [
+        group
+        for group in groups.tolist()
+        if group in explained and len(findings.rule_set(group).rules) > 1
+    ]
+    alone = rules_alone(findings, combined)
     described = []
     for index, row in enumerate(rows.to_dict("records")):
         group = int(groups[index])
         low, high = ratios[index, 1:].tolist()
-        rules = findings.rule_set(group).rules
-        alone = group in explained and len(rules) > 1
         known = {name: _known(row[name]) for name in GroupSummary.model_fields if name in row}
         described.append(
             GroupSummary.of(
-                rules=[rule_summary(rule) for rule in rules],
+                rules=[rule_summary(rule) for rule in findings.rule_set(group).rules],
                 effective_sample_size_in=_at(estimates.effective_sample_size_in, index),
                 effective_sample_size_out=_at(estimates.effective_sample_size_out, index),
                 base_rate_in=_known(base_in[index]),
@@ -270,9 +275,9 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
                 ratio=float(ratios[index, 0]) if of_rows else None,
                 ratio_interval=(low, high) if of_rows else None,
                 other=_other_rates(findings, group, row),
-                rules_alone=rules_alone(findings, group) if alone else [],
+                rules_alone=alone.get(group, []),
                 counterfactual=counterfactual_summary(findings, group),
-                own_effect=own_effect_summary(findings, group),
+                own_effect=own_effects[index],
                 unknown_to_model=bool(unknown and unknown[group]),
                 stability=findings.stability.get(group),
                 in_search=findings.in_search.get(group),
