@@ -1,7 +1,7 @@
 """The specification of a monitor as a specification in RTLola, as far as that language says it.
 
 The text has the shape of Figure 3 of the paper: inputs, streams of each trial, two counters and an
-estimate of each group, the bias, and a trigger. Its grammar is that of rtlola-parser 0.4.
+estimate of each group, the bias, and a trigger. Its grammar is that of rtlola-parser 0.4.0.
 """
 
 from __future__ import annotations
@@ -9,12 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from testsgd.errors import SpecificationError
 from testsgd.expressions import Expression, Junction, Membership, Node, Ordering
+from testsgd.monitoring.rtlola_values import (
+    UnsaidError,
+    aggregate,
+    bias_of,
+    comment,
+    equals_any,
+    fraction,
+    is_of_kind,
+    kind_of,
+    kind_of_members,
+    literal,
+    real,
+    written,
+    zero_or_one,
+)
 from testsgd.monitoring.specification import (
     NO_GROUP,
     MonitoredProperty,
@@ -77,7 +91,7 @@ def monitor_to_rtlola(
     try:
         _check(specification)
         return _Writer(specification, joined=joined).text()
-    except _Unsaid as error:
+    except UnsaidError as error:
         raise SpecificationError(
             f"the export to RTLola has no {error.what}",
             where=f"{where}{error.key}",
@@ -86,22 +100,12 @@ def monitor_to_rtlola(
         ) from None
 
 
-class _Unsaid(Exception):
-    """Something that the export cannot say: the key, what it asks for, and what to do."""
-
-    def __init__(self, key: str, what: str, remedy: str) -> None:
-        super().__init__(what)
-        self.key = key
-        self.what = what
-        self.remedy = remedy
-
-
 def _check(specification: MonitorSpecification) -> None:
-    """Refuse what cannot be said, apart from values and expressions."""
+    """Refuse what the export cannot express, apart from values and expressions."""
     window, trials, time = specification.window, specification.trials, specification.time
     if window.kind != "all":
         remedy = 'set window.kind = "all", or watch it by testsgd monitor run'
-        raise _Unsaid("window.kind", f"{window.kind} windows", remedy)
+        raise UnsaidError("window.kind", f"{window.kind} windows", remedy)
     watch = "remove it, or watch it by testsgd monitor run"
     keys = (
         ("trials.deadline", trials.deadline, "end of a trial without an event"),
@@ -112,25 +116,26 @@ def _check(specification: MonitorSpecification) -> None:
     )
     for key, value, what in keys:
         if value is not None:
-            raise _Unsaid(key, what, watch)
+            raise UnsaidError(key, what, watch)
     if specification.estimate.prior == "overall" and specification.estimate.strength:
         remedy = "give a share such as 0.5"
-        raise _Unsaid("estimate.prior", "prior that follows the rate of all groups", remedy)
+        raise UnsaidError("estimate.prior", "prior that follows the rate of all groups", remedy)
     labelled = any(watched.fairness.labelled for watched in specification.monitored)
-    if trials.repeated == "new" and labelled:
-        what = "ids that come again for properties that count labels"
-        raise _Unsaid("trials.repeated", what, 'set trials.repeated = "ignore"')
+    # With either of them an event can be of an earlier trial of its id.
+    if trials.repeated == "new" and (labelled or specification.given_fields):
+        what = "ids that come again for properties that count labels or have given values"
+        raise UnsaidError("trials.repeated", what, 'set trials.repeated = "ignore"')
     for index, part in enumerate(specification.properties):
         key = f"properties.{index}"
         if not all(map(allows_evidence, part.all_made())):
             what = "counters that are no share of trials"
-            raise _Unsaid(f"{key}.numerator", what, "count each event once, in both lists")
+            raise UnsaidError(f"{key}.numerator", what, "count each event once, in both lists")
         if (part.rule or "evidence") == "evidence":
             remedy = 'set rule = "estimate" to export the estimates'
-            raise _Unsaid(f"{key}.rule", "alerts by evidence", remedy)
+            raise UnsaidError(f"{key}.rule", "alerts by evidence", remedy)
         if part.empty_group == "zero":
             remedy = 'set empty_group = "vacuous"'
-            raise _Unsaid(f"{key}.empty_group", "rate of a group without a trial", remedy)
+            raise UnsaidError(f"{key}.empty_group", "rate of a group without a trial", remedy)
 
 
 @dataclass(frozen=True)
@@ -215,13 +220,13 @@ class _Writer:
         )
         name = "".join(sign if sign.isprintable() else " " for sign in self._specification.name)
         notes = [
-            f"// The monitor {name}, exported by testsgd in the grammar of rtlola-parser 0.4.",
-            f"// {trials} A field that an event does not have is no value of its input.",
+            f"// The monitor {name}, exported by testsgd in the grammar of rtlola-parser 0.4.0.",
+            f"// {trials} A field that an event does not say is no new value of its input.",
             *(f"// {note}" for note in self._notes),
         ]
         inputs = [
             f"input {name} : {self._types[field]}"
-            + ("" if name == field else f"  // {_comment(field)}")
+            + ("" if name == field else f"  // {comment(field)}")
             for field, name in self._inputs.items()
         ]
         return "\n".join(notes) + "\n\n" + "\n".join(inputs)
@@ -230,7 +235,7 @@ class _Writer:
         """Return the name of the input of a field."""
         if self._types.setdefault(field, kind) != kind:
             what = f"field of two types, and {field!r} is {self._types[field]} and {kind}"
-            raise _Unsaid(key, what, "compare it with values of one type")
+            raise UnsaidError(key, what, "compare it with values of one type")
         if field not in self._inputs:
             self._inputs[field] = self._names.new(field)
         return self._inputs[field]
@@ -240,10 +245,10 @@ class _Writer:
         groups, field = self._specification.groups, self._specification.events.group
         if groups.by is None:
             return _Meaning((field,), self._input(field, "String", "events.group"))
-        text = _literal(NO_GROUP, "groups")
+        text = literal(NO_GROUP, "groups")
         for index, one in reversed(list(enumerate(groups.by))):
             condition = self._condition(one.condition, f"groups.by.{index}.when")
-            name = _literal(one.name, f"groups.by.{index}.name")
+            name = literal(one.name, f"groups.by.{index}.name")
             text = f"if {condition} then {name} else {text}"
         return _Meaning(self._specification.group_fields, text)
 
@@ -255,19 +260,19 @@ class _Writer:
         if expression is not None:
             return _Meaning(expression.names, self._condition(expression, f"events.{role}"))
         values = getattr(events, one)
-        kind = _kind(values[:1])
-        meant = [value for value in values if _same_kind(value, kind)]
-        others = [value for value in getattr(events, zero) if _same_kind(value, kind)]
+        kind = kind_of(values[:1])
+        meant = [value for value in values if is_of_kind(value, kind)]
+        others = [value for value in getattr(events, zero) if is_of_kind(value, kind)]
         if not others:
             remedy = f"write `{one}` and `{zero}` in one type"
-            raise _Unsaid(f"events.{zero}", f"{role} of two types", remedy)
+            raise UnsaidError(f"events.{zero}", f"{role} of two types", remedy)
         if kind == "Int64":
-            kind = _kind([*meant, *others])
+            kind = kind_of([*meant, *others])
         name = self._input(field, kind, f"events.{role}")
         if len(meant) < len(values):
-            read = ", ".join(_value(value, kind, f"events.{one}") for value in (*meant, *others))
-            self._notes.append(f"{_comment(field)}: read as {kind}; its values are {read}.")
-        return _Meaning((field,), _any(name, meant, kind, f"events.{one}"))
+            read = ", ".join(written(value, kind, f"events.{one}") for value in (*meant, *others))
+            self._notes.append(f"{comment(field)}: read as {kind}; its values are {read}.")
+        return _Meaning((field,), equals_any(name, meant, kind, f"events.{one}"))
 
     def _condition(self, expression: Expression, key: str) -> str:
         """Return an expression over the fields of an event."""
@@ -276,13 +281,13 @@ class _Writer:
     def _node(self, node: Node, key: str) -> str:
         if isinstance(node, Ordering):
             name = self._input(node.name, "Float64", key)
-            return f"{name} {node.order} {_number(node.bound)}"
+            return f"{name} {node.order} {real(node.bound)}"
         if isinstance(node, Membership):
             if None in node.values:
-                raise _Unsaid(key, "test for a missing value", "compare with values only")
-            kind = _membership_kind(node.values)
+                raise UnsaidError(key, "test for a missing value", "compare with values only")
+            kind = kind_of_members(node.values)
             name = self._input(node.name, kind, key)
-            among = _any(name, node.values, kind, key)
+            among = equals_any(name, node.values, kind, key)
             return among if node.among else f"!({among})"
         if isinstance(node, Junction):
             join = _JOIN if node.every else " || "
@@ -299,7 +304,7 @@ class _Writer:
         names = self._specification.groups.names
         if names is None:
             return ()
-        return (f"({_any(self._group_name, names, 'String', 'groups.names')})",)
+        return (f"({equals_any(self._group_name, names, 'String', 'groups.names')})",)
 
     def _whole_events(
         self,
@@ -341,7 +346,7 @@ class _Writer:
         decided_of, complete_of = new("decided_of"), new("complete_of")
         parts: list[tuple[str, _Meaning, str, str]] = [
             (self._group_name, group, group.text, "String"),
-            (self._accepted_name, accepted, _zero_or_one(accepted.text), "Int64"),
+            (self._accepted_name, accepted, zero_or_one(accepted.text), "Int64"),
             *((self._given_names[field], one, one.text, "String") for field, one in given.items()),
         ]
         stores = {name: new(f"{name}_of") for name, *_ in parts}
@@ -351,9 +356,11 @@ class _Writer:
             else f"{stores[name]}({trial}).hold(or: -1) >= 0"
             for name, _, _, kind in parts
         }
-        close = self._close(f"{stores[self._group_name]}({trial})", f"{decided_of}({trial})", key)
+        closes = self._specification.trials.repeated == "new"
+        ended = new("trial_ended") if closes else ""
+        close = f"\n  close @{key} when {key} == {trial} && {ended}" if closes else ""
         if positive is not None:
-            text = _zero_or_one(positive.text)
+            text = zero_or_one(positive.text)
             parts.append((self._positive_name, positive, text, "Int64"))
             stores[self._positive_name] = new(f"{self._positive_name}_of")
         blocks = []
@@ -391,25 +398,19 @@ class _Writer:
             stream = new(name)
             lines.append(f"output {stream} : Bool @{key} := {counter}({key}).hold(or: 0) == 1")
             moments.append(_Moment(f"@{key}", (stream, *self._named())))
+        if closes:
+            # A person of a group that is not compared ends the trial, too.
+            end = f"{decided_of}({key}).hold(or: 0) > 0"
+            for named in self._named():
+                end += f' || ({self._group_name} != "" && !{named})'
+            lines.append(f"output {ended} : Bool @{key} := {end}")
         self._blocks.append("\n".join(["// The trial of the event", *lines]))
         return moments[0], moments[-1]
-
-    def _close(self, group: str, decided: str, key: str) -> str:
-        """Return when a trial is forgotten, if its id may come again."""
-        if self._specification.trials.repeated != "new":
-            return ""
-        ended = f"{decided}.hold(or: 0) > 0"
-        names = self._specification.groups.names
-        if names is not None:
-            value = f'{group}.hold(or: "")'
-            compared = _any(value, names, "String", "groups.names")
-            ended += f' || ({value} != "" && !({compared}))'
-        return f"\n  close @{key} when {ended}"
 
     def _property(self, watched: MonitoredProperty, moment: _Moment) -> None:
         """Write the counters, the estimates, the bias and the trigger of a property."""
         fairness = watched.fairness
-        everybody, favoured, rate, bias = (
+        counted, favoured, rate, bias = (
             self._names.new(f"{watched.name}_{word}")
             for word in ("all", "favoured", "rate", "bias")
         )
@@ -417,7 +418,7 @@ class _Writer:
         group, *values = self._parameters[: 1 + len(given)]
         denominator = self._counted(fairness.denominator, labelled=fairness.labelled)
         numerator = self._counted(fairness.numerator, labelled=fairness.labelled)
-        blocks = [f"// {_comment(watched.name)}"]
+        blocks = [f"// {comment(watched.name)}"]
         conditions = list(moment.conditions)
         if denominator != "true":
             conditions.append(f"({denominator})" if "||" in denominator else denominator)
@@ -442,28 +443,28 @@ class _Writer:
         within = dict(zip(values, given, strict=True))
         one = {group: self._group_name, **within}
         named = ", ".join(one)
-        count = f"{everybody}({named}).last(or: 0) + 1"
+        count = f"{counted}({named}).last(or: 0) + 1"
         favour = f"{favoured}({named}).last(or: 0) + (if {numerator} then 1 else 0)"
-        estimate = self._estimate(f"{favoured}({named})", f"{everybody}({named})")
+        estimate = self._estimate(f"{favoured}({named})", f"{counted}({named})")
         blocks += [
-            stream(everybody, "UInt64", one, count),
+            stream(counted, "UInt64", one, count),
             stream(favoured, "UInt64", one, favour),
             stream(rate, "Float64", one, estimate),
         ]
         others = self._others[: 1 + len(given)]
         alike = [f"{name} == {value}" for name, value in zip(others[1:], values, strict=True)]
         chosen = f"all(where: ({', '.join(others)}) => {_JOIN.join(alike)})" if given else "all"
-        highest, lowest = (_aggregate(rate, chosen, word) for word in ("max", "min"))
-        apart = _bias(highest, lowest, fairness.measure)
+        highest, lowest = (aggregate(rate, chosen, word) for word in ("max", "min"))
+        apart = bias_of(highest, lowest, fairness.measure)
         if given:
             blocks.append(stream(bias, "Float64", within, apart))
-            judged = _aggregate(bias, "all", "max")
+            judged = aggregate(bias, "all", "max")
         else:
             blocks.append(f"output {bias} : Float64 {moment.pacing} := {apart}")
             judged = bias
-        bound = _fraction(watched.bound)
+        bound = fraction(watched.bound)
         limit = watched.bound if bound.startswith("(") else bound
-        message = _literal(f"{watched.name} is above {limit}", "properties.condition_on")
+        message = literal(f"{watched.name} is above {limit}", "properties.condition_on")
         blocks.append(f"trigger {moment.pacing} {judged} > {bound} {message}")
         self._blocks.append("\n".join(blocks))
 
@@ -483,83 +484,11 @@ class _Writer:
             parts.append(f"({decided} && {positive if label else f'!{positive}'})")
         return " || ".join(parts)
 
-    def _estimate(self, favoured: str, everybody: str) -> str:
+    def _estimate(self, favoured: str, counted: str) -> str:
         """Return the estimate of a rate, with the prior belief."""
         estimate = self._specification.estimate
-        top, bottom = f"cast<UInt64, Float64>({favoured})", f"cast<UInt64, Float64>({everybody})"
+        top, bottom = f"cast<UInt64, Float64>({favoured})", f"cast<UInt64, Float64>({counted})"
         if not estimate.strength or isinstance(estimate.prior, str):
             return f"{top} / {bottom}"
-        believed = _fraction(estimate.prior * estimate.strength)
-        return f"({top} + {believed}) / ({bottom} + {_fraction(estimate.strength)})"
-
-
-def _aggregate(stream: str, instances: str, word: str) -> str:
-    return f"{stream}.aggregate(over_instances: {instances}, using: {word}).defaults(to: 0.0)"
-
-
-def _bias(highest: str, lowest: str, measure: str) -> str:
-    if measure == "difference":
-        return f"{highest} - {lowest}"
-    return f"if {highest} > 0.0 then 1.0 - {lowest} / {highest} else 0.0"
-
-
-def _zero_or_one(condition: str) -> str:
-    return f"if {condition} then 1 else 0"
-
-
-def _kind(values: Sequence[Any]) -> str:
-    """Return the type of values."""
-    if isinstance(values[0], bool):
-        return "Bool"
-    if isinstance(values[0], str):
-        return "String"
-    return "Int64" if all(isinstance(value, int) for value in values) else "Float64"
-
-
-def _same_kind(value: Any, kind: str) -> bool:
-    found = _kind([value])
-    return found == kind or {found, kind} == {"Int64", "Float64"}
-
-
-def _membership_kind(values: Sequence[Any]) -> str:
-    """Return the type of a field that is compared with values of an expression."""
-    if all(isinstance(value, int | float) for value in values):
-        return "Float64"
-    truths = all(isinstance(value, str) and value.lower() in ("true", "false") for value in values)
-    return "Bool" if truths else "String"
-
-
-def _any(name: str, values: Sequence[Any], kind: str, key: str) -> str:
-    """Return that something is one of several values."""
-    return " || ".join(f"{name} == {_value(value, kind, key)}" for value in values)
-
-
-def _value(value: Any, kind: str, key: str) -> str:
-    if kind == "String":
-        return _literal(str(value), key)
-    if kind == "Bool":
-        return str(value).lower()
-    return str(value) if kind == "Int64" else _number(value)
-
-
-def _literal(text: str, key: str) -> str:
-    """Return a text in quotes."""
-    if '"' in text or "\\" in text or not text.isprintable():
-        raise _Unsaid(key, f"text with a quote, a backslash or a control: {text!r}", "rename it")
-    return f'"{text}"'
-
-
-def _number(value: int | float) -> str:
-    return repr(float(value))
-
-
-def _fraction(value: Fraction) -> str:
-    """Return a number as decimals if it is one with few of them, else as a quotient."""
-    short = repr(float(value))
-    if Fraction(short) == value:
-        return short
-    return f"({value.numerator}.0 / {value.denominator}.0)"
-
-
-def _comment(text: str) -> str:
-    return "".join(sign if sign.isprintable() else " " for sign in text)
+        believed = fraction(estimate.prior * estimate.strength)
+        return f"({top} + {believed}) / ({bottom} + {fraction(estimate.strength)})"
