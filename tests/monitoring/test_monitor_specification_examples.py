@@ -17,6 +17,7 @@ MONITORS = {
         ("demographic_parity given department", "1/10", "evidence", "every"),
         ("demographic_parity", "1/5", "evidence", "every"),
     ],
+    "loans-by-estimate": [("demographic_parity", "1/10", "estimate", "every")],
     "loans-demographic-parity": [("demographic_parity", "1/10", "evidence", "every")],
     "recidivism-equalized-odds": [
         ("equal_opportunity", "1/10", "estimate", "every"),

@@ -1,4 +1,4 @@
-"""``testsgd monitor run``: events from the standard input or a file, alerts as they come."""
+"""``testsgd monitor``: events are watched, and specifications are made, tried out and exported."""
 
 from __future__ import annotations
 
@@ -139,6 +139,45 @@ def init(
     return console.DONE
 
 
+def export(
+    specification: Annotated[
+        Path,
+        typer.Argument(metavar="SPEC.toml", help="What is watched: the TOML file that says so."),
+    ],
+    to: Annotated[str, typer.Option(metavar="rtlola", help="The language.")] = "rtlola",
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Each event is a whole trial, and ids play no part.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="A file for the text. (default: it is printed)")
+    ] = None,
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
+) -> int:
+    """Write what a monitor watches as a specification in RTLola, for a monitor of that language.
+
+    Only what that says the same way is exported: alerts by the estimate, over all trials so far,
+    without deadlines. Anything else is an error that names the key.
+
+    Exit codes: 0 done, 2 bad input.
+    """
+    from testsgd.monitoring import monitor_to_rtlola
+
+    if to != "rtlola":
+        raise ParameterError(
+            f"there is no export to {to!r}", where="--to", remedy="give rtlola", value=to
+        )
+    text = monitor_to_rtlola(specification, joined=not whole)
+    if out is None:
+        typer.echo(text, nl=False)
+        return console.DONE
+    console.check_writable(out.parent)
+    write_text(out, text)
+    if not quiet:
+        console.print_line(f"Written: {out}")
+    return console.DONE
+
+
 @options.with_options(MonitorSimulationParameters)
 def simulate(
     specification: Annotated[
@@ -234,3 +273,4 @@ def _group() -> None:
 app.command("run")(run)
 app.command("simulate")(simulate)
 app.command("init")(init)
+app.command("export")(export)

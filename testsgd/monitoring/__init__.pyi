@@ -10,6 +10,7 @@ from .report.summary import MonitoringSummary as MonitoringSummary
 from .report.summary import MonitorVerdict as MonitorVerdict
 from .report.verdict import monitoring_verdict as monitoring_verdict
 from .result import MonitorResult as MonitorResult
+from .rtlola_export import monitor_to_rtlola as monitor_to_rtlola
 from .running import ComparisonStatus as ComparisonStatus
 from .running import GroupStatus as GroupStatus
 from .running import Monitor as Monitor

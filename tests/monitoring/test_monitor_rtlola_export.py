@@ -1,0 +1,340 @@
+"""Exports to RTLola say event by event what the monitor says, by an interpreter of their own."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rtlola_interpreter import Rtlola
+
+from testsgd.cli.main import _run
+from testsgd.errors import EventError, SpecificationError
+from testsgd.monitoring import Monitor, MonitorSpecification, monitor_to_rtlola
+
+STREAMS = 100
+EVENTS = 60
+
+
+def watched(name: str, bound: Any, **more: Any) -> dict[str, Any]:
+    return {"property": name, "bound": bound, "rule": "estimate", **more}
+
+
+SPECIFICATIONS: dict[str, dict[str, Any]] = {
+    "parity, any groups": {"properties": [watched("demographic_parity", 0.1)]},
+    "parity with a prior, named groups": {
+        "groups": {"names": ["a", "b"], "unknown": "pass"},
+        "estimate": {"prior": 0.3, "strength": 10},
+        "properties": [watched("demographic_parity", 0.05), watched("disparate_impact", "1/7")],
+    },
+    "conditional parity, a third as prior": {
+        "estimate": {"prior": "1/3", "strength": "5/2"},
+        "properties": [
+            watched("demographic_parity", 0.2, condition_on=["place"]),
+            watched("disparate_impact", 0.3, condition_on=["place", "hour"]),
+            watched("demographic_parity", 0.1),
+        ],
+    },
+    "equalized odds of expressions": {
+        "events": {"decision": "score > 6", "label": {"when": "outcome in {again, twice}"}},
+        "estimate": {"strength": 4},
+        "properties": [watched("equalized_odds", 0.25), watched("demographic_parity", 0.15)],
+    },
+    "groups by expressions": {
+        "groups": [
+            {"name": "young women", "when": "sex = f and 18 <= age < 40"},
+            {"name": "others", "when": "not (sex = f) or age > 60"},
+        ],
+        "events": {"label": "outcome", "positive": ["again", "twice"], "negative": ["no"]},
+        "properties": [
+            watched("equal_opportunity", 0.3, condition_on=["place"]),
+            watched(
+                "custom",
+                0.2,
+                numerator=["reject:1", "accept:0"],
+                denominator=["accept", "reject"],
+            ),
+        ],
+    },
+    "ids that come again": {
+        "trials": {"repeated": "new"},
+        "groups": {"names": ["a", "c"], "unknown": "pass"},
+        "properties": [watched("demographic_parity", 0.1), watched("disparate_impact", 0.4)],
+    },
+    "texts for decisions, truth values for labels": {
+        "events": {
+            "id": "case number",
+            "group": "not",
+            "decision": "input",
+            "favourable": ["granted", True],
+            "unfavourable": ["refused", "later", False],
+            "label": "true label",
+            "positive": [True],
+            "negative": [False],
+        },
+        "properties": [watched("equalized_odds", 0.2)],
+    },
+}
+
+
+def person(chance: random.Random) -> list[dict[str, Any]]:
+    """Return what may be said of a person, in parts of which each is said as a whole."""
+    group = chance.choice("aabbc")
+    outcome = chance.choice(["again", "twice", "no", "no"])
+    decision = int(chance.random() < {"a": 0.7, "b": 0.4, "c": 0.5}[group])
+    score = chance.choice([3, 6, 6.5, 9])
+    return [
+        {"group": group, "not": group, "sex": chance.choice("fm"), "age": chance.randint(16, 80)},
+        {
+            "decision": decision,
+            "score": score,
+            "input": "granted" if decision else chance.choice(["refused", "later"]),
+        },
+        {"label": int(outcome != "no"), "outcome": outcome, "true label": outcome != "no"},
+        {"place": chance.choice(["north", "south"])},
+        {"hour": chance.choice([9, 10])},
+    ]
+
+
+def events_of(
+    specification: MonitorSpecification, chance: random.Random, *, joined: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield random events; some of them are wrong, or said again."""
+    id_field = specification.events.id
+    if not joined:
+        for _ in range(EVENTS):
+            yield {key: value for part in person(chance) for key, value in part.items()}
+        return
+    again = specification.trials.repeated == "new"
+    people = [person(chance) for _ in range(EVENTS // 3)]
+    for _ in range(EVENTS):
+        number = chance.randrange(8 if again else len(people))
+        known = person(chance) if again else people[number]
+        parts = chance.sample(known, chance.randint(1, 4))
+        event = {key: value for part in parts for key, value in part.items()}
+        yield {id_field: chance.choice([number, str(number)]), **event}
+
+
+def inputs_of(event: dict[str, Any], export: Rtlola) -> dict[str, Any]:
+    """Return an event as its inputs: texts where these are texts, under the names they have."""
+    inputs = {}
+    for field, value in event.items():
+        plain = re.sub(r"\W", "_", field)
+        for name in {plain, f"field_{plain}"} & export.inputs.keys():
+            inputs[name] = str(value) if export.inputs[name] == "String" else value
+    return inputs
+
+
+def assert_the_same(monitor: Monitor, alerts: set[Any], export: Rtlola, *, exact: bool) -> None:
+    """Compare all estimates, biases and triggers with those of a monitor."""
+    comparisons = monitor.status().comparisons
+    for prop in monitor.specification.monitored:
+        stem = re.sub(r"\W", "_", prop.name)
+        mine = [one for one in comparisons if one.property == prop]
+        rates: dict[tuple[str, ...], Any] = {}
+        above: set[Any] = set()
+        ties = False
+        biases = export.values(f"{stem}_bias")
+        for one in mine:
+            given = tuple(value for _, value in one.conditions)
+            for group in one.groups:
+                if group.denominator:
+                    assert group.estimate is not None
+                    rates[(group.name, *given)] = group.estimate
+            bias = biases.get(given, 0)
+            ties |= abs(one.estimate - prop.bound) < Fraction(1, 10**9)
+            assert bias == one.estimate if exact else bias == pytest.approx(float(one.estimate))
+            if one.in_alert:
+                above.add((prop.name, one.conditions))
+        found = export.values(f"{stem}_rate")
+        assert found == rates if exact else found == pytest.approx(rates_as_floats(rates))
+        assert above == {alert for alert in alerts if alert[0] == prop.name}
+        (message,) = [text for text in export.triggers if text.startswith(f"{prop.name} is above")]
+        if exact or not ties:
+            assert export.triggers[message] == bool(above)
+
+
+def rates_as_floats(rates: dict[tuple[str, ...], Fraction]) -> dict[tuple[str, ...], float]:
+    return {key: float(rate) for key, rate in rates.items()}
+
+
+def random_stream(seed: int) -> tuple[MonitorSpecification, bool, random.Random]:
+    tables = list(SPECIFICATIONS.values())
+    specification = MonitorSpecification.from_dict(tables[seed % len(tables)])
+    chance = random.Random(seed)
+    joined = specification.trials.repeated == "new" or seed // len(tables) % 3 < 2
+    return specification, joined, chance
+
+
+@pytest.mark.parametrize("seed", range(STREAMS))
+def test_an_export_says_what_the_monitor_says_after_every_event(seed: int) -> None:
+    specification, joined, chance = random_stream(seed)
+    text = monitor_to_rtlola(specification, joined=joined)
+    exports = {True: Rtlola(text), False: Rtlola(text, exact=False)}
+    monitor = Monitor(specification)
+    alerts: set[Any] = set()
+    counted = 0
+    for event in events_of(specification, chance, joined=joined):
+        try:
+            raised = monitor.observe(event)
+        except EventError:
+            continue  # a wrong event changes nothing, and is none of the stream
+        counted += 1
+        for alert in raised:
+            change = alerts.add if alert.kind == "raised" else alerts.discard
+            change((alert.property, alert.conditions))
+        for exact, export in exports.items():
+            export.step(inputs_of(event, export))
+            assert_the_same(monitor, alerts, export, exact=exact)
+    assert counted > EVENTS // 4
+
+
+def test_random_streams_raise_and_clear_alerts() -> None:
+    kinds: list[str] = []
+    for seed in range(STREAMS):
+        specification, joined, chance = random_stream(seed)
+        monitor = Monitor(specification)
+        for event in events_of(specification, chance, joined=joined):
+            try:
+                kinds += [alert.kind for alert in monitor.observe(event)]
+            except EventError:
+                continue
+    assert min(kinds.count("raised"), kinds.count("cleared")) > 10
+
+
+def test_the_interpreter_sums_by_instance_as_the_language_does() -> None:
+    sums = Rtlola(
+        """
+        input user : String
+        input value : Int64
+        output amount(u) : Int64
+          spawn @user when value > 0 with user
+          eval @(user && value) when user == u with value + amount(u).last(or: 0)
+          close @user when amount(u).hold(or: 0) > 9
+        output most : Int64 @user := amount.aggregate(over_instances: all, using: max)
+          .defaults(to: 0)
+        output of_b : Int64 @user :=
+          amount.aggregate(over_instances: all(where: u => u == "b"), using: sum).defaults(to: -1)
+        trigger @user most > 4 "large"
+        """
+    )
+    seen = []
+    for user, value in [("a", 2), ("b", 4), ("a", 3), ("c", -7), ("b", 6), ("b", 1)]:
+        sums.step({"user": user, "value": value})
+        states = (sums.values(name) for name in ("amount", "most", "of_b"))
+        seen.append((*states, sums.triggers["large"]))
+    assert seen == [
+        ({("a",): 2}, {(): 2}, {(): -1}, False),
+        ({("a",): 2, ("b",): 4}, {(): 4}, {(): 4}, False),
+        ({("a",): 5, ("b",): 4}, {(): 5}, {(): 4}, True),
+        ({("a",): 5, ("b",): 4}, {(): 5}, {(): 4}, True),
+        ({("a",): 5}, {(): 10}, {(): 10}, True),  # b is closed at the end of the step
+        ({("a",): 5, ("b",): 1}, {(): 5}, {(): 1}, True),
+    ]
+
+
+def test_trials_are_closed_only_where_ids_come_again() -> None:
+    closing = {
+        name
+        for name, tables in SPECIFICATIONS.items()
+        if "close" in monitor_to_rtlola(tables).split()
+    }
+    assert closing == {"ids that come again"}
+
+
+PARITY = watched("demographic_parity", 0.1)
+UNSAID: list[tuple[str, dict[str, Any]]] = [
+    ("window.kind", {"window": {"kind": "sliding", "length": 100}}),
+    ("window.kind", {"window": {"kind": "tumbling", "length": "30 d"}}),
+    ("trials.deadline", {"trials": {"deadline": "2 d"}}),
+    ("trials.decision_deadline", {"trials": {"decision_deadline": "2 d"}}),
+    (
+        "trials.repeated",
+        {"trials": {"repeated": "new"}, "properties": [watched("equal_opportunity", 0.1)]},
+    ),
+    (
+        "trials.repeated",
+        {
+            "trials": {"repeated": "new"},
+            "properties": [watched("demographic_parity", 0.1, condition_on=["place"])],
+        },
+    ),
+    ("time.lateness", {"time": {"lateness": "1 h"}}),
+    ("time.max_skew", {"time": {"max_skew": "1 h"}}),
+    ("estimate.prior", {"estimate": {"prior": "overall", "strength": 3}}),
+    ("events.empty", {"events": {"empty": ["-"]}}),
+    ("events.unfavourable", {"events": {"favourable": ["yes"], "unfavourable": [0]}}),
+    ("events.favourable", {"events": {"favourable": ['"'], "unfavourable": ["no"]}}),
+    ("events.decision", {"events": {"decision": "score = missing"}}),
+    ("events.decision", {"events": {"decision": "score > 6 or score = high"}}),
+    ("groups.names", {"groups": {"names": ["a\\b", "c"]}}),
+    (
+        "groups.by.1.when",
+        {"groups": [{"name": "a", "when": "x = 1"}, {"name": "b", "when": "x = missing"}]},
+    ),
+    ("properties.0.rule", {"properties": [{"property": "demographic_parity", "bound": 0.1}]}),
+    (
+        "properties.1.empty_group",
+        {"properties": [PARITY, watched("disparate_impact", 0.1, empty_group="zero")]},
+    ),
+    (
+        "properties.0.numerator",
+        {"properties": [watched("custom", 0.1, numerator=["accept"], denominator=["reject"])]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("key", "tables"), UNSAID)
+def test_what_it_cannot_say_is_refused_by_its_key(key: str, tables: dict[str, Any]) -> None:
+    with pytest.raises(SpecificationError) as refused:
+        monitor_to_rtlola({"properties": [PARITY], **tables})
+    assert refused.value.where == key
+    assert refused.value.remedy
+
+
+def test_a_table_that_plays_no_part_is_no_obstacle() -> None:
+    tables = {"evidence": {"confidence": 0.9}, "estimate": {"prior": "overall"}}
+    assert monitor_to_rtlola({"properties": [PARITY], **tables})
+
+
+SAID = """name = "loans"
+
+[[properties]]
+property = "demographic_parity"
+bound = 0.1
+rule = "estimate"
+"""
+
+
+def test_the_command_prints_the_text_or_writes_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, out = tmp_path / "loans.toml", tmp_path / "loans.lola"
+    source.write_text(SAID)
+    text = monitor_to_rtlola(source)
+    assert _run(["monitor", "export", str(source), "--to", "rtlola"]) == 0
+    assert capsys.readouterr().out == text
+    command = ["monitor", "export", str(source), "--whole", "--out", str(out)]
+    # A file is not replaced, as it may have been changed by hand.
+    assert [_run(command), _run(command), _run([*command, "--force"])] == [0, 2, 0]
+    assert out.read_text() == monitor_to_rtlola(source, joined=False) != text
+
+
+@pytest.mark.parametrize(
+    ("rule", "language", "named"),
+    [("evidence", "rtlola", "properties.0.rule"), ("estimate", "tessla", "--to")],
+)
+def test_the_command_refuses_what_it_cannot_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rule: str, language: str, named: str
+) -> None:
+    source = tmp_path / "loans.toml"
+    source.write_text(SAID.replace("estimate", rule))
+    assert _run(["monitor", "export", str(source), "--to", language]) == 2
+    answer = capsys.readouterr()
+    assert answer.out == ""
+    (line,) = answer.err.splitlines()
+    assert named in line

@@ -1,0 +1,494 @@
+"""The specification of a monitor as a specification in RTLola, as far as that language says it.
+
+The text has the shape of Figure 3 of the paper: inputs, streams of each trial, two counters and an
+estimate of each group, the bias, and a trigger. Its grammar is that of rtlola-parser 0.4.0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from testsgd.errors import SpecificationError
+from testsgd.expressions import Expression, Junction, Membership, Node, Ordering
+from testsgd.monitoring.rtlola_values import (
+    UnsaidError,
+    aggregate,
+    bias_of,
+    comment,
+    equals_any,
+    fraction,
+    is_of_kind,
+    kind_of,
+    kind_of_members,
+    literal,
+    real,
+    written,
+    zero_or_one,
+)
+from testsgd.monitoring.specification import (
+    NO_GROUP,
+    MonitoredProperty,
+    MonitorSpecification,
+    allows_evidence,
+    condition_of,
+)
+
+# Names that its grammar reads as something else, and beginnings that it takes for an operator or a
+# truth value. A field that is called so gets another name.
+_RESERVED = re.compile(
+    r"(not|true|false).*|(input|output|trigger|constant|import|include|type|spawn|eval|close|when"
+    r"|with|if|then|else|and|or|implies|mirrors|sum|count|avg|average|integral|min|max|forall"
+    r"|exists|conjunction|disjunction|var|variance|sd|standard_deviation|med|median|all|fresh)"
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_JOIN = " && "
+
+
+def monitor_to_rtlola(
+    specification: MonitorSpecification | Mapping[str, Any] | str | Path, *, joined: bool = True
+) -> str:
+    """Return what a monitor watches as a specification in RTLola.
+
+    Parameters
+    ----------
+    specification : MonitorSpecification, mapping, str or path-like
+        What is watched: an object, its keys, or the TOML file that has them.
+    joined : bool, optional
+        Whether events with the same id are one trial. Otherwise each event is a whole trial.
+
+    Returns
+    -------
+    str
+        The text; its triggers hold where an estimated bias is above its bound.
+
+    Raises
+    ------
+    SpecificationError
+        If it specifies no monitor, or one that the export cannot say; names the key.
+
+    References
+    ----------
+    Baumeister, Finkbeiner, Scheerer, Siber and Wagenpfeil, Stream-Based Monitoring of Algorithmic
+    Fairness, Figure 3.
+
+    Examples
+    --------
+    >>> text = monitor_to_rtlola({"properties": [
+    ...     {"property": "demographic_parity", "bound": 0.1, "rule": "estimate"}]}, joined=False)
+    >>> print(text.splitlines()[-1])
+    trigger @(group && decision) demographic_parity_bias > 0.1 "demographic_parity is above 0.1"
+    """
+    where = ""
+    if isinstance(specification, Mapping):
+        specification = MonitorSpecification.from_dict(specification)
+    elif not isinstance(specification, MonitorSpecification):
+        where = f"{specification}: "
+        specification = MonitorSpecification.read(specification)
+    try:
+        _check(specification)
+        return _Writer(specification, joined=joined).text()
+    except UnsaidError as error:
+        raise SpecificationError(
+            f"the export to RTLola has no {error.what}",
+            where=f"{where}{error.key}",
+            remedy=error.remedy,
+            key=error.key,
+        ) from None
+
+
+def _check(specification: MonitorSpecification) -> None:
+    """Refuse what the export cannot express, apart from values and expressions."""
+    window, trials, time = specification.window, specification.trials, specification.time
+    if window.kind != "all":
+        remedy = 'set window.kind = "all", or watch it by testsgd monitor run'
+        raise UnsaidError("window.kind", f"{window.kind} windows", remedy)
+    watch = "remove it, or watch it by testsgd monitor run"
+    keys = (
+        ("trials.deadline", trials.deadline, "end of a trial without an event"),
+        ("trials.decision_deadline", trials.decision_deadline, "refusal without an event"),
+        ("time.lateness", time.lateness, "events out of order"),
+        ("time.max_skew", time.max_skew, "check of the time of events"),
+        ("events.empty", specification.events.empty, "texts that stand for no value"),
+    )
+    for key, value, what in keys:
+        if value is not None:
+            raise UnsaidError(key, what, watch)
+    if specification.estimate.prior == "overall" and specification.estimate.strength:
+        remedy = "give a share such as 0.5"
+        raise UnsaidError("estimate.prior", "prior that follows the rate of all groups", remedy)
+    labelled = any(watched.fairness.labelled for watched in specification.monitored)
+    # With either of them an event can be of an earlier trial of its id.
+    if trials.repeated == "new" and (labelled or specification.given_fields):
+        what = "ids that come again for properties that count labels or have given values"
+        raise UnsaidError("trials.repeated", what, 'set trials.repeated = "ignore"')
+    for index, part in enumerate(specification.properties):
+        key = f"properties.{index}"
+        if not all(map(allows_evidence, part.all_made())):
+            what = "counters that are no share of trials"
+            raise UnsaidError(f"{key}.numerator", what, "count each event once, in both lists")
+        if (part.rule or "evidence") == "evidence":
+            remedy = 'set rule = "estimate" to export the estimates'
+            raise UnsaidError(f"{key}.rule", "alerts by evidence", remedy)
+        if part.empty_group == "zero":
+            remedy = 'set empty_group = "vacuous"'
+            raise UnsaidError(f"{key}.empty_group", "rate of a group without a trial", remedy)
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """What is read from fields of one event: the fields, and the expression of it."""
+
+    fields: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """When trials are counted: the inputs that pace it, and what must hold."""
+
+    pacing: str
+    conditions: tuple[str, ...]
+
+
+class _Names:
+    """Gives names that the language allows, no two alike."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def new(self, wanted: str) -> str:
+        name = re.sub(r"[^A-Za-z0-9_]", "_", wanted)
+        if not _IDENTIFIER.fullmatch(name) or _RESERVED.fullmatch(name):
+            name = f"field_{name}"
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+
+class _Writer:
+    """Writes one specification; `joined`: events with the same id are one trial."""
+
+    def __init__(self, specification: MonitorSpecification, *, joined: bool) -> None:
+        self._specification = specification
+        self._joined = joined
+        self._labelled = any(watched.fairness.labelled for watched in specification.monitored)
+        self._names = _Names()
+        self._inputs: dict[str, str] = {}  # names, by the field
+        self._types: dict[str, str] = {}  # by the field
+        self._notes: list[str] = []
+        self._blocks: list[str] = []
+
+    def text(self) -> str:
+        """Return the whole text."""
+        specification = self._specification
+        events = specification.events
+        if self._joined:
+            self._input(events.id, "String", "events.id")
+        group = self._group()
+        accepted = self._outcome("decision", "favourable", "unfavourable")
+        positive = self._outcome("label", "positive", "negative") if self._labelled else None
+        given = {
+            field: _Meaning((field,), self._input(field, "String", f"condition_on, {field}"))
+            for field in specification.given_fields
+        }
+        # Names of inputs come first, so that no stream takes one.
+        write = self._joined_trials if self._joined else self._whole_events
+        self._group_name = self._names.new("trial_group")
+        self._accepted_name = self._names.new("accepted")
+        self._positive_name = self._names.new("positive")
+        self._given_names = {field: self._names.new(f"given_{field}") for field in given}
+        places = range(1, len(given) + 1)
+        # Of the streams of groups, and of the choice among their instances.
+        self._parameters = [self._names.new(name) for name in ("g", *(f"v{n}" for n in places))]
+        self._others = [self._names.new(name) for name in ("h", *(f"w{n}" for n in places))]
+        decided, complete = write(group, accepted, positive, given)
+        for watched in specification.monitored:
+            self._property(watched, complete if watched.fairness.labelled else decided)
+        return "\n\n".join((self._head(), *self._blocks, ""))[:-1]
+
+    def _head(self) -> str:
+        """Return the comments and the inputs."""
+        trials = (
+            "Events with the same id are one trial."
+            if self._joined
+            else "Each event is a whole trial."
+        )
+        name = "".join(sign if sign.isprintable() else " " for sign in self._specification.name)
+        notes = [
+            f"// The monitor {name}, exported by testsgd in the grammar of rtlola-parser 0.4.0.",
+            f"// {trials} A field that an event does not say is no new value of its input.",
+            *(f"// {note}" for note in self._notes),
+        ]
+        inputs = [
+            f"input {name} : {self._types[field]}"
+            + ("" if name == field else f"  // {comment(field)}")
+            for field, name in self._inputs.items()
+        ]
+        return "\n".join(notes) + "\n\n" + "\n".join(inputs)
+
+    def _input(self, field: str, kind: str, key: str) -> str:
+        """Return the name of the input of a field."""
+        if self._types.setdefault(field, kind) != kind:
+            what = f"field of two types, and {field!r} is {self._types[field]} and {kind}"
+            raise UnsaidError(key, what, "compare it with values of one type")
+        if field not in self._inputs:
+            self._inputs[field] = self._names.new(field)
+        return self._inputs[field]
+
+    def _group(self) -> _Meaning:
+        """Return how the group of an event is read."""
+        groups, field = self._specification.groups, self._specification.events.group
+        if groups.by is None:
+            return _Meaning((field,), self._input(field, "String", "events.group"))
+        text = literal(NO_GROUP, "groups")
+        for index, one in reversed(list(enumerate(groups.by))):
+            condition = self._condition(one.condition, f"groups.by.{index}.when")
+            name = literal(one.name, f"groups.by.{index}.name")
+            text = f"if {condition} then {name} else {text}"
+        return _Meaning(self._specification.group_fields, text)
+
+    def _outcome(self, role: str, one: str, zero: str) -> _Meaning:
+        """Return how a decision or a label is read: an expression that is true or false."""
+        events = self._specification.events
+        field: str = getattr(events, role)
+        expression = condition_of(field)
+        if expression is not None:
+            return _Meaning(expression.names, self._condition(expression, f"events.{role}"))
+        values = getattr(events, one)
+        kind = kind_of(values[:1])
+        meant = [value for value in values if is_of_kind(value, kind)]
+        others = [value for value in getattr(events, zero) if is_of_kind(value, kind)]
+        if not others:
+            remedy = f"write `{one}` and `{zero}` in one type"
+            raise UnsaidError(f"events.{zero}", f"{role} of two types", remedy)
+        if kind == "Int64":
+            kind = kind_of([*meant, *others])
+        name = self._input(field, kind, f"events.{role}")
+        if len(meant) < len(values):
+            read = ", ".join(written(value, kind, f"events.{one}") for value in (*meant, *others))
+            self._notes.append(f"{comment(field)}: read as {kind}; its values are {read}.")
+        return _Meaning((field,), equals_any(name, meant, kind, f"events.{one}"))
+
+    def _condition(self, expression: Expression, key: str) -> str:
+        """Return an expression over the fields of an event."""
+        return self._node(expression.root, key)
+
+    def _node(self, node: Node, key: str) -> str:
+        if isinstance(node, Ordering):
+            name = self._input(node.name, "Float64", key)
+            return f"{name} {node.order} {real(node.bound)}"
+        if isinstance(node, Membership):
+            if None in node.values:
+                raise UnsaidError(key, "test for a missing value", "compare with values only")
+            kind = kind_of_members(node.values)
+            name = self._input(node.name, kind, key)
+            among = equals_any(name, node.values, kind, key)
+            return among if node.among else f"!({among})"
+        if isinstance(node, Junction):
+            join = _JOIN if node.every else " || "
+            return join.join(f"({self._node(part, key)})" for part in node.parts)
+        return f"!({self._node(node.part, key)})"  # a negation
+
+    def _pacing(self, fields: Iterable[str]) -> str:
+        """Return when an event has all fields."""
+        names = [self._inputs[field] for field in dict.fromkeys(fields)]
+        return f"@{names[0]}" if len(names) == 1 else f"@({_JOIN.join(names)})"
+
+    def _named(self) -> tuple[str, ...]:
+        """Return what holds if the group of a trial is compared."""
+        names = self._specification.groups.names
+        if names is None:
+            return ()
+        return (f"({equals_any(self._group_name, names, 'String', 'groups.names')})",)
+
+    def _whole_events(
+        self,
+        group: _Meaning,
+        accepted: _Meaning,
+        positive: _Meaning | None,
+        given: Mapping[str, _Meaning],
+    ) -> tuple[_Moment, _Moment]:
+        """Write the streams of trials that are one event each."""
+        fields = [*group.fields, *accepted.fields]
+        fields += [field for one in given.values() for field in one.fields]
+        pacing = self._pacing(fields)
+        lines = [
+            f"output {self._group_name} : String {pacing} := {group.text}",
+            f"output {self._accepted_name} : Bool {pacing} := {accepted.text}",
+        ]
+        for field, one in given.items():
+            lines.append(f"output {self._given_names[field]} : String {pacing} := {one.text}")
+        decided = _Moment(pacing, self._named())
+        complete = decided
+        if positive is not None:
+            labelled = self._pacing([*fields, *positive.fields])
+            lines.append(f"output {self._positive_name} : Bool {labelled} := {positive.text}")
+            complete = _Moment(labelled, self._named())
+        self._blocks.append("\n".join(["// Trials", *lines]))
+        return decided, complete
+
+    def _joined_trials(
+        self,
+        group: _Meaning,
+        accepted: _Meaning,
+        positive: _Meaning | None,
+        given: Mapping[str, _Meaning],
+    ) -> tuple[_Moment, _Moment]:
+        """Write the streams of trials whose events have the same id."""
+        new = self._names.new
+        trial = new("i")
+        key = self._inputs[self._specification.events.id]
+        decided_of, complete_of = new("decided_of"), new("complete_of")
+        parts: list[tuple[str, _Meaning, str, str]] = [
+            (self._group_name, group, group.text, "String"),
+            (self._accepted_name, accepted, zero_or_one(accepted.text), "Int64"),
+            *((self._given_names[field], one, one.text, "String") for field, one in given.items()),
+        ]
+        stores = {name: new(f"{name}_of") for name, *_ in parts}
+        known = {
+            name: f'{stores[name]}({trial}).hold(or: "") != ""'
+            if kind == "String"
+            else f"{stores[name]}({trial}).hold(or: -1) >= 0"
+            for name, _, _, kind in parts
+        }
+        closes = self._specification.trials.repeated == "new"
+        ended = new("trial_ended") if closes else ""
+        close = f"\n  close @{key} when {key} == {trial} && {ended}" if closes else ""
+        if positive is not None:
+            text = zero_or_one(positive.text)
+            parts.append((self._positive_name, positive, text, "Int64"))
+            stores[self._positive_name] = new(f"{self._positive_name}_of")
+        blocks = []
+        for name, meaning, text, kind in parts:
+            pacing = self._pacing([self._specification.events.id, *meaning.fields])
+            blocks.append(
+                f"output {stores[name]}({trial}) : {kind}\n  spawn with {key}\n"
+                f"  eval {pacing} when {key} == {trial} with {text}{close}"
+            )
+        blocks.append(
+            f"output {decided_of}({trial}) : UInt64\n  spawn with {key}\n"
+            f"  eval @{key} when {_JOIN.join([f'{key} == {trial}', *known.values()])}\n"
+            f"  with {decided_of}({trial}).last(or: 0) + 1{close}"
+        )
+        if positive is not None:
+            store = stores[self._positive_name]
+            blocks.append(
+                f"output {complete_of}({trial}) : UInt64\n  spawn with {key}\n"
+                f"  eval @{key} when {key} == {trial} && {decided_of}({trial}).hold(or: 0) > 0"
+                f" && {store}({trial}).hold(or: -1) >= 0\n"
+                f"  with {complete_of}({trial}).last(or: 0) + 1"
+            )
+        self._blocks.append("\n".join(["// What is known of each trial", *blocks]))
+        lines = []
+        for name, _, _, kind in parts:
+            store = f"{stores[name]}({key})"
+            if kind == "String":
+                lines.append(f'output {name} : String @{key} := {store}.hold(or: "")')
+            else:
+                lines.append(f"output {name} : Bool @{key} := {store}.hold(or: -1) == 1")
+        moments = []
+        for name, counter in (("decided", decided_of), ("complete", complete_of)):
+            if name == "complete" and positive is None:
+                break
+            stream = new(name)
+            lines.append(f"output {stream} : Bool @{key} := {counter}({key}).hold(or: 0) == 1")
+            moments.append(_Moment(f"@{key}", (stream, *self._named())))
+        if closes:
+            # A person of a group that is not compared ends the trial, too.
+            end = f"{decided_of}({key}).hold(or: 0) > 0"
+            for named in self._named():
+                end += f' || ({self._group_name} != "" && !{named})'
+            lines.append(f"output {ended} : Bool @{key} := {end}")
+        self._blocks.append("\n".join(["// The trial of the event", *lines]))
+        return moments[0], moments[-1]
+
+    def _property(self, watched: MonitoredProperty, moment: _Moment) -> None:
+        """Write the counters, the estimates, the bias and the trigger of a property."""
+        fairness = watched.fairness
+        counted, favoured, rate, bias = (
+            self._names.new(f"{watched.name}_{word}")
+            for word in ("all", "favoured", "rate", "bias")
+        )
+        given = [self._given_names[field] for field in watched.condition_on]
+        group, *values = self._parameters[: 1 + len(given)]
+        denominator = self._counted(fairness.denominator, labelled=fairness.labelled)
+        numerator = self._counted(fairness.numerator, labelled=fairness.labelled)
+        blocks = [f"// {comment(watched.name)}"]
+        conditions = list(moment.conditions)
+        if denominator != "true":
+            conditions.append(f"({denominator})" if "||" in denominator else denominator)
+        when = ""
+        if conditions:
+            when = self._names.new(f"{watched.name}_counts")
+            blocks.append(f"output {when} : Bool {moment.pacing} := {_JOIN.join(conditions)}")
+
+        def stream(name: str, kind: str, instance: Mapping[str, str], value: str) -> str:
+            """Return a stream with an instance for each combination of values of others."""
+            keys = list(instance.values())
+            spawned = f" when {when}" if when else ""
+            own = keys[0] if len(keys) == 1 else f"({', '.join(keys)})"
+            same = [f"{key} == {parameter}" for parameter, key in instance.items()]
+            return (
+                f"output {name}({', '.join(instance)}) : {kind}\n"
+                f"  spawn {moment.pacing}{spawned} with {own}\n"
+                f"  eval {moment.pacing} when {_JOIN.join([when, *same] if when else same)}\n"
+                f"  with {value}"
+            )
+
+        within = dict(zip(values, given, strict=True))
+        one = {group: self._group_name, **within}
+        named = ", ".join(one)
+        count = f"{counted}({named}).last(or: 0) + 1"
+        favour = f"{favoured}({named}).last(or: 0) + (if {numerator} then 1 else 0)"
+        estimate = self._estimate(f"{favoured}({named})", f"{counted}({named})")
+        blocks += [
+            stream(counted, "UInt64", one, count),
+            stream(favoured, "UInt64", one, favour),
+            stream(rate, "Float64", one, estimate),
+        ]
+        others = self._others[: 1 + len(given)]
+        alike = [f"{name} == {value}" for name, value in zip(others[1:], values, strict=True)]
+        chosen = f"all(where: ({', '.join(others)}) => {_JOIN.join(alike)})" if given else "all"
+        highest, lowest = (aggregate(rate, chosen, word) for word in ("max", "min"))
+        apart = bias_of(highest, lowest, fairness.measure)
+        if given:
+            blocks.append(stream(bias, "Float64", within, apart))
+            judged = aggregate(bias, "all", "max")
+        else:
+            blocks.append(f"output {bias} : Float64 {moment.pacing} := {apart}")
+            judged = bias
+        bound = fraction(watched.bound)
+        limit = watched.bound if bound.startswith("(") else bound
+        message = literal(f"{watched.name} is above {limit}", "properties.condition_on")
+        blocks.append(f"trigger {moment.pacing} {judged} > {bound} {message}")
+        self._blocks.append("\n".join(blocks))
+
+    def _counted(self, added: Sequence[Sequence[int]], *, labelled: bool) -> str:
+        """Return which trials a counter counts, of decision 0 or 1 and label 0 or 1."""
+        cells = {(d, y) for d in (0, 1) for y in (0, 1) if added[d][y]}
+        accepted, positive = self._accepted_name, self._positive_name
+        if len(cells) == 4:
+            return "true"
+        if not labelled or all((d, 1 - y) in cells for d, y in cells):
+            return accepted if (1, 0) in cells else f"!{accepted}"
+        if all((1 - d, y) in cells for d, y in cells):
+            return positive if (0, 1) in cells else f"!{positive}"
+        parts = []
+        for decision, label in sorted(cells):
+            decided = accepted if decision else f"!{accepted}"
+            parts.append(f"({decided} && {positive if label else f'!{positive}'})")
+        return " || ".join(parts)
+
+    def _estimate(self, favoured: str, counted: str) -> str:
+        """Return the estimate of a rate, with the prior belief."""
+        estimate = self._specification.estimate
+        top, bottom = f"cast<UInt64, Float64>({favoured})", f"cast<UInt64, Float64>({counted})"
+        if not estimate.strength or isinstance(estimate.prior, str):
+            return f"{top} / {bottom}"
+        believed = fraction(estimate.prior * estimate.strength)
+        return f"({top} + {believed}) / ({bottom} + {fraction(estimate.strength)})"
