@@ -182,9 +182,9 @@ def audit_model_by_metrics(
     data = result.summary.data.model_copy(update={"predictions_given": False})
     if expression is not None:
         # The audit of metrics had only the rows that were asked about.
-        told = note_on_rows(expression, chosen=len(rows), rows=len(rows))
+        note_of_audit = note_on_rows(expression, chosen=len(rows), rows=len(rows))
         note = note_on_rows(expression, chosen=satisfying, rows=all_rows)
-        notes = [note if item == told else item for item in data.notes]
+        notes = [note if item == note_of_audit else item for item in data.notes]
         data = data.model_copy(update={"notes": notes})
     summary = result.summary.model_copy(update={"model": asked, "data": data})
     return MetricsResult(summary, result.findings)

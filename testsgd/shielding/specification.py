@@ -59,9 +59,9 @@ class GroupsPart(Part):
         cls, by: tuple[ConditionedGroup, ...] | None
     ) -> tuple[ConditionedGroup, ...] | None:
         for index, group in enumerate(by or ()):
-            taken = [name for name in group.condition.names if name in _KEYS_OF_EVENTS]
-            if taken:
-                what = f"{taken[0]!r} is what an event says of a decision, and not of a person"
+            reserved = [name for name in group.condition.names if name in _KEYS_OF_EVENTS]
+            if reserved:
+                what = f"{reserved[0]!r} is what an event says of a decision, and not of a person"
                 raise mistake((index, "when"), what, "rename the field of the person")
         return by
 
