@@ -40,8 +40,27 @@ def test_the_rows_alone_give_the_same(people: pd.DataFrame) -> None:
     )
     assert result.summary.data.rows == len(chosen) == wanted.summary.data.rows
     assert result.summary.overall_rate == wanted.summary.overall_rate
+    assert numbers(result) == numbers(wanted)
     assert "age >= 30 and gender = female" in result.verdict.headline
     assert f"{len(chosen):,} of {len(people):,}" in result.to_markdown()
+
+
+def test_truth_and_sample_are_of_the_chosen_rows(people: pd.DataFrame) -> None:
+    chosen = people[people.gender == "male"].reset_index(drop=True)
+    wanted, result = (
+        testsgd.audit_predictions(
+            decisions(frame),
+            (frame.race == "White").astype(int),
+            sensitive_features=frame[["age"]],
+            other_features=frame[["gender", "income"]],
+            metric="true_positive_rate",
+            limit=1500,
+            **options,
+        )
+        for frame, options in ((chosen, {}), (people, {"rows": "gender = male"}))
+    )
+    assert result.summary.data.rows == wanted.summary.data.rows
+    assert numbers(result) == numbers(wanted)
 
 
 def test_rows_for_a_model_without_a_description(people: pd.DataFrame) -> None:
@@ -64,9 +83,9 @@ def test_a_described_table_is_restricted_before_a_sample_is_drawn() -> None:
 
 @pytest.mark.parametrize(
     "rows",
-    ["age > 1000", "agee > 3", "age >", "gender < 3", "(" * 60, "a = 1 or " * 2000, "", "age"],
+    ["age > 1000", "agee > 3", "age >", "gender < 3", "(" * 60, "a = 1 or " * 2000, "", "age", 5],
 )
-def test_rows_that_cannot_be_chosen_are_refused(rows: str) -> None:
+def test_rows_that_cannot_be_chosen_are_refused(rows: Any) -> None:
     with pytest.raises(ParameterError) as caught:
         testsgd.audit(None, None, "demo", rows=rows)
     assert str(caught.value).startswith("rows")
@@ -75,4 +94,4 @@ def test_rows_that_cannot_be_chosen_are_refused(rows: str) -> None:
 
 def test_what_needs_all_rows_says_so() -> None:
     with pytest.raises(ParameterError, match="rows"):
-        testsgd.compare(None, None, "demo", rows="age > 30")
+        testsgd.mitigate(None, None, "demo", rows="age > 30")

@@ -8,6 +8,8 @@ from .findings import TableFindings as TableFindings
 from .fixed_groups import GroupMeasure as GroupMeasure
 from .fixed_groups import measure_groups as measure_groups
 from .inputs import listed_features as listed_features
+from .inputs import note_on_rows as note_on_rows
+from .inputs import positions_with as positions_with
 from .local_law_144 import ImpactRatio as ImpactRatio
 from .local_law_144 import ImpactRatios as ImpactRatios
 from .local_law_144 import impact_ratios as impact_ratios

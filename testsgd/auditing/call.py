@@ -14,7 +14,7 @@ from testsgd.auditing.inputs import (
     check_all_rows,
     check_asked_anew,
     check_no_ratio_gate,
-    chosen_rows,
+    chosen_sample,
     find_model_and_table,
 )
 from testsgd.auditing.metrics import check_selection_rate
@@ -211,9 +211,7 @@ def audit(
             seed=settings.seed,
             trust_pickle=trust_pickle,
         )
-        if settings.rows is not None:
-            table = chosen_rows(table, settings)
-            table = table if limit is None else table.sample(limit, seed=settings.seed)
+        table = chosen_sample(table, settings, limit)
         with shown_progress(progress) as report_progress:
             findings = run_audit(loaded, table, settings, progress=report_progress)
     return AuditResult(summarise(findings, snippets=snippets), findings)

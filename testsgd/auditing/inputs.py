@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.parameters import DRAWS, PAPER_SETTINGS, AuditParameters
@@ -23,6 +24,9 @@ from testsgd.errors import (
 )
 from testsgd.models import ExternalModel, LoadedModel, Model, load_model
 from testsgd.parameters import parameters_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def find_model_and_table(
@@ -98,26 +102,107 @@ def chosen_rows(table: Table, settings: AuditParameters) -> Table:
     """
     if settings.rows is None:
         return table
+    chosen = positions_with(settings.rows, table.frame)
+    note = note_on_rows(settings.rows, chosen=len(chosen), rows=len(table))
+    return replace(table.take(chosen), notes=(*table.notes, note))
+
+
+def chosen_sample(table: Table, settings: AuditParameters, limit: int | None) -> Table:
+    """Return the rows that an expression holds for, or a random sample of them.
+
+    Parameters
+    ----------
+    table : Table
+        All rows; if there is no expression, those that were drawn already.
+    settings : AuditParameters
+        With the expression, or None for all rows.
+    limit : int, optional
+        The size of the sample.
+
+    Returns
+    -------
+    Table
+    """
+    if settings.rows is None:
+        return table
+    chosen = chosen_rows(table, settings)
+    return chosen if limit is None else chosen.sample(limit, seed=settings.seed)
+
+
+def positions_with(expression: str, frame: pd.DataFrame) -> NDArray[np.intp]:
+    """Return the positions of the rows of a frame that an expression holds for.
+
+    Parameters
+    ----------
+    expression : str
+        A text of the grammar of :mod:`testsgd.expressions`.
+    frame : data frame, n rows
+        A column for each name in it.
+
+    Returns
+    -------
+    numpy.ndarray of int
+        The positions in ascending order, at least one.
+
+    Raises
+    ------
+    ParameterError
+        If it is no expression, is about a column that is not there, or holds for no row.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"sex": ["f", "m", "f"], "age": [20, 30, 40]})
+    >>> positions_with("sex = f and age >= 30", people).tolist()
+    [2]
+    """
     # Most audits are of all rows.
     from testsgd.expressions import parse
 
+    if not isinstance(expression, str):
+        raise _refused("rows", f"{expression!r} is no text", "give one such as 'age >= 40'")
     try:
-        mask = parse(settings.rows).mask(table.frame)
+        mask = parse(expression).mask(frame)
     except ExpressionError as error:
         raise ParameterError(
             error.what, where=f"rows: {error.where}", remedy=error.remedy, **error.details
         ) from error
     chosen = np.flatnonzero(mask)
     if len(chosen) == 0:
-        raise _refused("rows", f"no row satisfies {settings.rows!r}", "choose others")
-    note = f"only rows with {settings.rows}: {len(chosen):,} of {len(table):,}"
-    return replace(table.take(chosen), notes=(*table.notes, note))
+        raise _refused("rows", f"no row satisfies {expression!r}", "choose others")
+    return chosen
+
+
+def note_on_rows(expression: str, *, chosen: int, rows: int) -> str:
+    """Return the note on data of which only the rows with an expression are looked at.
+
+    Parameters
+    ----------
+    expression : str
+    chosen, rows : int
+        How many rows it holds for, and how many there were.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> note_on_rows("age >= 30", chosen=12, rows=1000)
+    'only rows with age >= 30: 12 of 1,000'
+    """
+    return f"only rows with {expression}: {chosen:,} of {rows:,}"
 
 
 def check_all_rows(parameters: AuditParameters, why: str) -> None:
     """Raise a ParameterError if only some rows or groups are asked for where all are needed."""
     if parameters.rows is not None:
         raise _refused("rows", why, "leave it out, or give the rows alone")
+    check_all_groups(parameters)
+
+
+def check_all_groups(parameters: AuditParameters) -> None:
+    """Raise a ParameterError if only some groups are asked for where all are needed."""
     if parameters.theta_side != "both":
         raise _refused(
             "theta_side",

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import pandas as pd
 
-from testsgd.auditing.inputs import audit_parameters, chosen_rows
+from testsgd.auditing.inputs import audit_parameters, note_on_rows, positions_with
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.report.summarise import summarise
@@ -112,11 +112,21 @@ def audit_decisions(
         truth = values_of(y_true, "y_true", rows=len(frame))
         predictions, truth = booleans_as_numbers(predictions, truth)
     label = _label_name(y_true, y_pred, frame)
+    classes = predictions
+    notes: tuple[str, ...] = ()
+    expression = parameters.get("rows")
+    if expression is not None:
+        chosen = positions_with(expression, frame)
+        notes = (note_on_rows(expression, chosen=len(chosen), rows=len(frame)),)
+        # What the columns are is guessed from these rows alone.
+        frame = frame.iloc[chosen].reset_index(drop=True)
+        predictions = predictions.iloc[chosen].reset_index(drop=True)
+        truth = None if truth is None else truth.iloc[chosen].reset_index(drop=True)
     guessed = infer_specification(
         frame,
         sensitive=list(sensitive.columns),
         label=label,
-        labels=predictions,
+        labels=classes,
         name=name,
         favourable=favourable,
         join_rare=True,
@@ -125,13 +135,12 @@ def audit_decisions(
     specification = guessed.specification
     rows = joined(frame, specification).assign(**{_PREDICTION: predictions})
     table = check_table(rows, specification, source=name, passed=(_PREDICTION,))
-    table = replace(table, notes=guessed.notes, inferred=guessed.columns)
+    table = replace(table, notes=(*guessed.notes, *notes), inferred=guessed.columns)
     if truth is not None:
         table = replace(table, labels=_truth(truth, specification.label))
     called = str(getattr(y_pred, "name", None) or "predictions")
     model = PredictionColumn(_PREDICTION, label=specification.label, name=called)
     settings = audit_parameters(parameters, specification)
-    table = chosen_rows(table, settings)
     if limit is not None:
         table = table.sample(limit, seed=settings.seed)
     findings = run_audit(LoadedModel(model), table, settings, progress=progress)

@@ -338,6 +338,13 @@ def _audit_counted(
                 name=name,
             )
     assert predictions is not None
+    if "rows" in chosen:
+        raise ParameterError(
+            "rows that are counted where they are cannot be chosen by an expression",
+            where="--rows",
+            remedy="leave it out, and count only these rows (WHERE in the query, or a view)",
+            name="rows",
+        )
     weights = chosen.pop("weights", None)
     if counts is None:
         name = Path(dataset.partition("?")[0]).name.partition(".")[0].strip("*?[]-_") or "data"

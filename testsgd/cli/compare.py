@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from testsgd.comparison import ComparisonResult
 
 
-@options.with_options(AuditParameters, only=["theta", "max_features", "bins", "seed", "jobs"])
+@options.with_options(
+    AuditParameters, only=["theta", "max_features", "bins", "rows", "seed", "jobs"]
+)
 def compare(
     dataset: options.DatasetArgument,
     data: options.DataOption = None,

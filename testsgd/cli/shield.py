@@ -183,7 +183,8 @@ def run(
 
     A line is a recommendation, {"group": "female", "recommendation": 1, "cost": 2.5, "id": "a7"},
     or the true label of a decision, {"label": 1, "id": "a7"}, or what a person decided in the end,
-    {"decision": 0, "id": "a7"}; cost and id may be left out. Each is answered by one line, at once.
+    {"decision": 0, "id": "a7"}; cost and id may be left out. Where groups are by expressions, the
+    fields of these may stand in place of the group. Each line is answered by one line, at once.
     A line that is wrong is answered by {"error": ...} and changes nothing.
 
     Exit codes: 0 done, 2 bad input, also if only one line was wrong.

@@ -9,8 +9,9 @@ from typing import Any
 from testsgd.auditing import Progress
 from testsgd.auditing.inputs import (
     audit_parameters,
-    check_all_rows,
+    check_all_groups,
     check_repeatable,
+    chosen_sample,
     find_model_and_table,
 )
 from testsgd.baselines import check_time_limit
@@ -55,7 +56,8 @@ def compare(
         Seconds that each method beside the audit may take; None for as long as it takes.
     **parameters
         Those of :class:`testsgd.auditing.AuditParameters`; ``theta``, ``max_features``, ``bins``
-        and ``seed`` hold for all methods that have such a parameter.
+        and ``seed`` hold for all methods that have such a parameter, and all methods look at the
+        same ``rows``.
 
     Returns
     -------
@@ -90,7 +92,7 @@ def compare(
             name=specification.name,
         )
     settings = audit_parameters(parameters, specification)
-    check_all_rows(settings, "methods are compared on all rows")
+    check_all_groups(settings)
     check_repeatable(settings, "a comparison of methods")
     check_count("limit", limit, 1)
     loaded, table = find_model_and_table(
@@ -99,9 +101,10 @@ def compare(
         specification,
         favourable_given=favourable is not None,
         threshold=threshold,
-        limit=limit,
+        limit=None if settings.rows is not None else limit,
         seed=settings.seed,
     )
+    table = chosen_sample(table, settings, limit)
     comparison = compare_methods(
         loaded, table, settings, names, time_limit=seconds, progress=progress
     )

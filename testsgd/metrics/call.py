@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -14,6 +15,9 @@ from testsgd.auditing import (
     AuditResult,
     audit_decisions,
     frame_of,
+    note_on_rows,
+    positions_with,
+    with_other_features,
 )
 from testsgd.auditing.progress import Progress, shown_progress
 from testsgd.data import check_count
@@ -240,7 +244,22 @@ def audit_metrics(
         favourable=favourable,
         threshold=threshold,
     )
-    table = table_of(frame, other_features=other_features, features=features, name=name)
+    note = None
+    if settings.rows is not None:
+        if other_features is not None:
+            other_features = with_other_features(frame, other_features)
+        known = frame if other_features is None else other_features
+        chosen = positions_with(settings.rows, known)
+        note = note_on_rows(settings.rows, chosen=len(chosen), rows=len(frame))
+        predictions = predictions.take(chosen)
+        # What the columns are is guessed from these rows alone.
+        frame = frame.iloc[chosen]
+        other_features = None if other_features is None else other_features.iloc[chosen]
+    table = table_of(
+        frame.reset_index(drop=True), other_features=other_features, features=features, name=name
+    )
+    if note is not None:
+        table = replace(table, notes=(*table.notes, note))
     if limit is not None:
         predictions = predictions.take(table.drawn(limit, settings.seed))
         table = table.sample(limit, settings.seed)

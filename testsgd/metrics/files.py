@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from testsgd.auditing import AuditResult, check_columns, model_and_rows
+from testsgd.auditing import (
+    AuditResult,
+    check_columns,
+    model_and_rows,
+    note_on_rows,
+    positions_with,
+)
 from testsgd.data import check_count, read_frame
 from testsgd.errors import ParameterError
 from testsgd.metrics.call import audit_metrics, audit_predictions
@@ -138,6 +144,16 @@ def audit_model_by_metrics(
         name=name,
     )
     check_count("limit", limit, 1)
+    expression = options.get("rows")
+    all_rows = len(table)
+    satisfying = all_rows
+    if expression is not None:
+        # The model is asked about no others.
+        chosen = positions_with(expression, rows)
+        satisfying = len(chosen)
+        table = table.take(chosen)
+        frame = frame.iloc[chosen]
+        rows = rows.iloc[chosen]
     if limit is not None:
         chosen = table.drawn(limit, options.get("seed", 0))
         table = table.take(chosen)
@@ -164,6 +180,12 @@ def audit_model_by_metrics(
         name=loaded.model.name, file_sha256=loaded.file_sha256, queries=len(decisions)
     )
     data = result.summary.data.model_copy(update={"predictions_given": False})
+    if expression is not None:
+        # The audit of metrics had only the rows that were asked about.
+        note_of_audit = note_on_rows(expression, chosen=len(rows), rows=len(rows))
+        note = note_on_rows(expression, chosen=satisfying, rows=all_rows)
+        notes = [note if item == note_of_audit else item for item in data.notes]
+        data = data.model_copy(update={"notes": notes})
     summary = result.summary.model_copy(update={"model": asked, "data": data})
     return MetricsResult(summary, result.findings)
 

@@ -37,6 +37,7 @@ class MetricOptions(TypedDict, total=False):
     holdout: float | None
     stability: int | None
     condition_on: str | Sequence[str]
+    rows: str | None
     fail_above: float | None
     fail_below: float | None
     strict: bool

@@ -99,6 +99,11 @@ class MetricParameters(Parameters):
         call_type=str | Sequence[str],
         call_help="Names one by one, or one text with commas.",
     )
+    rows: str | None = parameter(
+        None,
+        "An expression such as 'age >= 40 and sex = female'; only rows that satisfy it are "
+        "audited.",
+    )
     fail_above: float | None = parameter(
         None,
         "The gate of differences. It fails if that of a judged group is larger by more than "

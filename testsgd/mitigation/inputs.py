@@ -132,7 +132,9 @@ def mitigation_inputs(
     settings, rest = _mitigation_parameters(parameters)
     if summary is None:
         audit_settings = audit_parameters({**rest, "seed": settings.seed}, specification)
-        check_all_rows(audit_settings, "a model is mitigated on all rows")
+        check_all_rows(
+            audit_settings, "a mitigated model decides about everybody, so it is made of all rows"
+        )
     else:
         _check_left_to_audit(rest)
         audit_settings = saved_parameters(summary, jobs=rest.get("jobs"))

@@ -2,6 +2,8 @@
 
 An event is a recommendation, ``{"group": "female", "recommendation": 1, "cost": 2.5, "id": "a7"}``,
 or the true label of a decision, ``{"label": 1, "id": "a7"}``. The cost and the id may be left out.
+Where groups are by expressions, the fields that these are about may stand in place of the group,
+``{"sex": "female", "age": 22, "recommendation": 1}``.
 Where a person overruled the shield, ``{"decision": 0, "id": "a7"}`` says what was decided in the
 end; a label and a decision can come together.
 Answers are events of what happened, too: a person's group and decision, or the label, by one id. So
@@ -74,8 +76,8 @@ def answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
         What decides; its state changes.
     event : mapping
         A recommendation, with the keys ``group`` and ``recommendation``, and perhaps ``cost`` and
-        ``id``; or what became of a decision, with ``label`` or ``decision`` or both, and perhaps
-        ``id``.
+        ``id``; in place of ``group`` all fields that expressions of groups are about. Or what
+        became of a decision, with ``label`` or ``decision`` or both, and perhaps ``id``.
 
     Returns
     -------
@@ -120,8 +122,15 @@ def answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
 
 def decision_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer of a shield to a recommendation, see :func:`answer`."""
-    _check_keys(event, _DECISION_KEYS, needed=("group", "recommendation"))
-    group = event["group"]
+    fields = shield.specification.groups.fields
+    if fields and "group" not in event:
+        # Who the person is stands in place of the group.
+        keys = (*fields, *_DECISION_KEYS[1:])
+        _check_keys(event, keys, needed=(*fields, "recommendation"))
+        group = shield.specification.group_of(event)
+    else:
+        _check_keys(event, _DECISION_KEYS, needed=("group", "recommendation"))
+        group = event["group"]
     recommendation = event["recommendation"]
     cost = event.get("cost")
     event_id = event.get("id")

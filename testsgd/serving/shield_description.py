@@ -9,10 +9,14 @@ from testsgd._version import __version__
 
 _DECISION = {
     "type": "object",
-    "required": ["group", "recommendation"],
-    "additionalProperties": False,
+    "required": ["recommendation"],
+    # Groups by expressions have fields of their own in place of the group.
+    "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
     "properties": {
-        "group": {"type": "string", "description": "the person's group"},
+        "group": {
+            "type": "string",
+            "description": "the person's group; or, of groups by expressions, the person's fields",
+        },
         "recommendation": {"enum": [0, 1], "description": "0 rejects, 1 accepts"},
         "cost": {"type": "number", "minimum": 0, "description": "of changing it"},
         "id": {"type": "string", "description": "asked again, the answer is the same"},

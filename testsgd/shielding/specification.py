@@ -8,14 +8,21 @@ import json
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, PrivateAttr, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 
 from testsgd.data.schema_parts import AtLeastOne, ExactShare, NotNegative, Part, mistake
 from testsgd.data.toml_document import ExactDocument
-from testsgd.errors import ParameterError, SpecificationError
+from testsgd.errors import ExpressionError, ParameterError, SpecificationError
 from testsgd.fairness import FairnessProperty, Measure
+from testsgd.fairness.conditioned_groups import (
+    NO_GROUP,
+    ConditionedGroup,
+    fields_of_groups,
+    listed_groups,
+    with_names_of,
+)
 from testsgd.fairness.property import FairnessPart, GroupNames
 from testsgd.shielding.inputs import InputDistribution, InputLog, TableRow, checked_costs, read_log
 from testsgd.shielding.requirement import BiasAtMost
@@ -25,6 +32,8 @@ ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic
 # belong to a log.
 _OF_ONE_KIND = {"welfare": "static-bounded-welfare", "when_infeasible": "dynamic"}
 _SOURCES = ("costs", "table", "log")
+# What an event of a shield says itself.
+_KEYS_OF_EVENTS = ("group", "recommendation", "cost", "label", "decision", "id")
 _OF_A_LOG = ("smoothing", "most_costs", "columns")
 
 
@@ -32,9 +41,34 @@ class GroupsPart(Part):
     """Who is compared."""
 
     names: GroupNames = Field(description="the groups, at least two")
+    by: tuple[ConditionedGroup, ...] | None = Field(
+        None, description="groups by expressions; a person is in the first that holds"
+    )
     unknown: Literal["refuse", "pass"] = Field(
         "refuse", description="people of no such group: an error, or passed through and counted"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _conditions_name_the_groups(cls, given: Any) -> Any:
+        return with_names_of(given)
+
+    @field_validator("by")
+    @classmethod
+    def _own_fields(
+        cls, by: tuple[ConditionedGroup, ...] | None
+    ) -> tuple[ConditionedGroup, ...] | None:
+        for index, group in enumerate(by or ()):
+            reserved = [name for name in group.condition.names if name in _KEYS_OF_EVENTS]
+            if reserved:
+                what = f"{reserved[0]!r} is what an event says of a decision, and not of a person"
+                raise mistake((index, "when"), what, "rename the field of the person")
+        return by
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of a person that expressions are about; none if groups have names only."""
+        return fields_of_groups(self.by or ())
 
 
 class HorizonPart(Part):
@@ -221,7 +255,9 @@ class ShieldSpecification(ExactDocument):
 
     name: str = Field("shield", min_length=1, description="what reports call it")
     fairness: FairnessPart = Field(description="the bound")
-    groups: GroupsPart = Field(description="who is compared")
+    groups: Annotated[GroupsPart, BeforeValidator(listed_groups)] = Field(
+        description="who is compared"
+    )
     horizon: HorizonPart = Field(description="when the bound must hold")
     inputs: InputsPart = Field(InputsPart(), description="what is expected")
     # Where the specification was read; the log's path is relative to it.
@@ -230,6 +266,10 @@ class ShieldSpecification(ExactDocument):
     @model_validator(mode="after")
     def _parts_agree(self) -> ShieldSpecification:
         self._check_shares()
+        columns = self.inputs.columns
+        if self.groups.by is not None and columns and "group" in columns.model_fields_set:
+            what = "groups by expressions are read from the fields of the expressions"
+            raise mistake(("inputs", "columns", "group"), what, "remove it")
         welfare = self.horizon.welfare
         measure = self.fairness_property.measure
         if welfare is not None and (widest := bounded_bias(welfare, measure)) > self.bound:
@@ -392,7 +432,63 @@ class ShieldSpecification(ExactDocument):
         """
         columns = self.inputs.columns
         names = {} if columns is None else columns.model_dump(exclude_none=True)
-        return read_log(path, self.groups.names, columns=names, unknown=self.groups.unknown)
+        return read_log(
+            path,
+            self.groups.names,
+            columns=names,
+            unknown=self.groups.unknown,
+            by=self.groups.by,
+        )
+
+    def group_of(self, person: Mapping[str, Any]) -> str:
+        """Return the group of a person, where groups are by expressions.
+
+        Parameters
+        ----------
+        person : mapping of str to value
+            The fields that the expressions are about; None for what is not known.
+
+        Returns
+        -------
+        str
+            The first group whose expression holds, or ``"(no group)"``.
+
+        Raises
+        ------
+        ParameterError
+            If the groups have names only, a field is not there, or a text is compared by size.
+
+        Examples
+        --------
+        >>> specification = ShieldSpecification.from_dict({
+        ...     "fairness": {"property": "demographic_parity", "bound": 0.1},
+        ...     "groups": [{"name": "young", "when": "age < 25"},
+        ...                {"name": "others", "when": "age >= 25"}],
+        ...     "horizon": {"length": 100}})
+        >>> specification.group_of({"age": 20}), specification.group_of({"age": None})
+        ('young', '(no group)')
+        """
+        if self.groups.by is None:
+            raise ParameterError(
+                "the groups of this shield are known by their names only",
+                where="group",
+                remedy=f"give one of {', '.join(map(repr, self.groups.names))}",
+            )
+        for name in self.groups.fields:
+            if name not in person:
+                raise ParameterError(
+                    f"the person has no field {name!r}",
+                    where="group",
+                    remedy=f"give {', '.join(self.groups.fields)}; null for what is not known",
+                    name=name,
+                )
+        try:
+            holding = (group.name for group in self.groups.by if group.condition.holds(person))
+            return next(holding, NO_GROUP)
+        except ExpressionError as error:
+            raise ParameterError(
+                error.what, where=error.where, remedy=error.remedy, **error.details
+            ) from error
 
     def with_changes(self, **changes: Any) -> ShieldSpecification:
         """Return a copy with other values.

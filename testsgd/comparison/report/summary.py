@@ -34,6 +34,9 @@ class ComparisonSettings(Part):
         description="what these intervals hold for: each group alone, all groups at once, or those "
         "that are found"
     )
+    rows: str | None = Field(
+        None, description="the expression that the rows satisfy that were looked at; null for all"
+    )
     seed: int = Field(description="seed of every random choice")
     matching_similarity: float = Field(
         description="Jaccard's index of the rows from which a finding is another method's too"

@@ -108,7 +108,7 @@ def comparison_verdict(
     return ComparisonVerdict(
         status="compared",
         exit_code=0,
-        headline=_headline(methods),
+        headline=_restricted(_headline(methods), settings),
         sentences=[
             *_first_group(methods, settings, label),
             *_widest(methods, settings),
@@ -119,6 +119,13 @@ def comparison_verdict(
             *([f"Not run here: {series(missing)}; why is said below."] if missing else ()),
         ],
     )
+
+
+def _restricted(headline: str, settings: ComparisonSettings) -> str:
+    """Write in the headline that only some of the rows were looked at."""
+    if settings.rows is None:
+        return headline
+    return f"{headline.removesuffix('.')} (only rows with {shorten(settings.rows, _TEXT)})."
 
 
 def without_times(summary: ComparisonSummary) -> ComparisonSummary:

@@ -23,7 +23,10 @@ from testsgd.auditing.report.wording import (
 from testsgd.metrics.parameters import Measure
 from testsgd.metrics.report import wording
 from testsgd.metrics.report.summary import MetricsSummary, MetricSummary, MetricsVerdict
-from testsgd.report.formatting import count, number, plural, series, share
+from testsgd.report.formatting import count, number, plural, series, share, shorten
+
+# Characters of the expression that rows were chosen by, in the headline.
+_LONGEST_CHOICE = 120
 
 # Found again less often than this, a group is said to be not stable.
 _STABLE = 0.5
@@ -78,8 +81,19 @@ def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
     sentences += within_others(summary.data)
     sentences += unjudged_sentences(summary.unjudged, PredictionWords("selection_rate"))
     return MetricsVerdict(
-        status=outcome, exit_code=EXIT_CODES[outcome], headline=headline, sentences=sentences
+        status=outcome,
+        exit_code=EXIT_CODES[outcome],
+        headline=_restricted(headline, summary),
+        sentences=sentences,
     )
+
+
+def _restricted(headline: str, summary: MetricsSummary) -> str:
+    """Write in the headline that only some of the rows were looked at."""
+    chosen = summary.parameters.rows
+    if chosen is None:
+        return headline
+    return f"{headline.removesuffix('.')} (only rows with {shorten(chosen, _LONGEST_CHOICE)})."
 
 
 def _sensitive_features(summary: MetricsSummary) -> int:

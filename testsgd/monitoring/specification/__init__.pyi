@@ -1,5 +1,3 @@
-from .conditions import NO_GROUP as NO_GROUP
-from .conditions import ConditionedGroup as ConditionedGroup
 from .conditions import condition_of as condition_of
 from .conditions import fields_of as fields_of
 from .document import MonitoredProperty as MonitoredProperty

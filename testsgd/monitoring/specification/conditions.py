@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from testsgd.data.schema_parts import Part, mistake
-from testsgd.errors import ExpressionError
+from testsgd.data.schema_parts import mistake
 from testsgd.expressions import Expression, is_expression, parse
-
-# What the group of an event is called that is in none of those that are given by expressions.
-NO_GROUP = "(no group)"
-
-
-def _checked(text: str) -> str:
-    """Return a text that is an expression, or say what is wrong with it."""
-    try:
-        parse(text)
-    except ExpressionError as error:
-        raise mistake((), f"{error.where}: {error.what}", error.remedy) from error
-    return text
+from testsgd.fairness.conditioned_groups import checked_expression
 
 
 def _field_or_condition(value: Any) -> Any:
@@ -31,8 +18,8 @@ def _field_or_condition(value: Any) -> Any:
         if set(value) != {"when"} or not isinstance(value["when"], str):
             what = "a table here has one key, `when`, with an expression"
             raise mistake((), what, 'write { when = "score > 6" }')
-        return _checked(value["when"])
-    return _checked(value) if isinstance(value, str) and is_expression(value) else value
+        return checked_expression(value["when"])
+    return checked_expression(value) if isinstance(value, str) and is_expression(value) else value
 
 
 FieldOrCondition = Annotated[
@@ -93,25 +80,3 @@ def fields_of(field: str) -> tuple[str, ...]:
     """
     condition = condition_of(field)
     return (field,) if condition is None else condition.names
-
-
-def _no_reserved_name(name: str) -> str:
-    if name == NO_GROUP:
-        raise mistake((), f"{name!r} is what those are called who are in no group", "rename it")
-    return name
-
-
-class ConditionedGroup(Part):
-    """A group of those for whom an expression holds."""
-
-    name: Annotated[str, AfterValidator(_no_reserved_name)] = Field(
-        description="what reports call it"
-    )
-    when: Annotated[str, AfterValidator(_checked)] = Field(
-        description="an expression over fields of the event: who is in it"
-    )
-
-    @cached_property
-    def condition(self) -> Expression:
-        """The expression."""
-        return parse(self.when)

@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from testsgd.data.schema_parts import mistake, repeated
 from testsgd.data.toml_document import ExactDocument
 from testsgd.fairness import EmptyGroup, FairnessProperty, PropertyName
+from testsgd.fairness.conditioned_groups import listed_groups
 from testsgd.fairness.property import PropertyTable
 from testsgd.monitoring.specification import parts
 from testsgd.monitoring.specification.conditions import condition_of, fields_of
@@ -127,11 +128,6 @@ def _at_least_one(properties: Any) -> Any:
     return properties
 
 
-def _listed_groups(groups: Any) -> Any:
-    """Return the table of groups, also of a list of groups by expressions."""
-    return {"by": groups} if isinstance(groups, list | tuple) else groups
-
-
 class MonitorSpecification(ExactDocument):
     """What a monitor watches over, and how its events are to be read.
 
@@ -157,7 +153,7 @@ class MonitorSpecification(ExactDocument):
 
     name: str = Field("monitor", min_length=1, description="what reports call it")
     events: parts.EventsPart = Field(parts.EventsPart(), description="how events are read")
-    groups: Annotated[parts.GroupsPart, BeforeValidator(_listed_groups)] = Field(
+    groups: Annotated[parts.GroupsPart, BeforeValidator(listed_groups)] = Field(
         parts.GroupsPart(), description="who is compared"
     )
     time: parts.TimePart = Field(

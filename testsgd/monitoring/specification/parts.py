@@ -32,9 +32,9 @@ from testsgd.data.schema_parts import (
     repeated,
     seen,
 )
+from testsgd.fairness.conditioned_groups import ConditionedGroup, with_names_of
 from testsgd.fairness.property import GroupNames
 from testsgd.monitoring.specification.conditions import (
-    ConditionedGroup,
     FieldOrCondition,
     condition_of,
 )
@@ -295,17 +295,8 @@ class GroupsPart(_DependentPart):
     @model_validator(mode="before")
     @classmethod
     def _conditions_name_the_groups(cls, given: Any) -> Any:
-        by = given.get("by") if isinstance(given, Mapping) else None
-        if not isinstance(by, list | tuple) or not all(isinstance(one, Mapping) for one in by):
-            return given
-        names = [one.get("name") for one in by]
-        if given.get("names") not in (None, names, tuple(names)):
-            what = "groups by expressions have their own names"
-            raise mistake("names", what, "remove `names`, or `by`")
-        if not all(isinstance(name, str) for name in names):
-            return given
         # An event in none of the groups is no mistake.
-        return {"unknown": "pass", **given, "names": names}
+        return with_names_of(given, unknown="pass")
 
 
 class TrialsPart(_DependentPart):

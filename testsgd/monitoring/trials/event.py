@@ -13,9 +13,8 @@ import numpy as np
 
 from testsgd.errors import EventError, ExpressionError
 from testsgd.expressions import Expression
+from testsgd.fairness.conditioned_groups import NO_GROUP, ConditionedGroup
 from testsgd.monitoring.specification import (
-    NO_GROUP,
-    ConditionedGroup,
     MonitorSpecification,
     condition_of,
 )

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from testsgd.data.categories import category_text, row_name
 from testsgd.data.cells import missing_column, parsed_numbers, read_cells
 from testsgd.data.schema import CellParsing
-from testsgd.errors import DataError
+from testsgd.errors import DataError, ExpressionError
+from testsgd.fairness.conditioned_groups import NO_GROUP, ConditionedGroup, fields_of_groups
 from testsgd.fairness.property import checked_groups
 
 _KEYS = ("group", "recommendation", "cost", "label")
@@ -60,6 +61,7 @@ def read_log(
     *,
     columns: Mapping[str, str] | None = None,
     unknown: Unknown = "refuse",
+    by: Sequence[ConditionedGroup] | None = None,
 ) -> InputLog:
     """Return the log of a CSV file with a header.
 
@@ -73,6 +75,8 @@ def read_log(
         needed if they are named here.
     unknown : {"refuse", "pass"}
         Rows of a group that is not in `groups` are an error, or are left out.
+    by : sequence of ConditionedGroup, optional
+        Who is in which group, in place of the column ``group``: a row is in the first that holds.
 
     Returns
     -------
@@ -81,17 +85,20 @@ def read_log(
     Raises
     ------
     DataError
-        If the file cannot be read, a column is missing, or a value is wrong; names the row.
+        If the file cannot be read, a column is missing, or a value is wrong; names the row. Or if
+        nobody is in a group by an expression.
     """
     path = Path(path)
     where = str(path)
     names = {key: key for key in _KEYS} | dict(columns or {})
     cells = read_cells(path, CellParsing())
     cells = pd.DataFrame({name: cells[name].str.strip() for name in cells.columns})
-    for key in (*_NEEDED, *(columns or {})):
-        if names[key] not in cells:
-            raise missing_column(names[key], cells.columns, where)
-    known = _known(cells[names["group"]], groups, unknown, where)
+    needed = [names[key] for key in (*_NEEDED, *(columns or {})) if by is None or key != "group"]
+    for column in (*needed, *fields_of_groups(by or ())):
+        if column not in cells:
+            raise missing_column(column, cells.columns, where)
+    of_row = cells[names["group"]] if by is None else _by_expressions(cells, by, where)
+    known = _known(of_row, groups, unknown, where)
     cells = cells[known]
     if len(cells) == 0:
         remedy = "correct groups.names or the data"
@@ -101,12 +108,37 @@ def read_log(
     }
     return InputLog(
         where=where,
-        groups=tuple(cells[names["group"]]),
+        groups=tuple(of_row[known]),
         recommendations=numbers["recommendation"].astype(np.int64),
         costs=numbers.get("cost"),
         labels=numbers.get("label"),
         unknown=int((~known).sum()),
     )
+
+
+def _by_expressions(
+    cells: pd.DataFrame, by: Sequence[ConditionedGroup], where: str
+) -> pd.Series[Any]:
+    """Return the name of the first group that holds for each row, shape (n,)."""
+    of_row: pd.Series[Any] = pd.Series(NO_GROUP, index=cells.index, dtype=object, name="group")
+    free = np.ones(len(cells), dtype=bool)
+    for group in by:
+        try:
+            members = group.condition.mask(cells) & free
+        except ExpressionError as error:
+            raise DataError(
+                error.what, where=where, remedy=error.remedy, **error.details
+            ) from error
+        if not members.any():
+            raise DataError(
+                f"no row is in the group {group.name!r}",
+                where=where,
+                remedy=f"correct its expression, {group.when!r}, or the data",
+                group=group.name,
+            )
+        of_row[members] = group.name
+        free &= ~members
+    return of_row
 
 
 def _known(
@@ -120,6 +152,8 @@ def _known(
         row = row_name(column, int(bad[0]))
         text = column.iloc[int(bad[0])]
         what = f"the group {text!r} (row {row}) is unknown" if text else f"row {row} has no group"
+        if text == NO_GROUP:
+            what = f"row {row} is in none of the groups"
         remedy = f"the groups are {', '.join(groups)}" if groups and text else "name it"
         raise DataError(what, where=where, remedy=remedy, group=text, row=row)
     return known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from fractions import Fraction
 from math import inf
 from pathlib import Path
@@ -15,6 +16,7 @@ from testsgd.errors import (
     ParameterError,
     UnknownGroupError,
 )
+from testsgd.fairness.conditioned_groups import NO_GROUP
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running.journal import (
     Journal,
@@ -247,7 +249,7 @@ class Shield:
 
     def decide(
         self,
-        group: str,
+        group: str | Mapping[str, Any],
         recommendation: int,
         cost: float | None = None,
         *,
@@ -260,8 +262,8 @@ class Shield:
 
         Parameters
         ----------
-        group : str
-            The person's group.
+        group : str or mapping of str to value
+            The person's group; or the fields of the person, where groups are by expressions.
         recommendation : {0, 1}
             0 rejects, 1 accepts.
         cost : float, optional
@@ -298,6 +300,9 @@ class Shield:
             raise _bad("recommendation", recommendation, "give 0 (reject) or 1 (accept)")
         recommendation = int(recommendation)
         state = self._state
+        # Most groups are names, and to ask for the abstract class takes long.
+        if type(group) is not str and isinstance(group, Mapping):
+            group = self.specification.group_of(group)
         try:
             index = self._places.get(group)
         except TypeError:
@@ -609,8 +614,9 @@ class Shield:
             known = self.inputs.groups
             names = ", ".join(map(repr, known))
             remedy = f'give one of {names}, or let others pass (groups.unknown = "pass")'
+            what = f"the group {group!r} is unknown"
             raise UnknownGroupError(
-                f"the group {group!r} is unknown",
+                "the person is in none of the groups" if group == NO_GROUP else what,
                 where="group",
                 remedy=remedy,
                 group=group,
