@@ -208,6 +208,22 @@ class FrequentRuleSets:
                 inside[chosen] &= matrices[axis][rule][:, cells]
         return inside
 
+    def member_lookup(
+        self, contingency: Contingency
+    ) -> Callable[[NDArray[np.intp]], NDArray[np.bool_]]:
+        """Return a function that does what :meth:`members` does, for groups asked for repeatedly.
+
+        Of few groups and cells the members of all groups are kept.
+        """
+        if contingency.cells * len(self) > _MOST_MEMBERS:
+            return partial(self.members, contingency=contingency)
+        everything = self.members(np.arange(len(self)), contingency)
+
+        def kept_members(groups: NDArray[np.intp]) -> NDArray[np.bool_]:
+            return everything[groups]
+
+        return kept_members
+
     def complement_members(
         self, groups: NDArray[np.intp], contingency: Contingency
     ) -> NDArray[np.bool_]:
