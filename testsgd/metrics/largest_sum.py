@@ -58,7 +58,6 @@ class Differences:
             above_second=self.ends_second.high(error_second) - self.second,
         )
 
-
     def likely_angles(self, error: float) -> NDArray[np.intp]:
         """Return the angle at which the sum of each difference is likely to be the largest.
 

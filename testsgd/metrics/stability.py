@@ -383,22 +383,9 @@ def _share_of_others(compared: Compared, inside: Sides) -> Floats:
 
 def _largest(bounds: Singles) -> NDArray[np.intp]:
     """Return the places of the largest numbers of each row, the largest first, (samples, first)."""
-    places = _in_front(bounds)
-    bounds = bounds[:, places]
-    candidates = np.broadcast_to(np.arange(len(places)), bounds.shape)
-    if len(places) > _LOOKED_AT:
+    if bounds.shape[1] > _LOOKED_AT:
         candidates = np.argpartition(-bounds, _LOOKED_AT, axis=1)[:, :_LOOKED_AT]
+    else:
+        candidates = np.broadcast_to(np.arange(bounds.shape[1]), bounds.shape)
     order = np.argsort(-np.take_along_axis(bounds, candidates, axis=1), axis=1, kind="stable")
-    return places[np.take_along_axis(candidates, order, axis=1)]
-
-
-def _in_front(bounds: Singles) -> NDArray[np.intp]:
-    """Return the columns with one of the largest numbers of any row, and some more, ascending."""
-    columns = bounds.shape[1]
-    if columns <= 2 * _LOOKED_AT:
-        return np.arange(columns)
-    # Samples have much the same groups in front. The last of the largest numbers among some columns
-    # is no larger than that among all, so what is smaller is left out in no case.
-    some = np.argpartition(-bounds[0], 2 * _LOOKED_AT - 1)[: 2 * _LOOKED_AT]
-    last = -np.partition(-bounds[:, some], _LOOKED_AT - 1, axis=1)[:, _LOOKED_AT - 1]
-    return np.flatnonzero((bounds >= last[:, None]).any(axis=0))
+    return np.take_along_axis(candidates, order, axis=1)
