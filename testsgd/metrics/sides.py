@@ -28,7 +28,7 @@ class Interval(ratios.Interval, Protocol):
         ...
 
     def rough_ends(self, error: float) -> tuple[Floats, Floats]:
-        """Return about where both ends are, quickly computed; nothing that is said may use it."""
+        """Return about where both ends are, quickly computed; no result may depend on it."""
         ...
 
     @property
