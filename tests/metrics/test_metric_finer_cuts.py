@@ -44,6 +44,22 @@ def audit(frame: pd.DataFrame, said: Any, true: Any, **options: Any) -> MetricsR
     return testsgd.audit_metrics(said, true, **{"sensitive_features": frame, **QUICK, **options})
 
 
+def test_metrics_that_count_the_same_rows_keep_their_own_answers() -> None:
+    frame, said, true = world(seed=1)
+    # Another age is nearly never selected; that one is found by the selection rate.
+    other = (frame["age"] == HIT + 8).to_numpy()
+    said = np.where(other, 0, said)
+    result = audit(frame, said, true, metrics=["selection_rate", "accuracy"])
+    right = (said == true).astype(float)
+    for name, answers, age in (("selection_rate", said, HIT + 8), ("accuracy", right, HIT)):
+        inside = (frame["age"] == age).to_numpy()
+        found = result.summary.metric(name).finer
+        assert found is not None
+        assert found.n_in == inside.sum()
+        assert found.rate_in == pytest.approx(answers[inside].mean())
+        assert found.rate_out == pytest.approx(answers[~inside].mean())
+
+
 @pytest.mark.parametrize("metrics", [[TPR], ["selection_rate", TPR, "mean_wrong"]], ids=str)
 def test_one_age_is_found(metrics: list[Any]) -> None:
     frame, said, true = world(seed=1)

@@ -83,28 +83,52 @@ def search_finer(
     FinerSearch or None
         None if no number can be cut more finely than it was.
     """
+    [found] = search_finer_for_each(
+        table, axes, [favourable], min_rows=min_rows, confidence=confidence
+    )
+    return found
+
+
+def search_finer_for_each(
+    table: Table,
+    axes: Sequence[Axis],
+    answers: Sequence[Floats],
+    *,
+    min_rows: int,
+    confidence: float,
+) -> list[FinerSearch | None]:
+    """Look again for each of several kinds of answers about the same rows, each by itself.
+
+    The groups are the same for all of them, so they are only searched once. `answers` are shares of
+    favourable answers about each row, shape (rows,) each; the rest is as for :func:`search_finer`.
+    """
     finer = [finely_cut(table, axis) for axis in axes]
     kept = [index for index, axis in enumerate(finer) if axis is not None]
     if not kept:
-        return None
+        return [None] * len(answers)
     error = (1 - confidence) * _SHARE_OF_ERROR
     looked = [
-        _groups(table, axes, index, finer[index], favourable, min_rows=min_rows) for index in kept
+        _groups(table, axes, index, finer[index], answers, min_rows=min_rows) for index in kept
     ]
     compared = sum(len(rule_sets) for rule_sets, _ in looked)
     error_of_each = error / max(1, compared)
-    groups = [
-        group
-        for rule_sets, together in looked
-        for group in _surest(rule_sets, together, error=error_of_each)
-    ]
-    return FinerSearch(
-        features=tuple(axes[index].feature for index in kept),
-        bins=tuple(axis.bins for axis in finer if axis is not None),
-        compared=compared,
-        confidence=1 - error,
-        first=min(groups, key=lambda group: group.rates.order, default=None),
-    )
+    found: list[FinerSearch | None] = []
+    for kind in range(len(answers)):
+        groups = [
+            group
+            for rule_sets, together in looked
+            for group in _surest(rule_sets, together, kind, error=error_of_each)
+        ]
+        found.append(
+            FinerSearch(
+                features=tuple(axes[index].feature for index in kept),
+                bins=tuple(axis.bins for axis in finer if axis is not None),
+                compared=compared,
+                confidence=1 - error,
+                first=min(groups, key=lambda group: group.rates.order, default=None),
+            )
+        )
+    return found
 
 
 def finely_cut(table: Table, axis: Axis) -> IntervalAxis | None:
@@ -127,13 +151,13 @@ def _groups(
     axes: Sequence[Axis],
     index: int,
     finer: IntervalAxis | None,
-    favourable: Floats,
+    answers: Sequence[Floats],
     *,
     min_rows: int,
 ) -> tuple[FrequentRuleSets, Floats]:
     """Return the groups by one number's finer cuts, and the sums of them and their complements.
 
-    The sums are of rows, and of favourable answers in thousandths of a row.
+    The sums are of rows, and then of favourable answers of each kind, in thousandths of a row.
     """
     assert finer is not None
     all_axes: list[Axis] = [finer, *(axis for place, axis in enumerate(axes) if place != index)]
@@ -141,8 +165,10 @@ def _groups(
     if depth == 1:
         all_axes = [finer]
     contingency = lay_out(table, all_axes)
-    answers = contingency.tally(np.rint(_PARTS * favourable).astype(np.int64))
-    quantities = np.array([contingency.tally(), answers])
+    favourable = [
+        contingency.tally(np.rint(_PARTS * of_rows).astype(np.int64)) for of_rows in answers
+    ]
+    quantities = np.array([contingency.tally(), *favourable])
     rule_sets = mine(
         contingency, quantities, min_count=min_rows, min_outside=min_rows, max_features=depth
     )
@@ -155,12 +181,19 @@ def _groups(
     return groups, groups.totals(contingency, quantities).astype(np.float64)
 
 
-def _surest(rule_sets: FrequentRuleSets, together: Floats, *, error: float) -> list[FinerGroup]:
-    """Return the group with the largest lower confidence bound; none without groups."""
+def _surest(
+    rule_sets: FrequentRuleSets, together: Floats, kind: int, *, error: float
+) -> list[FinerGroup]:
+    """Return the group with the largest lower confidence bound; none without groups.
+
+    `kind` is the place of the answers that count; `together` the sums of groups and complements.
+    """
     if not len(rule_sets):
         return []
-    inside = rule_sets.sums.astype(np.float64)
-    sums = np.vstack([inside, together - inside])
+    # Rows, and the answers of this kind.
+    counted = [0, 1 + kind]
+    inside = rule_sets.sums[counted].astype(np.float64)
+    sums = np.vstack([inside, together[counted] - inside])
     sums[[1, 3]] /= _PARTS
     return [
         FinerGroup(rule_set=rule_sets.rule_set(group), rates=rates)

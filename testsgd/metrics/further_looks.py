@@ -7,13 +7,14 @@ answer among the rows that it counts, as in an audit of decisions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from testsgd.auditing.finer import FinerSearch, finely_cut, search_finer
+from testsgd.auditing.finer import FinerSearch, finely_cut, search_finer_for_each
 from testsgd.data import Table
-from testsgd.metrics.definitions import Metric
+from testsgd.metrics.definitions import Floats, Metric
 from testsgd.metrics.in_threads import of_each
 from testsgd.metrics.parameters import REST, MetricParameters
 from testsgd.metrics.predictions import Predictions
@@ -40,17 +41,51 @@ def with_further_looks(
     looked = [possible and _is_share_of_rows(metric.metric) for metric in found.metrics]
     confidence = 1 - (1 - found.parameters.confidence) / max(1, sum(looked))
 
+    searched: dict[int, FinerSearch | None] = {}
+    rows = _rows_counted(
+        [index for index, is_share in enumerate(looked) if is_share], found, predictions
+    )
+    of_rows = of_each(
+        lambda same: _finer_cuts(same, table, axes, found.parameters, confidence), rows
+    )
+    for same, searches in zip(rows, of_rows, strict=True):
+        searched |= dict(zip(same.metrics, searches, strict=True))
+
     def of_metric(index: int) -> MetricFindings:
         metric = found.metrics[index]
-        if not looked[index]:
-            return replace(metric, within_bins=tuple(cut))
-        finer = _finer_cuts(metric, table, predictions, axes, found.parameters, confidence)
+        finer = searched.get(index)
         # Of few rows there may be no finer cuts, or no group that is large enough.
         features = () if finer is None or finer.first is None else finer.features
         left = tuple(feature for feature in cut if feature not in features)
         return replace(metric, finer=finer, within_bins=left)
 
-    return replace(found, metrics=tuple(of_each(of_metric, range(len(looked)))))
+    return replace(found, metrics=tuple(of_metric(index) for index in range(len(looked))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SameRows:
+    """Metrics that count the same rows, with what each of these rows adds to their numerators."""
+
+    rows: NDArray[np.intp]
+    metrics: tuple[int, ...]
+    numerators: tuple[Floats, ...]  # Shape (rows,) each.
+
+
+def _rows_counted(
+    metrics: Sequence[int], found: MetricsFindings, predictions: Predictions
+) -> list[_SameRows]:
+    """Return metrics by the rows that they count, such as all rows, or those of one true label."""
+    # The mask of rows, packed, tells them apart.
+    by_rows: dict[bytes, list[int]] = {}
+    masses = {index: predictions.masses(found.metrics[index].metric) for index in metrics}
+    for index, (_, denominator) in masses.items():
+        by_rows.setdefault(np.packbits(denominator > 0).tobytes(), []).append(index)
+    same = []
+    for indices in by_rows.values():
+        rows = np.flatnonzero(masses[indices[0]][1] > 0)
+        numerators = tuple(masses[index][0][rows] for index in indices)
+        same.append(_SameRows(rows=rows, metrics=tuple(indices), numerators=numerators))
+    return same
 
 
 def _is_asked(parameters: MetricParameters) -> bool:
@@ -68,21 +103,18 @@ def _is_share_of_rows(metric: Metric) -> bool:
 
 
 def _finer_cuts(
-    found: MetricFindings,
+    counted: _SameRows,
     table: Table,
-    predictions: Predictions,
     axes: Sequence[Axis],
     parameters: MetricParameters,
     confidence: float,
-) -> FinerSearch | None:
-    """Return what finer cuts show of the rows that one metric counts."""
-    numerator, denominator = predictions.masses(found.metric)
-    counted = np.flatnonzero(denominator > 0)
-    rows = table if len(counted) == len(table) else table.take(counted)
-    return search_finer(
+) -> list[FinerSearch | None]:
+    """Return what finer cuts show of rows, for each of the metrics that count them."""
+    rows = table if len(counted.rows) == len(table) else table.take(counted.rows)
+    return search_finer_for_each(
         rows,
         axes,
-        numerator[counted],
+        counted.numerators,
         min_rows=parameters.min_rows,
         confidence=confidence,
     )

@@ -21,9 +21,13 @@ from testsgd.metrics.sides import Interval
 from testsgd.scoring.population import ANGLES, BETWEEN, errors_at
 from testsgd.scoring.ratios import ALL_ANGLES
 
+# The error rates of both values are the same at this angle.
 _MIDDLE = ANGLES // 2
 # What lines promise is held to be as wrong as this share of the sums; ends are computed far better.
 _ROUNDING = 1e-6
+
+
+Error = float | Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +48,27 @@ class Differences:
             ends_second=self.ends_second.take(groups),
         )
 
-    def distances(self, errors: tuple[float, float]) -> Distances:
-        """Compute how far the first values may be below, and the second above, at two errors."""
-        error_first, error_second = errors
+    def distances(self, error_first: Error, error_second: Error) -> Distances:
+        """Compute how far the first values may be below, and the second above, at two errors.
+
+        Each error is one for all differences, or one for each of them, shape (groups,).
+        """
         return Distances(
             below_first=self.first - self.ends_first.low(error_first),
             above_second=self.ends_second.high(error_second) - self.second,
         )
+
+    def likely_angles(self, error: float) -> NDArray[np.intp]:
+        """Return the angle at which the sum of each difference is likely to be the largest.
+
+        Were both values normal, it would be that of their two distances at the same error rate.
+        It only decides where a search begins, so distances that are quickly computed are enough.
+        """
+        low_first, _ = self.ends_first.rough_ends(error)
+        _, high_second = self.ends_second.rough_ends(error)
+        likely = np.arctan2(high_second - self.second, self.first - low_first)
+        angles = np.rint(np.nan_to_num(likely) * (ANGLES - 1) / (np.pi / 2))
+        return np.clip(angles, 0, ANGLES - 1).astype(np.intp)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,14 +97,19 @@ def least_of_positive(differences: Differences, error: float) -> Floats:
     """
     excess: Floats = differences.first - differences.second
     errors = list(errors_at(ALL_ANGLES, error))
-    # What one angle alone takes away the largest sum over all angles takes away too. At the middle
-    # one most of what is not significant shows that it is not.
-    middle = differences.distances(errors[_MIDDLE])
-    least: Floats = excess - BETWEEN * np.maximum(0.0, middle.sum)
+    # What one angle alone takes away the largest sum over all angles takes away too. At the likely
+    # one nearly all of what is not significant shows that it is not.
+    starts = differences.likely_angles(errors[_MIDDLE][0])
+    errors_first, errors_second = np.array(errors).T
+    known = differences.distances(errors_first[starts], errors_second[starts])
+    least: Floats = excess - BETWEEN * np.maximum(0.0, known.sum)
     left = np.flatnonzero(least > 0)
     if len(left):
         search = _Search(
-            differences=differences.take(left), middle=middle.take(left), errors=errors
+            differences=differences.take(left),
+            starts=starts[left],
+            known=known.take(left),
+            errors=errors,
         )
         least[left] = excess[left] - BETWEEN * search.largest()
     return np.maximum(np.nan_to_num(least), 0.0)
@@ -97,21 +120,17 @@ class _Search:
     """The search for the largest sums, from the angle on where each is likely to be."""
 
     differences: Differences
-    middle: Distances  # At the middle angle.
+    starts: NDArray[np.intp]  # The angle from which on each is searched, shape (groups,).
+    known: Distances  # At these angles.
     errors: Sequence[tuple[float, float]]  # Of the first and second value, at each angle.
 
     def largest(self) -> Floats:
         """Return the largest sum over all angles of each group, shape (groups,)."""
-        largest = np.maximum(0.0, self.middle.sum)
+        largest = np.maximum(0.0, self.known.sum)
         slowing = self.differences.ends_first.slowing & self.differences.ends_second.slowing
-        # Were both values normal the largest sum would be at this angle.
-        likely = np.arctan2(self.middle.above_second, self.middle.below_first)
-        starts = np.rint(np.nan_to_num(likely) * (ANGLES - 1) / (np.pi / 2))
-        starts = np.clip(starts, 0, ANGLES - 1).astype(np.intp)
-        for start in np.unique(starts):
-            groups = np.flatnonzero(starts == start)
-            distances = self._distances(groups, start)
-            largest[groups] = np.maximum(largest[groups], distances.sum)
+        for start in np.unique(self.starts):
+            groups = np.flatnonzero(self.starts == start)
+            distances = self.known.take(groups)
             for beyond in (range(start + 1, ANGLES), range(start - 1, -1, -1)):
                 self._walk(groups, start, distances, beyond, largest, slowing)
         return largest
@@ -141,9 +160,7 @@ class _Search:
             groups, distances, before = groups[kept], new.take(kept), angle
 
     def _distances(self, groups: NDArray[np.intp], angle: int) -> Distances:
-        if angle == _MIDDLE:
-            return self.middle.take(groups)
-        return self.differences.take(groups).distances(self.errors[angle])
+        return self.differences.take(groups).distances(*self.errors[angle])
 
     def _line(
         self, known: Distances, nearer: Distances, angles: tuple[int, int], farther: int

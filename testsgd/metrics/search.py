@@ -192,8 +192,10 @@ def audit_cells(
         )
         comparisons = sum(int(of_metric.strays.sum()) for of_metric in sides)
         error = shared_error(largest, error, comparisons)
+    overlaps = overlaps_of(cells, rule_sets, parameters.reference)
     found = of_each(
-        lambda index: _found(cells, index, rule_sets, sides[index], error, parameters), metrics
+        lambda index: _found(cells, index, rule_sets, sides[index], overlaps, error, parameters),
+        metrics,
     )
     if parameters.strict and given is None:
         found = [
@@ -313,6 +315,7 @@ def _found(
     index: int,
     rule_sets: FrequentRuleSets,
     sides: _MetricSides,
+    overlaps: Overlaps,
     error: float,
     parameters: MetricParameters,
 ) -> MetricFindings:
@@ -342,7 +345,7 @@ def _found(
         compared=compared,
         reference_group=sides.reference_group,
         ranking=ranking,
-        distinct=_distinct(cells, rule_sets, ranking, parameters),
+        distinct=_distinct(cells, overlaps, ranking, parameters),
         reference_cells=sides.references.cells,
     )
 
@@ -442,7 +445,7 @@ def find_group(rule_sets: FrequentRuleSets, text: str) -> int:
 
 def _distinct(
     cells: MetricCells,
-    rule_sets: FrequentRuleSets,
+    overlaps: Overlaps,
     ranking: NDArray[np.intp],
     parameters: MetricParameters,
 ) -> tuple[int, ...]:
@@ -450,7 +453,7 @@ def _distinct(
     return tuple(
         distinct_groups(
             ranking,
-            overlaps_of(cells, rule_sets, parameters.reference),
+            overlaps,
             overlap=parameters.overlap,
             limit=parameters.top,
             block=block_of(cells.contingency.cells),
@@ -461,7 +464,7 @@ def _distinct(
 def overlaps_of(cells: MetricCells, rule_sets: FrequentRuleSets, reference: str) -> Overlaps:
     """Return a function to the overlaps of groups; with the reference rest, also of complements."""
     return member_overlaps(
-        lambda groups: rule_sets.members(groups, cells.contingency),
+        rule_sets.member_lookup(cells.contingency),
         cells.rows,
         with_complements=reference == REST,
         complements=complements_of(cells, rule_sets),

@@ -17,7 +17,7 @@ from testsgd.metrics.cells import (
     PRODUCT,
 )
 from testsgd.metrics.definitions import Floats, Scale
-from testsgd.scoring import ratios
+from testsgd.scoring import normal_quantile, ratios
 
 
 class Interval(ratios.Interval, Protocol):
@@ -25,6 +25,10 @@ class Interval(ratios.Interval, Protocol):
 
     def take(self, groups: NDArray[np.intp]) -> Interval:
         """Return the intervals of some of the values."""
+        ...
+
+    def rough_ends(self, error: float) -> tuple[Floats, Floats]:
+        """Return about where both ends are, quickly computed; no result may depend on it."""
         ...
 
     @property
@@ -43,6 +47,20 @@ class ShareInterval(ratios.ShareInterval):
     def take(self, groups: NDArray[np.intp]) -> ShareInterval:
         """Return the intervals of some of the values."""
         return ShareInterval(self.successes[groups], self.failures[groups])
+
+    def rough_ends(self, error: float) -> tuple[Floats, Floats]:
+        """Return the ends of Wilson's intervals.
+
+        See Wilson (1927), Probable inference, the law of succession, and statistical inference.
+        Journal of the American Statistical Association 22.
+        """
+        quantile = normal_quantile(1 - error)
+        size = self.successes + self.failures
+        # Of no rows nothing is known, whatever they are divided by.
+        variance = self.successes * self.failures / np.maximum(size, 1e-12)
+        middle = self.successes + quantile**2 / 2
+        half = quantile * np.sqrt(variance + quantile**2 / 4)
+        return (middle - half) / (size + quantile**2), (middle + half) / (size + quantile**2)
 
     @property
     def slowing(self) -> NDArray[np.bool_]:
@@ -86,6 +104,11 @@ class NumberInterval:
         """Return the intervals of some of the values."""
         return NumberInterval(self.value[groups], self.spread[groups], self.freedom[groups])
 
+    def rough_ends(self, error: float) -> tuple[Floats, Floats]:
+        """Return the ends of normal intervals."""
+        half = normal_quantile(1 - error) * self.spread
+        return self.value - half, self.value + half
+
     @property
     def slowing(self) -> NDArray[np.bool_]:
         """Nowhere: the tails of Student's t are too heavy for it."""
@@ -108,6 +131,11 @@ class LogarithmicInterval(ratios.LogarithmicInterval):
     def take(self, groups: NDArray[np.intp]) -> LogarithmicInterval:
         """Return the intervals of some of the values."""
         return LogarithmicInterval(self.values.take(groups))
+
+    def rough_ends(self, error: float) -> tuple[Floats, Floats]:
+        """Return the logarithms of about where the ends of the values are."""
+        low, high = self.values.rough_ends(error)
+        return self._logarithms(low), self._logarithms(high)
 
     @property
     def slowing(self) -> NDArray[np.bool_]:

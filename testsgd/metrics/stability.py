@@ -103,7 +103,7 @@ def found_again(
             )
         ]
         copies = near_copies(
-            partial(rule_sets.members, contingency=cells.contingency),
+            rule_sets.member_lookup(cells.contingency),
             cells.rows,
             overlap=overlap,
             with_complements=reference == REST,

@@ -16,6 +16,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.rules.axes import Axis, Number
@@ -41,6 +42,8 @@ Singles = NDArray[np.float32]
 # Up to this number of cells, and of members of groups (16 MB), a product is quicker.
 _FEW_CELLS = 128
 _MOST_MEMBERS = 1 << 22
+# Fingerprints in a table of hashes at once, some 50 MB; more are sorted, in less room.
+_MOST_HASHED = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -208,6 +211,22 @@ class FrequentRuleSets:
                 inside[chosen] &= matrices[axis][rule][:, cells]
         return inside
 
+    def member_lookup(
+        self, contingency: Contingency
+    ) -> Callable[[NDArray[np.intp]], NDArray[np.bool_]]:
+        """Return a function that does what :meth:`members` does, for groups asked for repeatedly.
+
+        Of few groups and cells the members of all groups are kept.
+        """
+        if contingency.cells * len(self) > _MOST_MEMBERS:
+            return partial(self.members, contingency=contingency)
+        everything = self.members(np.arange(len(self)), contingency)
+
+        def kept_members(groups: NDArray[np.intp]) -> NDArray[np.bool_]:
+            return everything[groups]
+
+        return kept_members
+
     def complement_members(
         self, groups: NDArray[np.intp], contingency: Contingency
     ) -> NDArray[np.bool_]:
@@ -299,7 +318,7 @@ def mine(
     if len(universes) > 1:
         # Rule sets of the same rows have the same complement if all rows of both are the same.
         marks = marks + _MIXING * totals[-1, everything.universe]
-    groups = everything.take(_simplest_of_equal(everything.sums[0], marks, _complexity(everything)))
+    groups = everything.take(_one_of_equal(everything, marks))
     return replace(groups, sums=groups.sums[:-1])
 
 
@@ -377,6 +396,23 @@ def _marks(cells: int) -> Counts:
     generator = np.random.default_rng(_FINGERPRINT_SEED)
     limits = np.iinfo(np.int64)
     return generator.integers(limits.min, limits.max, cells, endpoint=True)
+
+
+def _one_of_equal(rule_sets: FrequentRuleSets, marks: Counts) -> NDArray[np.intp]:
+    """Return the places of the simplest of all rule sets that select the same rows, ascending.
+
+    `marks` are their fingerprints, shape (groups,).
+    """
+    if len(marks) > _MOST_HASHED:
+        return _simplest_of_equal(rule_sets.sums[0], marks, _complexity(rule_sets))
+    # Most have a fingerprint of their own, and need not be ordered.
+    repeated = np.flatnonzero(pd.Series(marks).duplicated(keep=False))
+    equal = rule_sets.take(repeated)
+    simplest = _simplest_of_equal(equal.sums[0], marks[repeated], _complexity(equal))
+    kept = np.ones(len(marks), dtype=bool)
+    kept[repeated] = False
+    kept[repeated[simplest]] = True
+    return np.flatnonzero(kept)
 
 
 def _simplest_of_equal(counts: Counts, marks: Counts, keys: Counts) -> NDArray[np.intp]:

@@ -16,7 +16,7 @@ NearCopies = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.bool_]]
 
 # Numbers in one block of groups by cells, 8 MB.
 _BLOCK_NUMBERS = 1 << 20
-# The rest of a block is compared anew with each group that is kept from it.
+# The groups of a block are compared with each other.
 _MOST_GROUPS = 128
 
 
@@ -108,14 +108,17 @@ def distinct_groups(
     kept: list[int] = []
     for start in range(0, len(order), block):
         candidates = order[start : start + block]
-        # Compared with everything kept before at once, then with each that is kept from the block.
-        fresh = np.flatnonzero(_no_copy(overlaps, candidates, kept, overlap))
-        while len(fresh):
-            kept.append(int(candidates[fresh[0]]))
+        # Compared with everything kept before at once, then what is left with each other.
+        fresh = candidates[_no_copy(overlaps, candidates, kept, overlap)]
+        if len(fresh) == 0:
+            continue
+        near = ~(overlaps(fresh, fresh) < overlap)
+        left = np.arange(len(fresh))
+        while len(left):
+            kept.append(int(fresh[left[0]]))
             if len(kept) >= limit:
                 return kept
-            fresh = fresh[1:]
-            fresh = fresh[_no_copy(overlaps, candidates[fresh], kept[-1:], overlap)]
+            left = left[1:][~near[left[1:], left[0]]]
     return kept
 
 

@@ -78,7 +78,8 @@ def _metric(findings: MetricsFindings, found: MetricFindings) -> document.Metric
     """Describe one metric, and its first groups."""
     compared = found.compared
     judged = int(compared.judged.sum())
-    ranks = {int(group): rank for rank, group in enumerate(found.ranking, start=1)}
+    ranks = np.zeros(len(findings.rule_sets), dtype=np.intp)
+    ranks[found.ranking] = np.arange(1, len(found.ranking) + 1)
     first = found.ranking[: findings.parameters.top].tolist()
     chosen = sorted({*first, *found.distinct}, key=ranks.__getitem__)
     intervals = compared.intervals(np.array(chosen, dtype=np.intp))
@@ -98,7 +99,7 @@ def _metric(findings: MetricsFindings, found: MetricFindings) -> document.Metric
         finer=finer_summary(found.finer),
         within_bins=list(found.within_bins),
         groups=[
-            _group(findings, found, group, ranks[group], interval)
+            _group(findings, found, group, int(ranks[group]), interval)
             for group, interval in zip(chosen, np.column_stack(intervals), strict=True)
         ],
     )
