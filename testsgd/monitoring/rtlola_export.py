@@ -14,6 +14,7 @@ from typing import Any
 
 from testsgd.errors import SpecificationError
 from testsgd.expressions import Expression, Junction, Membership, Node, Ordering
+from testsgd.fairness.conditioned_groups import NO_GROUP
 from testsgd.monitoring.rtlola_values import (
     UnsaidError,
     aggregate,
@@ -30,7 +31,6 @@ from testsgd.monitoring.rtlola_values import (
     zero_or_one,
 )
 from testsgd.monitoring.specification import (
-    NO_GROUP,
     MonitoredProperty,
     MonitorSpecification,
     allows_evidence,
