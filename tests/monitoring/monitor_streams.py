@@ -49,6 +49,8 @@ def properties(draw: st.DrawFn, *, window: str, most: int = 2) -> list[dict[str,
         )
         if window == "tumbling":
             made[-1]["check"] = draw(st.sampled_from(["every", "end"]))
+        else:
+            made[-1]["check"] = draw(st.sampled_from(["every", "every", "1 s", "4 s"]))
     return made
 
 
@@ -88,7 +90,10 @@ def documents(draw: st.DrawFn, kinds: tuple[str, ...] = ("all",)) -> dict[str, A
 def needs_time(document: dict[str, Any]) -> bool:
     """Whether every event must have a time."""
     length = document.get("window", {}).get("length")
-    return "deadline" in document.get("trials", {}) or isinstance(length, str)
+    periods = any(
+        one.get("check", "every") not in ("every", "end") for one in document["properties"]
+    )
+    return periods or "deadline" in document.get("trials", {}) or isinstance(length, str)
 
 
 @st.composite

@@ -209,6 +209,8 @@ class OfflineMonitor:
         """All so far, or the last ones: judged after each step and each event."""
         counts, said = self.counted(one), []
         up: dict[tuple[Any, ...], bool] = {}
+        if one.check not in ("every", "end"):
+            return self._at_periods(one, float(one.check.removesuffix(" s")))
         for place, now in enumerate(self.trials.now):
             here = [count for count in counts if count.place == place]
             before = [count for count in counts if count.place < place]
@@ -222,6 +224,26 @@ class OfflineMonitor:
                     if above != up.get(key, False):
                         up[key] = above
                         said.append(self._said(place, one, key, None, mine, above, ever))
+        return said
+
+    def _at_periods(self, one: Watched, period: float) -> list[Said]:
+        """Judged at the end of each period since the first event, of what was counted before it."""
+        counts, said = self.counted(one), []
+        up: dict[tuple[Any, ...], bool] = {}
+        over = 1
+        for place, now in enumerate(self.trials.now):
+            assert now is not None
+            assert self.origin is not None
+            while (end := self.origin + over * period) <= now:
+                seen = [count for count in counts if count.when is not None and count.when < end]
+                kept = self.kept(seen, end)
+                for key, ever in self.within(one, seen).items():
+                    mine = self.within(one, kept).get(key, [])
+                    above = self.bias(one, mine, ever) > one.bound
+                    if above != up.get(key, False):
+                        up[key] = above
+                        said.append(self._said(place, one, key, None, mine, above, ever))
+                over += 1
         return said
 
     def kept(self, counts: list[Count], now: float | None) -> list[Count]:

@@ -76,6 +76,7 @@ class Comparison:
         self.windows_judged = 0
         self.windows_above = 0
         self.in_alert = False
+        self.looked = False  # whether a period has ended since the first trial
         self._newest = 0  # the latest window that was judged
         self.first_alert: Alert | None = None
         self.trajectory: list[TrajectoryPoint] = []
@@ -134,6 +135,17 @@ class Comparison:
         interval = self.evidence.interval(self.counts, pair)
         ordered = self._ordered(pair)
         return [self._alert("raised", self.counts, ordered, time, interval=interval)]
+
+    def judge_period(self, time: float) -> list[Alert]:
+        """Raise or clear an alert at the end of a period, by evidence or by the estimates."""
+        self.looked = True
+        if self.evidence is None:
+            return self.judge_estimate(time)
+        alerts: list[Alert] = []
+        for index, bottom in enumerate(self.counts.denominators):
+            if bottom:
+                alerts += self.judge_evidence(index, time)
+        return alerts
 
     def judge_window(
         self, window: TumblingWindow, given: Values, time: float | None
@@ -243,6 +255,7 @@ class Comparison:
             "first_alert": None if self.first_alert is None else self.first_alert.to_dict(),
             "trajectory": [self._stride, [list(vars(point).values()) for point in self.trajectory]],
             "windows": windows,
+            "looked": self.looked,
             "evidence": None if self.evidence is None else self.evidence.to_state(),
         }
 
@@ -251,6 +264,7 @@ class Comparison:
         self.counts = GroupCounts.from_state(state["counts"])
         self._newest = state["newest"]
         first = state["first_alert"]
+        self.looked = state.get("looked", False)  # former versions had no periods
         for name in _COUNTED:
             setattr(self, name, state[name])
         self.first_alert = None if first is None else Alert.from_dict(first)

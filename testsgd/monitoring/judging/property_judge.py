@@ -8,6 +8,7 @@ from testsgd.monitoring.judging import windows
 from testsgd.monitoring.judging.alert import Alert
 from testsgd.monitoring.judging.comparison import Comparison
 from testsgd.monitoring.judging.evidence import PairEvidence, part_of
+from testsgd.monitoring.judging.periods import Periods
 from testsgd.monitoring.judging.rates import Prior
 from testsgd.monitoring.judging.windows import Counted, TumblingWindow, Values
 from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
@@ -48,6 +49,8 @@ class PropertyJudge:
             self._sliding = windows.SlidingWindow(window.trials, window.seconds)
         elif window.kind == "tumbling":
             self._tumbling = windows.TumblingWindows(window.trials, window.seconds)
+        period = monitored.period
+        self._periods = None if period is None else Periods(period)
         self.comparisons: dict[Values, Comparison] = {}
         self.uncompared = 0
 
@@ -57,6 +60,15 @@ class PropertyJudge:
         `origin`: when the stream began. `watermark`: no event will come from before it. A property
         without labels counts a trial when it is decided, one with labels when it is complete.
         """
+        if self._periods is None:
+            return self._take(step, origin, watermark)
+        # What was over before this trial is judged without it.
+        known = [moment for moment in (step.time, watermark) if moment is not None]
+        alerts = self._judge_periods(min(known, default=None), origin)
+        return alerts + self._take(step, origin, watermark)
+
+    def _take(self, step: Step, origin: float | None, watermark: float | None) -> list[Alert]:
+        """Count a trial, once it is as far as the property needs it; return the alerts."""
         trial = step.trial
         time = step.time
         window: TumblingWindow | None = None
@@ -80,7 +92,11 @@ class PropertyJudge:
     def pass_time(self, time: float | None, origin: float | None) -> list[Alert]:
         """Let time pass; return the alerts of trials and windows that are over by it."""
         alerts: list[Alert] = []
-        if self._sliding is not None:
+        if self._periods is not None:
+            alerts += self._judge_periods(time, origin)
+            if self._sliding is not None:
+                self._forget(time)
+        elif self._sliding is not None:
             for comparison in self._forget(time):
                 alerts += comparison.judge_estimate(time)
         elif self._tumbling is not None:
@@ -90,8 +106,30 @@ class PropertyJudge:
 
     def go_back(self, time: float | None, origin: float | None, earlier: int) -> None:
         """Go on at another moment; see :meth:`TumblingWindows.go_back`."""
-        if self._tumbling is not None and time is not None and origin is not None:
+        if time is None or origin is None:
+            return
+        if self._tumbling is not None:
             self._tumbling.go_back(time - origin, earlier)
+        if self._periods is not None:
+            self._periods.go_back(time - origin)
+
+    def _judge_periods(self, time: float | None, origin: float | None) -> list[Alert]:
+        """Judge all comparisons at the end of each period that is over by a time; return alerts.
+
+        Periods in which nothing could have changed are left out, so a long silence costs nothing.
+        """
+        alerts: list[Alert] = []
+        periods = self._periods
+        if periods is None or time is None or origin is None:
+            return alerts
+        while (end := periods.next_end(time, origin)) is not None:
+            if self._sliding is not None:
+                self._forget(end)
+            for comparison in self.comparisons.values():
+                alerts += comparison.judge_period(end)
+            change = None if self._sliding is None else self._sliding.next_end
+            periods.skip(time, origin, change)
+        return alerts
 
     def _count(
         self, step: Step, window: TumblingWindow | None, watermark: float | None
@@ -111,8 +149,12 @@ class PropertyJudge:
             until = time if time is None or watermark is None else min(time, watermark)
             changed = dict.fromkeys((comparison, *self._forget(until)))
             comparison.record(time)
+            if self._periods is not None:
+                return []
             return [alert for judged in changed for alert in judged.judge_estimate(time)]
         comparison.record(time)
+        if self._periods is not None:
+            return []
         if window is not None:
             window.add(given, self._names, trial.group, added)
             every = self.monitored.check == "every"
@@ -172,6 +214,8 @@ class PropertyJudge:
         window = self._sliding or self._tumbling
         kept = [[list(given), judged.to_state()] for given, judged in self.comparisons.items()]
         state = {"comparisons": kept, "uncompared": self.uncompared}
+        if self._periods is not None:
+            state["periods"] = self._periods.over
         return state | {"window": None if window is None else window.to_state()}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -181,6 +225,8 @@ class PropertyJudge:
             assert comparison is not None
             comparison.restore(kept)
         self.uncompared = state["uncompared"]
+        if self._periods is not None:
+            self._periods.over = state["periods"]
         window = self._sliding or self._tumbling
         if window is not None:
             window.restore(state["window"])

@@ -336,6 +336,8 @@ def _conditions(settings: documents.MonitorSettings) -> list[tuple[str, str]]:
 
 def _property(known: documents.PropertySummary) -> blocks.Facts:
     judged = "after every trial" if known.check == "every" else "at the end of each window"
+    if known.check == "period":
+        judged = f"at the end of every {wording.duration(known.period)} since the first event"
     pairs = (
         ("Numerator of a rate counts", events_text(known.numerator)),
         ("Denominator counts", events_text(known.denominator)),

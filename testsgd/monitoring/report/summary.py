@@ -100,7 +100,10 @@ class PropertySummary(CountedProperty):
     bound: float = Field(description="a bias above this is an alert")
     condition_on: list[str] = Field(description="fields whose values must be equal to be compared")
     rule: Rule = Field(description="alerts are raised by the estimate, or by evidence")
-    check: Literal["every", "end"] = Field(description="after every trial, or when a window ends")
+    check: Literal["every", "end", "period"] = Field(
+        description="judged after every trial, or when a window or a period ends"
+    )
+    period: float | None = Field(None, description="length of a period in seconds; null: none")
 
 
 class AlertedGroupSummary(Part):

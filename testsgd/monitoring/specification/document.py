@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
 from testsgd.data.schema_parts import mistake, repeated
 from testsgd.data.toml_document import ExactDocument
@@ -21,8 +21,18 @@ from testsgd.monitoring.specification import parts
 from testsgd.monitoring.specification.conditions import condition_of, fields_of
 
 Rule = Literal["estimate", "evidence"]
-Check = Literal["every", "end"]
+Check = Literal["every", "end", "period"]
 WatchedName = Literal[PropertyName, "equalized_odds"]
+
+
+def _check(value: Any) -> str | None:
+    """Return when a property is judged, a period as the text of its length."""
+    if value is None or value in ("every", "end"):
+        return None if value is None else str(value)
+    if isinstance(value, str) and value.strip().isalpha():
+        remedy = 'write "every", "end", or a period such as "1 d"'
+        raise mistake((), f"{value!r} does not say when", remedy)
+    return parts.duration_text(parts.seconds_in(value))
 
 
 class PropertyPart(PropertyTable):
@@ -35,8 +45,14 @@ class PropertyPart(PropertyTable):
     rule: Rule | None = Field(
         None, description="judged by the estimate, or by evidence; evidence where it is possible"
     )
-    check: Check | None = Field(
-        None, description="judged after every trial, or at the end of each tumbling window"
+    check: Annotated[
+        str | None,
+        PlainValidator(_check),
+        WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "null"}]}),
+    ] = Field(
+        None,
+        description="judged after every trial, at the end of each tumbling window, or after every "
+        'period of the time of events, such as "1 d"',
     )
 
     @model_validator(mode="after")
@@ -47,6 +63,10 @@ class PropertyPart(PropertyTable):
         if (twice := repeated(list(self.condition_on))) is not None:
             raise mistake("condition_on", f"the field {twice!r} stands twice", "remove one of them")
         return self
+
+    def seconds_of_period(self) -> float | None:
+        """Return the length of the period after which it is judged; None if it has none."""
+        return None if self.check in (None, "every", "end") else parts.seconds_in(self.check)
 
 
 @dataclass(frozen=True)
@@ -69,7 +89,8 @@ class MonitoredProperty:
     # Fields; groups are compared within each combination of their values.
     condition_on: tuple[str, ...]
     rule: Rule
-    check: Check  # After every trial, or at the end of each tumbling window.
+    check: Check  # After every trial, at the end of each tumbling window, or of every period.
+    period: float | None = None  # The length of a period in seconds.
 
     def to_dict(self) -> dict[str, Any]:
         """Return all its settings, in types that JSON knows."""
@@ -82,7 +103,7 @@ class MonitoredProperty:
             "empty_group": self.empty_group,
             "condition_on": list(self.condition_on),
             "rule": self.rule,
-            "check": self.check,
+            "check": self.check if self.period is None else parts.duration_text(self.period),
         }
 
 
@@ -188,6 +209,10 @@ class MonitorSpecification(ExactDocument):
                 what = f'a window of kind "{self.window.kind}" has no end'
                 remedy = 'set window.kind = "tumbling", or check = "every"'
                 raise mistake(("properties", index, "check"), what, remedy)
+            if part.seconds_of_period() is not None and self.window.kind == "tumbling":
+                what = "a tumbling window is judged after every trial, or at its own end"
+                remedy = 'set check = "every" or "end", or another window.kind'
+                raise mistake(("properties", index, "check"), what, remedy)
         return self
 
     def _check_rule(self, index: int, part: PropertyPart) -> None:
@@ -209,7 +234,12 @@ class MonitorSpecification(ExactDocument):
         window = self.window.kind
         for part in self.properties:
             given = f" given {' and '.join(part.condition_on)}" if part.condition_on else ""
-            check: Check = part.check or ("end" if window == "tumbling" else "every")
+            period = part.seconds_of_period()
+            check: Check = "end" if window == "tumbling" else "every"
+            if period is not None:
+                check = "period"
+            elif part.check is not None:
+                check = "end" if part.check == "end" else "every"
             for fairness in part.all_made():
                 proved = window == "all" and allows_evidence(fairness)
                 rule = part.rule or ("evidence" if proved else "estimate")
@@ -222,6 +252,7 @@ class MonitorSpecification(ExactDocument):
                         condition_on=part.condition_on,
                         rule=rule,
                         check=check,
+                        period=period,
                     )
                 )
         names = _distinct_names([known.name for known in watched])
@@ -250,14 +281,16 @@ class MonitorSpecification(ExactDocument):
         return tuple(dict.fromkeys((*by_group, *by_field)))
 
     @property
+    def judges_in_time(self) -> bool:
+        """Whether something is judged because time has passed: windows in time, or periods."""
+        periods = (part.seconds_of_period() for part in self.properties)
+        return any(span is not None for span in (self.window.seconds, *periods))
+
+    @property
     def needs_time(self) -> bool:
-        """Whether every event must have a time, because deadlines or windows are in time."""
-        spans = (
-            self.trials.deadline,
-            self.trials.decision_deadline,
-            self.window.seconds,
-        )
-        return any(span is not None for span in spans)
+        """Whether every event must have a time: for deadlines, windows in time, or periods."""
+        deadlines = (self.trials.deadline, self.trials.decision_deadline)
+        return self.judges_in_time or any(span is not None for span in deadlines)
 
     @property
     def watches_time(self) -> bool:

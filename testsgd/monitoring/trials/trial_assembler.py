@@ -251,7 +251,7 @@ class TrialAssembler:
     def _check(self, event: Event, record: Record, phase: Phase) -> None:
         """Refuse an event without a time that it needs, or one that does not fit its trial."""
         if self._needs_time and event.time is None:
-            what = "the event has no time, and deadlines and windows in time need one"
+            what = "the event has no time, and deadlines, periods and windows in time need one"
             remedy = "give its time, in seconds or as text in ISO 8601"
             raise EventError(what, where="time", remedy=remedy)
         if event.group is not None and event.group not in self._groups:
