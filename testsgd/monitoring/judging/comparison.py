@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from testsgd.monitoring.judging.alert import Alert, AlertedGroup, Given
+from testsgd.monitoring.judging.beliefs import Beliefs
 from testsgd.monitoring.judging.evidence import Pair, PairEvidence
-from testsgd.monitoring.judging.rates import Extremes, GroupCounts, Prior, extremes
+from testsgd.monitoring.judging.rates import Extremes, GroupCounts, extremes
 from testsgd.monitoring.judging.windows import TumblingWindow, Values
 from testsgd.monitoring.specification import MonitoredProperty
 
@@ -59,7 +60,7 @@ class Comparison:
         monitored: MonitoredProperty,
         conditions: Given,
         names: tuple[str, ...],
-        prior: Prior,
+        beliefs: Beliefs,
         evidence: PairEvidence | None,
         monitor: str,
         fingerprint: str,
@@ -68,7 +69,7 @@ class Comparison:
         self.conditions = conditions
         self._monitor = monitor
         self._fingerprint = fingerprint
-        self.prior = prior
+        self.beliefs = beliefs
         self.evidence = evidence
         self.counts = GroupCounts(names)
         self.counted = 0
@@ -94,8 +95,7 @@ class Comparison:
 
     def smoothed(self, counts: GroupCounts) -> tuple[Sequence[int], Sequence[int]]:
         """Return numerators and denominators, one a group, whose quotients are the estimates."""
-        empty_group = self.monitored.empty_group
-        return self.prior.smoothed(counts.numerators, counts.denominators, empty_group)
+        return self.beliefs.smoothed(counts, self.monitored.empty_group)
 
     def bias(self, counts: GroupCounts) -> Fraction:
         """Compute the bias without the prior belief; 0 if there is nothing to compare."""

@@ -6,12 +6,17 @@ from typing import Any
 
 from testsgd.monitoring.judging import windows
 from testsgd.monitoring.judging.alert import Alert
+from testsgd.monitoring.judging.beliefs import Beliefs
 from testsgd.monitoring.judging.comparison import Comparison
 from testsgd.monitoring.judging.evidence import PairEvidence, part_of
 from testsgd.monitoring.judging.periods import Periods
 from testsgd.monitoring.judging.rates import Prior
 from testsgd.monitoring.judging.windows import Counted, TumblingWindow, Values
-from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
+from testsgd.monitoring.specification import (
+    MonitoredProperty,
+    MonitorSpecification,
+    resolved_beliefs,
+)
 from testsgd.monitoring.trials import Step
 
 # A field with endlessly many values would fill the memory.
@@ -35,7 +40,11 @@ class PropertyJudge:
         self._names = specification.groups.names or ()
         self._monitor = specification.name
         self._fingerprint = specification.digest()
-        self._prior = Prior(specification.estimate.prior, specification.estimate.strength)
+        belief, exceptions = resolved_beliefs(specification.estimate, monitored.estimate)
+        self._beliefs = Beliefs(
+            Prior(belief.rate, belief.strength),
+            {name: Prior(one.rate, one.strength) for name, one in exceptions.items()},
+        )
         self._given = tuple(map(specification.given_fields.index, monitored.condition_on))
         fairness = monitored.fairness
         window = specification.window
@@ -183,7 +192,7 @@ class PropertyJudge:
             monitored=monitored,
             conditions=pairs,
             names=self._names,
-            prior=self._prior,
+            beliefs=self._beliefs,
             evidence=evidence,
             monitor=self._monitor,
             fingerprint=self._fingerprint,

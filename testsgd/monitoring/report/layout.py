@@ -183,7 +183,7 @@ def _comparison(
 
 def _groups_table(summary: MonitoringSummary, comparison: MonitoredComparison) -> blocks.Table:
     """List the groups of a comparison: counts, rates, estimates, intervals."""
-    prior = bool(wording.prior_text(summary))
+    prior = wording.has_prior(summary)
     custom = wording.property_of(summary, comparison).property == "custom"
     ends: dict[str | None, str] = {}
     if comparison.highest != comparison.lowest:
@@ -347,5 +347,6 @@ def _property(known: documents.PropertySummary) -> blocks.Facts:
         ("A group without a rate", EMPTY_GROUPS[known.empty_group]),
         ("Alerts by", _RULES[known.rule]),
         ("Judged", judged),
+        *wording.prior_lines(known),
     )
     return blocks.Facts(f"Property: {wording.property_title(known.name)}", pairs)

@@ -93,6 +93,14 @@ class StreamSummary(Part):
     resumed: bool = Field(description="true: the monitor went on from a state that was saved")
 
 
+class PriorSummary(Part):
+    """What is believed of the rate of a group before anything is seen of it."""
+
+    group: str | None = Field(description="the group; null: all for which nothing else is said")
+    prior: str = Field(description="as in the settings")
+    strength: str = Field(description="as in the settings")
+
+
 class PropertySummary(CountedProperty):
     """What is compared, and when that is an alert."""
 
@@ -104,6 +112,9 @@ class PropertySummary(CountedProperty):
         description="judged after every trial, or when a window or a period ends"
     )
     period: float | None = Field(None, description="length of a period in seconds; null: none")
+    priors: list[PriorSummary] = Field(
+        [], description="what is believed of its rates; empty: what the settings say"
+    )
 
 
 class AlertedGroupSummary(Part):

@@ -18,6 +18,7 @@ from testsgd.data.toml_document import ExactDocument
 from testsgd.fairness import EmptyGroup, FairnessProperty, PropertyName
 from testsgd.fairness.property import PropertyTable
 from testsgd.monitoring.specification import parts
+from testsgd.monitoring.specification.beliefs import EstimatePart, PropertyEstimatePart
 from testsgd.monitoring.specification.conditions import condition_of, fields_of
 
 Rule = Literal["estimate", "evidence"]
@@ -53,6 +54,9 @@ class PropertyPart(PropertyTable):
         None,
         description="judged after every trial, at the end of each tumbling window, or after every "
         'period of the time of events, such as "1 d"',
+    )
+    estimate: PropertyEstimatePart | None = Field(
+        None, description="what is believed of its rates, where that is not as for the others"
     )
 
     @model_validator(mode="after")
@@ -91,10 +95,15 @@ class MonitoredProperty:
     rule: Rule
     check: Check  # After every trial, at the end of each tumbling window, or of every period.
     period: float | None = None  # The length of a period in seconds.
+    # What is believed of its rates, where that is not as for all properties.
+    estimate: PropertyEstimatePart | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all its settings, in types that JSON knows."""
-        return {
+        written: dict[str, Any] = {}
+        if self.estimate is not None:
+            written["estimate"] = self.estimate.model_dump(mode="json", exclude_none=True)
+        return written | {
             "name": self.name,
             "measure": self.fairness.measure,
             "numerator": [list(row) for row in self.fairness.numerator],
@@ -186,15 +195,26 @@ class MonitorSpecification(ExactDocument):
     )
     trials: parts.TrialsPart = Field(parts.TrialsPart(), description="when a trial is complete")
     window: parts.WindowPart = Field(parts.WindowPart(), description="which trials are compared")
-    estimate: parts.EstimatePart = Field(
-        parts.EstimatePart(), description="how rates are estimated"
-    )
+    estimate: EstimatePart = Field(EstimatePart(), description="how rates are estimated")
     evidence: parts.EvidencePart = Field(
         parts.EvidencePart(), description="how sure evidence must be"
     )
     properties: Annotated[tuple[PropertyPart, ...], BeforeValidator(_at_least_one)] = Field(
         description="what is watched, one table a property"
     )
+
+    @model_validator(mode="after")
+    def _beliefs_are_about_known_groups(self) -> MonitorSpecification:
+        names = self.groups.names
+        places: list[tuple[tuple[str | int, ...], Any]] = [(("estimate",), self.estimate)]
+        for index, part in enumerate(self.properties):
+            places.append((("properties", index, "estimate"), part.estimate))
+        for key, estimate in places if names is not None else ():
+            for group in (estimate.groups or {}) if estimate is not None else {}:
+                if group not in (names or ()):
+                    remedy = f"the groups are {', '.join(names or ())}"
+                    raise mistake((*key, "groups", group), f"there is no group {group!r}", remedy)
+        return self
 
     @model_validator(mode="after")
     def _properties_fit_the_rest(self) -> MonitorSpecification:
@@ -253,6 +273,7 @@ class MonitorSpecification(ExactDocument):
                         rule=rule,
                         check=check,
                         period=period,
+                        estimate=part.estimate,
                     )
                 )
         names = _distinct_names([known.name for known in watched])
