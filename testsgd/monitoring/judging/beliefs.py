@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from testsgd.fairness import EmptyGroup
 from testsgd.monitoring.judging.rates import GroupCounts, Prior
+from testsgd.monitoring.specification import Belief, FieldRatio
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,16 @@ class Beliefs:
     general: Prior
     exceptions: Mapping[str, Prior]
 
+    @classmethod
+    def of(
+        cls, general: Belief, exceptions: Mapping[str, Belief], values: Mapping[str, Fraction]
+    ) -> Beliefs:
+        """Return what is specified; `values` are the last ones of the fields that priors are of."""
+        return cls(
+            _prior(general, values),
+            {name: _prior(belief, values) for name, belief in exceptions.items()},
+        )
+
     def smoothed(
         self, counts: GroupCounts, empty_group: EmptyGroup
     ) -> tuple[Sequence[int], Sequence[int]]:
@@ -46,3 +57,9 @@ class Beliefs:
             tops.append(top)
             bottoms.append(bottom)
         return tops, bottoms
+
+
+def _prior(belief: Belief, values: Mapping[str, Fraction]) -> Prior:
+    """Return a prior belief of which the rate is known."""
+    rate = belief.rate
+    return Prior(rate.rate(values) if isinstance(rate, FieldRatio) else rate, belief.strength)

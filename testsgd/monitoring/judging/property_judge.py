@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from testsgd.monitoring.judging import windows
@@ -10,7 +11,6 @@ from testsgd.monitoring.judging.beliefs import Beliefs
 from testsgd.monitoring.judging.comparison import Comparison
 from testsgd.monitoring.judging.evidence import PairEvidence, part_of
 from testsgd.monitoring.judging.periods import Periods
-from testsgd.monitoring.judging.rates import Prior
 from testsgd.monitoring.judging.windows import Counted, TumblingWindow, Values
 from testsgd.monitoring.specification import (
     MonitoredProperty,
@@ -41,10 +41,11 @@ class PropertyJudge:
         self._monitor = specification.name
         self._fingerprint = specification.digest()
         belief, exceptions = resolved_beliefs(specification.estimate, monitored.estimate)
-        self._beliefs = Beliefs(
-            Prior(belief.rate, belief.strength),
-            {name: Prior(one.rate, one.strength) for name, one in exceptions.items()},
-        )
+        self._believed = belief, exceptions
+        self._told_fields = specification.told_fields
+        self._told: tuple[str | None, ...] = (None,) * len(self._told_fields)
+        self._unsettled = False  # whether estimates have changed and are not judged
+        self._beliefs = Beliefs.of(belief, exceptions, {})
         self._given = tuple(map(specification.given_fields.index, monitored.condition_on))
         fairness = monitored.fairness
         window = specification.window
@@ -69,12 +70,46 @@ class PropertyJudge:
         `origin`: when the stream began. `watermark`: no event will come from before it. A property
         without labels counts a trial when it is decided, one with labels when it is complete.
         """
-        if self._periods is None:
-            return self._take(step, origin, watermark)
-        # What was over before this trial is judged without it.
-        known = [moment for moment in (step.time, watermark) if moment is not None]
-        alerts = self._judge_periods(min(known, default=None), origin)
+        alerts: list[Alert] = []
+        if self._periods is not None:
+            # What was over before this trial is judged without it.
+            known = [moment for moment in (step.time, watermark) if moment is not None]
+            alerts = self._judge_periods(min(known, default=None), origin)
+        self.believe(step.told)
         return alerts + self._take(step, origin, watermark)
+
+    def believe(self, told: tuple[str | None, ...]) -> None:
+        """Take up the last values of the fields that priors are of."""
+        if told == self._told:
+            return
+        self._told = told
+        values = {
+            field: Fraction(value)
+            for field, value in zip(self._told_fields, told, strict=True)
+            if value is not None
+        }
+        beliefs = Beliefs.of(*self._believed, values)
+        if beliefs == self._beliefs:
+            return
+        self._beliefs = beliefs
+        self._unsettled = True
+        for comparison in self.comparisons.values():
+            comparison.beliefs = beliefs
+
+    def settle(self, time: float | None) -> list[Alert]:
+        """Judge all comparisons if priors have changed, where every trial is judged; return alerts.
+
+        Windows and periods are judged when they are over, by what is believed then.
+        """
+        if not self._unsettled:
+            return []
+        self._unsettled = False
+        alerts: list[Alert] = []
+        if self._tumbling is None and self._periods is None:
+            for comparison in self.comparisons.values():
+                if comparison.evidence is None:
+                    alerts += comparison.judge_estimate(time)
+        return alerts
 
     def _take(self, step: Step, origin: float | None, watermark: float | None) -> list[Alert]:
         """Count a trial, once it is as far as the property needs it; return the alerts."""

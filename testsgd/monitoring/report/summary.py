@@ -45,7 +45,9 @@ class MonitorSettings(Part):
     window: Literal["all", "tumbling", "sliding"] = Field(description="which trials are compared")
     window_trials: int | None = Field(description="length of a window in trials")
     window_seconds: float | None = Field(description="length of a window in seconds")
-    prior: str = Field(description='rate before anything is counted, a fraction; or "overall"')
+    prior: str = Field(
+        description='rate before anything is counted: a fraction, "overall", or a field / a field'
+    )
     strength: str = Field(description="trials that the prior counts for, as a fraction")
     confidence: float = Field(description="of everything together that is said by evidence")
     groups_when: list[str] | None = Field(

@@ -239,7 +239,9 @@ def prior_text(summary: MonitoringSummary) -> str:
 def _belief_text(prior: str, strength: str) -> str:
     """Describe a belief: a rate, and what it is worth."""
     overall = prior == "overall"
-    rate = "the rate of all groups so far" if overall else exact_number(prior)
+    rate = "the rate of all groups so far"
+    if not overall:
+        rate = f"{prior}, as last told" if " / " in prior else exact_number(prior)
     return f"{rate}, as {exact_number(strength)} trials"
 
 

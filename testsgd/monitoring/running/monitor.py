@@ -394,6 +394,10 @@ class Monitor:
                 alerts += judge.take(step, origin, time)
         for judge in self._in_time:
             alerts.extend(judge.pass_time(time, origin))
+        if self._book.told:
+            for judge in self._judges:
+                judge.believe(self._book.told)
+                alerts += judge.settle(self._book.time)
         if self._in_time:
             alerts.sort(key=lambda alert: -inf if alert.time is None else alert.time)
         return alerts
@@ -479,6 +483,8 @@ class Monitor:
             monitor._timeline.go_on(monitor._book.time)
         for judge, judge_state in zip(monitor._judges, state["judges"], strict=True):
             judge.restore(judge_state)
+            judge.believe(monitor._book.told)
+            judge.settle(None)
         return monitor
 
     def save(self, path: Path | str) -> None:

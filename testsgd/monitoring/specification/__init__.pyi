@@ -1,5 +1,6 @@
 from .beliefs import Belief as Belief
 from .beliefs import EstimatePart as EstimatePart
+from .beliefs import FieldRatio as FieldRatio
 from .beliefs import PropertyEstimatePart as PropertyEstimatePart
 from .beliefs import resolved_beliefs as resolved_beliefs
 from .conditions import NO_GROUP as NO_GROUP

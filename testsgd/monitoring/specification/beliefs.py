@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, Literal
@@ -10,23 +11,81 @@ from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema, mod
 
 from testsgd.data.schema_parts import ExactNotNegative, Part, exact_share, mistake
 
-Rate = Fraction | Literal["overall"]
+
+@dataclass(frozen=True)
+class FieldRatio:
+    """A prior that the stream tells: the last value of one field over that of another one.
+
+    Examples
+    --------
+    >>> prior = FieldRatio("places", "applicants", before=Fraction(1, 2))
+    >>> str(prior), prior.rate({}), prior.rate({"places": Fraction(3), "applicants": Fraction(12)})
+    ('places / applicants', Fraction(1, 2), Fraction(1, 4))
+    """
+
+    numerator: str
+    denominator: str
+    before: Fraction  # The prior while one of them is not known, or the denominator is 0.
+
+    def __str__(self) -> str:
+        return f"{self.numerator} / {self.denominator}"
+
+    def rate(self, values: Mapping[str, Fraction]) -> Fraction:
+        """Return the prior by the last values of fields; at most 1."""
+        top, bottom = values.get(self.numerator), values.get(self.denominator)
+        if top is None or not bottom:
+            return self.before
+        return min(top / bottom, Fraction(1))
+
+    def to_dict(self) -> dict[str, str]:
+        """Return it as a specification has it."""
+        fields = {"numerator": self.numerator, "denominator": self.denominator}
+        return fields | {"before": str(self.before)}
+
+
+Rate = Fraction | Literal["overall"] | FieldRatio
 
 
 def _prior(value: Any) -> Rate:
     if value == "overall":
         return "overall"
+    if isinstance(value, FieldRatio):
+        return value
+    if isinstance(value, Mapping):
+        return _field_ratio(value)
     if isinstance(value, str) and value.strip().isalpha():
         remedy = 'give a share such as 0.5, or "overall"'
         raise mistake((), f"{value!r} is no prior belief", remedy)
     return exact_share(value)
 
 
+def _field_ratio(table: Mapping[str, Any]) -> FieldRatio:
+    """Read the names of two fields, and the prior before they are known."""
+    remedy = 'write { numerator = "places", denominator = "applicants" }'
+    for key in table:
+        if key not in ("numerator", "denominator", "before"):
+            raise mistake((), f"a prior of two fields has no key {key!r}", remedy)
+    names: list[str] = []
+    for key in ("numerator", "denominator"):
+        name = table.get(key)
+        if not isinstance(name, str) or not name.strip():
+            raise mistake((), f"`{key}` is the name of a field", remedy)
+        names.append(name)
+    if names[0] == names[1]:
+        raise mistake((), f"the field {names[0]!r} over itself is always 1", remedy)
+    before = exact_share(table.get("before", Fraction(1, 2)))
+    return FieldRatio(names[0], names[1], before)
+
+
+def _written(rate: Rate) -> str | dict[str, str]:
+    return rate.to_dict() if isinstance(rate, FieldRatio) else str(rate)
+
+
 Prior = Annotated[
     Rate,
     PlainValidator(_prior),
-    PlainSerializer(str),
-    WithJsonSchema({"type": ["number", "string"]}),
+    PlainSerializer(_written),
+    WithJsonSchema({"type": ["number", "string", "object"]}),
 ]
 
 
@@ -57,7 +116,9 @@ class EstimatePart(Part):
     """What is believed of every group before anything is seen of it, and how firmly."""
 
     prior: Prior = Field(
-        Fraction(1, 2), description='the rate believed in, or "overall": that of all groups so far'
+        Fraction(1, 2),
+        description='the rate believed in; or "overall": that of all groups so far; or a table: '
+        "the last value of one field over that of another one",
     )
     strength: ExactNotNegative = Field(
         Fraction(0), description="how many trials the belief is worth"

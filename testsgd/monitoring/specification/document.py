@@ -18,7 +18,12 @@ from testsgd.data.toml_document import ExactDocument
 from testsgd.fairness import EmptyGroup, FairnessProperty, PropertyName
 from testsgd.fairness.property import PropertyTable
 from testsgd.monitoring.specification import parts
-from testsgd.monitoring.specification.beliefs import EstimatePart, PropertyEstimatePart
+from testsgd.monitoring.specification.beliefs import (
+    EstimatePart,
+    FieldRatio,
+    PropertyEstimatePart,
+    resolved_beliefs,
+)
 from testsgd.monitoring.specification.conditions import condition_of, fields_of
 
 Rule = Literal["estimate", "evidence"]
@@ -217,6 +222,14 @@ class MonitorSpecification(ExactDocument):
         return self
 
     @model_validator(mode="after")
+    def _priors_are_of_fields_of_their_own(self) -> MonitorSpecification:
+        for field in self.told_fields:
+            if role := self.events.roles.get(field):
+                what = f"the field {field!r} is the {role} of an event already"
+                raise mistake("estimate", what, "name another field for the prior")
+        return self
+
+    @model_validator(mode="after")
     def _properties_fit_the_rest(self) -> MonitorSpecification:
         for index, part in enumerate(self.properties):
             for position, field in enumerate(part.condition_on):
@@ -283,6 +296,17 @@ class MonitorSpecification(ExactDocument):
     def given_fields(self) -> tuple[str, ...]:
         """All fields within which some property compares groups."""
         fields = (field for watched in self.monitored for field in watched.condition_on)
+        return tuple(dict.fromkeys(fields))
+
+    @cached_property
+    def told_fields(self) -> tuple[str, ...]:
+        """The fields whose last values are the prior of some rate."""
+        fields: list[str] = []
+        for part in self.properties:
+            general, exceptions = resolved_beliefs(self.estimate, part.estimate)
+            for belief in (general, *exceptions.values()):
+                if isinstance(belief.rate, FieldRatio):
+                    fields += belief.rate.numerator, belief.rate.denominator
         return tuple(dict.fromkeys(fields))
 
     @cached_property

@@ -48,12 +48,13 @@ class Step(NamedTuple):
 
     Decided: all but its label is known, or it is taken for refused at the deadline of its decision.
     Complete: its label is known too, or assumed at the deadline. Dropped: it has no label at the
-    deadline, and is not counted.
+    deadline, and is not counted. `told`: the last values of the fields that priors are of, then.
     """
 
     kind: Literal["decided", "complete", "dropped"]
     trial: Trial
     time: float | None
+    told: tuple[str | None, ...] = ()
 
 
 class TrialAssembler:
@@ -88,6 +89,8 @@ class TrialAssembler:
         self._due: list[tuple[float, int, int, Record]] = []
         self._begun = 0
         self.open = 0
+        # The last values of the fields that priors are of, as texts; None where none came yet.
+        self.told: tuple[str | None, ...] = (None,) * len(specification.told_fields)
         self.time: float | None = None
         self.first_time: float | None = None
         self.counters = dict.fromkeys((*_COUNTED, *_COUNTED_NOW), 0)
@@ -124,7 +127,11 @@ class TrialAssembler:
         """
         reached = event.time if reached is None else reached
         if self._is_ignored(event):
-            return self._count(event, "ignored", reached)
+            if not _tells(event):
+                return self._count(event, "ignored", reached)
+            steps = self._begin(event, reached)
+            self._learn(event)
+            return steps
         record, new = self._find_record(event)
         phase = "new" if new else self._phase(record, event)
         self._check(event, record, phase)
@@ -162,7 +169,7 @@ class TrialAssembler:
             return False
         if event.label is not None:
             return not self._labelled
-        if self._ignores:
+        if self._ignores or _tells(event):
             return True
         remedy = 'name its fields in [events], or set others = "ignore" there'
         what = "the event has neither a group, nor a decision, nor a label"
@@ -337,6 +344,8 @@ class TrialAssembler:
             self._begun += 1
             self.open += 1
         changed = record.add(event)
+        if changed:
+            self._learn(event)
         if self._names is not None and record.group is not None and record.group not in self._names:
             self._leave_out(record)
         elif not changed:
@@ -348,6 +357,12 @@ class TrialAssembler:
         if record.number < 0 and record.state == "open" and self._decision_deadline is not None:
             self._wait_for_decision(record)
         return steps
+
+    def _learn(self, event: Event) -> None:
+        """Take up the values that an event tells for priors."""
+        if _tells(event):
+            pairs = zip(event.told, self.told, strict=True)
+            self.told = tuple(known if new is None else new for new, known in pairs)
 
     def _leave_out(self, record: Record) -> None:
         """Leave out a trial whose group turned out to be none of those that are compared."""
@@ -388,11 +403,11 @@ class TrialAssembler:
         steps: list[Step] = []
         if record.number < 0:
             self._decide(record)
-            steps.append(Step("decided", record.trial(None), record.time))
+            steps.append(Step("decided", record.trial(None), record.time, self.told))
         if not self._labelled:
             self._close(record)
         elif record.label is not None and not self._waits:
-            steps.append(Step("complete", record.trial(record.label), time))
+            steps.append(Step("complete", record.trial(record.label), time, self.told))
             self._close(record)
         return steps
 
@@ -485,8 +500,8 @@ class TrialAssembler:
         label = self._without_label if record.label is None else record.label
         if label == "drop":
             self.counters["dropped"] += 1
-            return Step("dropped", record.trial(None), record.due)
-        return Step("complete", record.trial(label), record.due)
+            return Step("dropped", record.trial(None), record.due, self.told)
+        return Step("complete", record.trial(label), record.due, self.told)
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it."""
@@ -499,6 +514,7 @@ class TrialAssembler:
             "time": self.time,
             "first_time": self.first_time,
             "counters": dict(self.counters),
+            **({"told": list(self.told)} if self.told else {}),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -521,6 +537,12 @@ class TrialAssembler:
         self._groups = set(state["groups"])
         self.time = state["time"]
         self.first_time = state["first_time"]
+        self.told = tuple(state.get("told", self.told))
         counters = state["counters"]
         self.counters = {kind: counters[kind] for kind in _COUNTED}
         self.counters |= {kind: counters.get(kind, 0) for kind in _COUNTED_NOW}
+
+
+def _tells(event: Event) -> bool:
+    """Return whether an event has a value that a prior is computed from."""
+    return any(value is not None for value in event.told)
