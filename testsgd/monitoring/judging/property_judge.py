@@ -116,6 +116,8 @@ class PropertyJudge:
         trial = step.trial
         time = step.time
         window: TumblingWindow | None = None
+        if step.span != self.monitored.favourable_within:
+            return []
         if not self._labelled and step.kind != "decided":
             return []
         if self._tumbling is not None:

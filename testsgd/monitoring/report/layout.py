@@ -346,6 +346,7 @@ def _property(known: documents.PropertySummary) -> blocks.Facts:
         ("Compared within", series(known.condition_on)),
         ("A group without a rate", EMPTY_GROUPS[known.empty_group]),
         ("Alerts by", _RULES[known.rule]),
+        ("Favourable only within", wording.duration(known.favourable_within)),
         ("Judged", judged),
         *wording.prior_lines(known),
     )

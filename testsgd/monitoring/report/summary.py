@@ -114,6 +114,9 @@ class PropertySummary(CountedProperty):
         description="judged after every trial, or when a window or a period ends"
     )
     period: float | None = Field(None, description="length of a period in seconds; null: none")
+    favourable_within: float | None = Field(
+        None, description="seconds from the first event to a favourable decision; null: any number"
+    )
     priors: list[PriorSummary] = Field(
         [], description="what is believed of its rates; empty: what the settings say"
     )

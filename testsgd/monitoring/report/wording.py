@@ -270,6 +270,9 @@ def monitoring_notes(summary: MonitoringSummary) -> tuple[Note, ...]:
         if watched.measure == "ratio":
             bias = "1 minus the smallest rate of a group over the largest"
         rate = rate_text(watched, _RATES, "it")
+        if watched.favourable_within is not None:
+            soon = duration(watched.favourable_within)
+            rate += f"; a decision is favourable only within {soon} of the first event"
         empty = EMPTY_GROUP_NOTES[watched.empty_group]
         text = f"The rate of a group is {rate}. The bias is {bias}. {empty}"
         notes.append(Note(capital(property_title(watched.name)), text))

@@ -64,6 +64,18 @@ class PropertyPart(PropertyTable):
         None, description="what is believed of its rates, where that is not as for the others"
     )
 
+    favourable_within: parts.Duration | None = Field(
+        None, description="a decision is favourable only if it came so soon after the first event"
+    )
+
+    @model_validator(mode="after")
+    def _labels_have_their_own_deadline(self) -> PropertyPart:
+        labelled = any(fairness.labelled for fairness in self.all_made())
+        if self.favourable_within is not None and labelled:
+            what = "it is about decisions, and this property counts labels"
+            raise mistake("favourable_within", what, "remove it, or set trials.deadline for labels")
+        return self
+
     @model_validator(mode="after")
     def _fields_are_fields(self) -> PropertyPart:
         for index, field in enumerate(self.condition_on):
@@ -100,6 +112,8 @@ class MonitoredProperty:
     rule: Rule
     check: Check  # After every trial, at the end of each tumbling window, or of every period.
     period: float | None = None  # The length of a period in seconds.
+    # A decision is favourable only if it came so many seconds after the trial's first event.
+    favourable_within: float | None = None
     # What is believed of its rates, where that is not as for all properties.
     estimate: PropertyEstimatePart | None = None
 
@@ -108,6 +122,8 @@ class MonitoredProperty:
         written: dict[str, Any] = {}
         if self.estimate is not None:
             written["estimate"] = self.estimate.model_dump(mode="json", exclude_none=True)
+        if self.favourable_within is not None:
+            written["favourable_within"] = self.favourable_within
         return written | {
             "name": self.name,
             "measure": self.fairness.measure,
@@ -268,6 +284,8 @@ class MonitorSpecification(ExactDocument):
         for part in self.properties:
             given = f" given {' and '.join(part.condition_on)}" if part.condition_on else ""
             period = part.seconds_of_period()
+            within = part.favourable_within
+            soon = "" if within is None else f" within {parts.duration_text(within)}"
             check: Check = "end" if window == "tumbling" else "every"
             if period is not None:
                 check = "period"
@@ -278,7 +296,7 @@ class MonitorSpecification(ExactDocument):
                 rule = part.rule or ("evidence" if proved else "estimate")
                 watched.append(
                     MonitoredProperty(
-                        name=f"{fairness.name}{given}",
+                        name=f"{fairness.name}{soon}{given}",
                         fairness=fairness,
                         bound=part.bound,
                         empty_group=part.empty_group,
@@ -286,6 +304,7 @@ class MonitorSpecification(ExactDocument):
                         rule=rule,
                         check=check,
                         period=period,
+                        favourable_within=within,
                         estimate=part.estimate,
                     )
                 )
@@ -325,6 +344,12 @@ class MonitorSpecification(ExactDocument):
         by_field = (name for text in written if condition_of(text) for name in fields_of(text))
         return tuple(dict.fromkeys((*by_group, *by_field)))
 
+    @cached_property
+    def spans(self) -> tuple[float, ...]:
+        """The times within which some property needs a favourable decision, the shortest first."""
+        spans = (part.favourable_within for part in self.properties)
+        return tuple(sorted({span for span in spans if span is not None}))
+
     @property
     def judges_in_time(self) -> bool:
         """Whether something is judged because time has passed: windows in time, or periods."""
@@ -335,7 +360,8 @@ class MonitorSpecification(ExactDocument):
     def needs_time(self) -> bool:
         """Whether every event must have a time: for deadlines, windows in time, or periods."""
         deadlines = (self.trials.deadline, self.trials.decision_deadline)
-        return self.judges_in_time or any(span is not None for span in deadlines)
+        timed = self.judges_in_time or bool(self.spans)
+        return timed or any(span is not None for span in deadlines)
 
     @property
     def watches_time(self) -> bool:

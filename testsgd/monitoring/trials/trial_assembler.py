@@ -6,12 +6,13 @@ Nothing else makes trials depend on each other (the paper, section 3.1).
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
-from math import ceil
+from math import ceil, inf
 from typing import Any, Literal, NamedTuple
 
 from testsgd.errors import EventError
 from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.monitoring.trials.event import ONE_MOMENT, Event
+from testsgd.monitoring.trials.outcomes_within import OutcomesWithin
 from testsgd.monitoring.trials.record import Record, Trial
 
 Phase = Literal["new", "open", "ended", "unknown"]
@@ -49,12 +50,15 @@ class Step(NamedTuple):
     Decided: all but its label is known, or it is taken for refused at the deadline of its decision.
     Complete: its label is known too, or assumed at the deadline. Dropped: it has no label at the
     deadline, and is not counted. `told`: the last values of the fields that priors are of, then.
+    `span`: None, or what the trial is so many seconds after its first event, for those properties
+    alone that ask for that.
     """
 
     kind: Literal["decided", "complete", "dropped"]
     trial: Trial
     time: float | None
     told: tuple[str | None, ...] = ()
+    span: float | None = None
 
 
 class TrialAssembler:
@@ -80,6 +84,7 @@ class TrialAssembler:
         self._refuses = rules.without_decision == "refused"
         self._needs_time = specification.needs_time
         self._lateness = specification.time.late
+        self._within = OutcomesWithin(specification.spans)
         self._waits = self._deadline is not None and rules.count == "deadline"
         self._records: dict[str, Record] = {}
         self._anonymous: dict[int, Record] = {}  # the open ones, by their number
@@ -356,6 +361,8 @@ class TrialAssembler:
             steps += self._advance_trial(record, event.time)
         if record.number < 0 and record.state == "open" and self._decision_deadline is not None:
             self._wait_for_decision(record)
+        if self._within.spans:
+            self._within.wait(record)
         return steps
 
     def _learn(self, event: Event) -> None:
@@ -463,7 +470,12 @@ class TrialAssembler:
             # before the trial was decided.
             if record.state == "open" and record.due == due and record.number == number:
                 steps += self._end_wait(record)
-        return steps
+        if not self._within.spans:
+            return steps
+        ended, dropped = self._within.over(self.time - self._lateness)
+        self.counters["dropped"] += dropped
+        steps += [Step("decided", one, one.time, self.told, span) for span, one in ended]
+        return sorted(steps, key=lambda step: -inf if step.time is None else step.time)
 
     def set_time(self, time: float, step: float | None = None) -> int:
         """Go on at another moment; what was ended until then stays so.
@@ -514,6 +526,7 @@ class TrialAssembler:
             "time": self.time,
             "first_time": self.first_time,
             "counters": dict(self.counters),
+            **({"within": self._within.to_state()} if self._within.spans else {}),
             **({"told": list(self.told)} if self.told else {}),
         }
 
@@ -534,6 +547,8 @@ class TrialAssembler:
         ]
         self._begun = 1 + max((record.order for record in records), default=-1)
         heapify(self._due)
+        if self._within.spans:
+            self._within.restore(state["within"], self._records)
         self._groups = set(state["groups"])
         self.time = state["time"]
         self.first_time = state["first_time"]
