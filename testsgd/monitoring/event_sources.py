@@ -137,7 +137,7 @@ def _cell_reader(
         named.id,
         named.group,
         *specification.given_fields,
-        *specification.told_fields,
+        *specification.prior_fields,
     }
     conditions = frozenset(specification.condition_fields)
     known = {
@@ -190,7 +190,7 @@ def _frame(frame: pd.DataFrame, specification: MonitorSpecification) -> EventSou
             *specification.events.names,
             *specification.given_fields,
             *specification.condition_fields,
-            *specification.told_fields,
+            *specification.prior_fields,
         )
     )
     _check_columns([str(name) for name in frame.columns], specification, "events")

@@ -42,8 +42,8 @@ class PropertyJudge:
         self._fingerprint = specification.digest()
         belief, exceptions = resolved_beliefs(specification.estimate, monitored.estimate)
         self._believed = belief, exceptions
-        self._told_fields = specification.told_fields
-        self._told: tuple[str | None, ...] = (None,) * len(self._told_fields)
+        self._prior_fields = specification.prior_fields
+        self._prior_values: tuple[str | None, ...] = (None,) * len(self._prior_fields)
         self._unsettled = False  # whether estimates have changed and are not judged
         self._beliefs = Beliefs.of(belief, exceptions, {})
         self._given = tuple(map(specification.given_fields.index, monitored.condition_on))
@@ -75,17 +75,17 @@ class PropertyJudge:
             # What was over before this trial is judged without it.
             known = [moment for moment in (step.time, watermark) if moment is not None]
             alerts = self._judge_periods(min(known, default=None), origin)
-        self.believe(step.told)
+        self.believe(step.prior_values)
         return alerts + self._take(step, origin, watermark)
 
-    def believe(self, told: tuple[str | None, ...]) -> None:
+    def believe(self, prior_values: tuple[str | None, ...]) -> None:
         """Take up the last values of the fields that priors are of."""
-        if told == self._told:
+        if prior_values == self._prior_values:
             return
-        self._told = told
+        self._prior_values = prior_values
         values = {
             field: Fraction(value)
-            for field, value in zip(self._told_fields, told, strict=True)
+            for field, value in zip(self._prior_fields, prior_values, strict=True)
             if value is not None
         }
         beliefs = Beliefs.of(*self._believed, values)

@@ -103,8 +103,8 @@ def _property(watched: MonitoredProperty, estimate: EstimatePart) -> documents.P
         documents.PriorSummary(group=group, prior=str(one.rate), strength=str(one.strength))
         for group, one in [(None, general), *exceptions.items()]
     ]
-    told = watched.estimate is not None or exceptions
-    return documents.PropertySummary.of(watched, **counted, priors=priors if told else [])
+    prior_values = watched.estimate is not None or exceptions
+    return documents.PropertySummary.of(watched, **counted, priors=priors if prior_values else [])
 
 
 def _settings(specification: MonitorSpecification) -> documents.MonitorSettings:

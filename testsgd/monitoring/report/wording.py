@@ -241,7 +241,7 @@ def _belief_text(prior: str, strength: str) -> str:
     overall = prior == "overall"
     rate = "the rate of all groups so far"
     if not overall:
-        rate = f"{prior}, as last told" if " / " in prior else exact_number(prior)
+        rate = f"{prior}, by their last values" if " / " in prior else exact_number(prior)
     return f"{rate}, as {exact_number(strength)} trials"
 
 

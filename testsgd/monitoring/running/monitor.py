@@ -394,9 +394,9 @@ class Monitor:
                 alerts += judge.take(step, origin, time)
         for judge in self._in_time:
             alerts.extend(judge.pass_time(time, origin))
-        if self._book.told:
+        if self._book.prior_values:
             for judge in self._judges:
-                judge.believe(self._book.told)
+                judge.believe(self._book.prior_values)
                 alerts += judge.settle(self._book.time)
         if self._in_time:
             alerts.sort(key=lambda alert: -inf if alert.time is None else alert.time)
@@ -483,7 +483,7 @@ class Monitor:
             monitor._timeline.go_on(monitor._book.time)
         for judge, judge_state in zip(monitor._judges, state["judges"], strict=True):
             judge.restore(judge_state)
-            judge.believe(monitor._book.told)
+            judge.believe(monitor._book.prior_values)
             judge.settle(None)
         return monitor
 

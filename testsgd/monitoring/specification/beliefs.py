@@ -14,7 +14,7 @@ from testsgd.data.schema_parts import ExactNotNegative, Part, exact_share, mista
 
 @dataclass(frozen=True)
 class FieldRatio:
-    """A prior that the stream tells: the last value of one field over that of another one.
+    """A prior that comes from the stream: the last value of one field over that of another one.
 
     Examples
     --------
@@ -98,9 +98,11 @@ class GroupEstimatePart(Part):
     )
 
     @model_validator(mode="after")
-    def _says_something(self) -> GroupEstimatePart:
+    def _has_a_key(self) -> GroupEstimatePart:
         if not self.model_fields_set:
-            raise mistake((), "nothing is said here", "give `prior` or `strength`, or remove it")
+            raise mistake(
+                (), "nothing is places_named here", "give `prior` or `strength`, or remove it"
+            )
         return self
 
 
@@ -177,7 +179,7 @@ def resolved_beliefs(
 
 def _first(places: tuple[GroupEstimatePart | None, ...], general: EstimatePart) -> Belief:
     """Return the belief whose parts are each of the first place that has it."""
-    said = [place for place in places if place is not None]
-    priors = [place.prior for place in said if place.prior is not None]
-    strengths = [place.strength for place in said if place.strength is not None]
+    places_named = [place for place in places if place is not None]
+    priors = [place.prior for place in places_named if place.prior is not None]
+    strengths = [place.strength for place in places_named if place.strength is not None]
     return Belief((*priors, general.prior)[0], (*strengths, general.strength)[0])

@@ -239,7 +239,7 @@ class MonitorSpecification(ExactDocument):
 
     @model_validator(mode="after")
     def _priors_are_of_fields_of_their_own(self) -> MonitorSpecification:
-        for field in self.told_fields:
+        for field in self.prior_fields:
             if role := self.events.roles.get(field):
                 what = f"the field {field!r} is the {role} of an event already"
                 raise mistake("estimate", what, "name another field for the prior")
@@ -318,7 +318,7 @@ class MonitorSpecification(ExactDocument):
         return tuple(dict.fromkeys(fields))
 
     @cached_property
-    def told_fields(self) -> tuple[str, ...]:
+    def prior_fields(self) -> tuple[str, ...]:
         """The fields whose last values are the prior of some rate."""
         fields: list[str] = []
         for part in self.properties:

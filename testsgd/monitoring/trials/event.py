@@ -162,7 +162,7 @@ def _no_moment(value: Any, field: str) -> EventError:
 class Event(NamedTuple):
     """The values of an event of the trial `name`; None where it has none. Time is in seconds.
 
-    `told` are the fields that a prior is computed from, as texts of exact fractions.
+    `prior_values` are the fields that a prior is computed from, as texts of exact fractions.
     """
 
     name: str | None
@@ -172,7 +172,7 @@ class Event(NamedTuple):
     conditions: tuple[str | None, ...]
     time: float | None
     unit: Unit | None = None
-    told: tuple[str | None, ...] = ()
+    prior_values: tuple[str | None, ...] = ()
 
 
 class EventReader:
@@ -185,14 +185,14 @@ class EventReader:
         "_fields",
         "_given",
         "_labels",
-        "_told",
+        "_prior_values",
         "_unit",
     )
 
     def __init__(self, specification: MonitorSpecification) -> None:
         named = specification.events
         self._given = specification.given_fields
-        self._told = specification.told_fields
+        self._prior_values = specification.prior_fields
         self._fields = (named.id, named.group, named.decision, named.label, named.time)
         self._empty = frozenset(named.empty or ())
         self._decisions = _meanings(named.unfavourable, named.favourable)
@@ -231,7 +231,8 @@ class EventReader:
             ),
             seconds,
             unit,
-            self._told and tuple(_told_text(event.get(field), field) for field in self._told),
+            self._prior_values
+            and tuple(_number_text(event.get(field), field) for field in self._prior_values),
         )
 
     def _without_empty(self, event: Mapping[str, Any]) -> dict[str, Any]:
@@ -256,8 +257,8 @@ class EventReader:
         return moment_of(time, self._fields[4], self._unit)
 
 
-def _told_text(value: Any, field: str) -> str | None:
-    """Return a number that is told, as the text of an exact fraction; None if it is missing."""
+def _number_text(value: Any, field: str) -> str | None:
+    """Return a number that a prior is of, as an exact text; None if it is missing."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or is_missing(value) or (isinstance(value, str) and not value.strip()):

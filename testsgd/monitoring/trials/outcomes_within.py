@@ -1,4 +1,4 @@
-"""What each trial has come to a given time after its first event, whatever it comes to later."""
+"""What each trial has come to a given time after its first event."""
 
 from __future__ import annotations
 

@@ -372,7 +372,7 @@ class Timeline:
 
 def _digest(event: Event) -> str:
     """Return what tells events apart; enough of it that two are never taken for one."""
-    values = event if event.told else event[:-1]  # former versions had no such values
+    values = event if event.prior_values else event[:-1]  # former versions had no such values
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:24]
 
 
@@ -418,6 +418,11 @@ def _read(arrivals: Iterable[Iterable[Any]]) -> list[Arrival]:
     """Return arrivals from what :func:`_written` gave."""
     events = ((Event(*values), *others) for values, *others in arrivals)
     return [
-        Arrival(event._replace(conditions=tuple(event.conditions), told=tuple(event.told)), *others)
+        Arrival(
+            event._replace(
+                conditions=tuple(event.conditions), prior_values=tuple(event.prior_values)
+            ),
+            *others,
+        )
         for event, *others in events
     ]

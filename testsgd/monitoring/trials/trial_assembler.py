@@ -49,7 +49,7 @@ class Step(NamedTuple):
 
     Decided: all but its label is known, or it is taken for refused at the deadline of its decision.
     Complete: its label is known too, or assumed at the deadline. Dropped: it has no label at the
-    deadline, and is not counted. `told`: the last values of the fields that priors are of, then.
+    deadline, and is not counted. `prior_values`: those last known then.
     `span`: None, or what the trial is so many seconds after its first event, for those properties
     alone that ask for that.
     """
@@ -57,7 +57,7 @@ class Step(NamedTuple):
     kind: Literal["decided", "complete", "dropped"]
     trial: Trial
     time: float | None
-    told: tuple[str | None, ...] = ()
+    prior_values: tuple[str | None, ...] = ()
     span: float | None = None
 
 
@@ -95,7 +95,7 @@ class TrialAssembler:
         self._begun = 0
         self.open = 0
         # The last values of the fields that priors are of, as texts; None where none came yet.
-        self.told: tuple[str | None, ...] = (None,) * len(specification.told_fields)
+        self.prior_values: tuple[str | None, ...] = (None,) * len(specification.prior_fields)
         self.time: float | None = None
         self.first_time: float | None = None
         self.counters = dict.fromkeys((*_COUNTED, *_COUNTED_NOW), 0)
@@ -132,7 +132,7 @@ class TrialAssembler:
         """
         reached = event.time if reached is None else reached
         if self._is_ignored(event):
-            if not _tells(event):
+            if not _has_prior_values(event):
                 return self._count(event, "ignored", reached)
             steps = self._begin(event, reached)
             self._learn(event)
@@ -174,7 +174,7 @@ class TrialAssembler:
             return False
         if event.label is not None:
             return not self._labelled
-        if self._ignores or _tells(event):
+        if self._ignores or _has_prior_values(event):
             return True
         remedy = 'name its fields in [events], or set others = "ignore" there'
         what = "the event has neither a group, nor a decision, nor a label"
@@ -366,10 +366,10 @@ class TrialAssembler:
         return steps
 
     def _learn(self, event: Event) -> None:
-        """Take up the values that an event tells for priors."""
-        if _tells(event):
-            pairs = zip(event.told, self.told, strict=True)
-            self.told = tuple(known if new is None else new for new, known in pairs)
+        """Take up the values of an event that priors are of."""
+        if _has_prior_values(event):
+            pairs = zip(event.prior_values, self.prior_values, strict=True)
+            self.prior_values = tuple(known if new is None else new for new, known in pairs)
 
     def _leave_out(self, record: Record) -> None:
         """Leave out a trial whose group turned out to be none of those that are compared."""
@@ -410,11 +410,11 @@ class TrialAssembler:
         steps: list[Step] = []
         if record.number < 0:
             self._decide(record)
-            steps.append(Step("decided", record.trial(None), record.time, self.told))
+            steps.append(Step("decided", record.trial(None), record.time, self.prior_values))
         if not self._labelled:
             self._close(record)
         elif record.label is not None and not self._waits:
-            steps.append(Step("complete", record.trial(record.label), time, self.told))
+            steps.append(Step("complete", record.trial(record.label), time, self.prior_values))
             self._close(record)
         return steps
 
@@ -474,7 +474,7 @@ class TrialAssembler:
             return steps
         ended, dropped = self._within.over(self.time - self._lateness)
         self.counters["dropped"] += dropped
-        steps += [Step("decided", one, one.time, self.told, span) for span, one in ended]
+        steps += [Step("decided", one, one.time, self.prior_values, span) for span, one in ended]
         return sorted(steps, key=lambda step: -inf if step.time is None else step.time)
 
     def set_time(self, time: float, step: float | None = None) -> int:
@@ -512,8 +512,8 @@ class TrialAssembler:
         label = self._without_label if record.label is None else record.label
         if label == "drop":
             self.counters["dropped"] += 1
-            return Step("dropped", record.trial(None), record.due, self.told)
-        return Step("complete", record.trial(label), record.due, self.told)
+            return Step("dropped", record.trial(None), record.due, self.prior_values)
+        return Step("complete", record.trial(label), record.due, self.prior_values)
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it."""
@@ -527,7 +527,7 @@ class TrialAssembler:
             "first_time": self.first_time,
             "counters": dict(self.counters),
             **({"within": self._within.to_state()} if self._within.spans else {}),
-            **({"told": list(self.told)} if self.told else {}),
+            **({"prior_values": list(self.prior_values)} if self.prior_values else {}),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -552,12 +552,12 @@ class TrialAssembler:
         self._groups = set(state["groups"])
         self.time = state["time"]
         self.first_time = state["first_time"]
-        self.told = tuple(state.get("told", self.told))
+        self.prior_values = tuple(state.get("prior_values", self.prior_values))
         counters = state["counters"]
         self.counters = {kind: counters[kind] for kind in _COUNTED}
         self.counters |= {kind: counters.get(kind, 0) for kind in _COUNTED_NOW}
 
 
-def _tells(event: Event) -> bool:
+def _has_prior_values(event: Event) -> bool:
     """Return whether an event has a value that a prior is computed from."""
-    return any(value is not None for value in event.told)
+    return any(value is not None for value in event.prior_values)
