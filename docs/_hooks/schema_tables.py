@@ -233,6 +233,7 @@ MONITORING = {
     "AlertedGroupSummary": "`groups[]` of an alert",
     "ConditionSummary": "`conditions[]` of a comparison or of an alert",
     "PropertySummary": "`properties[]`",
+    "PriorSummary": "`properties[].priors[]`",
     "StreamSummary": "`stream`",
     "MonitorSettings": "`settings`",
 }

@@ -29,6 +29,24 @@ PROPERTIES: list[dict[str, Any]] = [
 _SHARES = ["0", "0.1", "1/3", "1/2", "0.75"]
 
 
+def beliefs(least: int = 0) -> st.SearchStrategy[dict[str, Any]]:
+    """A prior and its strength, or one of them; or neither, unless one is asked for."""
+    said = st.fixed_dictionaries(
+        {},
+        optional={
+            "prior": st.sampled_from(["overall", "1/3", "0.2"]),
+            "strength": st.sampled_from(["0", "2", "1/3"]),
+        },
+    )
+    return said.filter(lambda one: len(one) >= least)
+
+
+def group_beliefs() -> st.SearchStrategy[dict[str, Any]]:
+    """What is believed of single groups; mostly nothing."""
+    single = st.dictionaries(st.sampled_from(["a", "b"]), beliefs(1), min_size=1)
+    return st.one_of(st.just({}), st.just({}), st.fixed_dictionaries({"groups": single}))
+
+
 @st.composite
 def properties(draw: st.DrawFn, *, window: str, most: int = 2) -> list[dict[str, Any]]:
     """One or more properties, no two of the same name."""
@@ -47,8 +65,14 @@ def properties(draw: st.DrawFn, *, window: str, most: int = 2) -> list[dict[str,
                 "condition_on": given,
             }
         )
+        if draw(st.booleans()):
+            made[-1]["estimate"] = draw(beliefs()) | draw(group_beliefs())
+            if not made[-1]["estimate"]:
+                del made[-1]["estimate"]
         if window == "tumbling":
             made[-1]["check"] = draw(st.sampled_from(["every", "end"]))
+        else:
+            made[-1]["check"] = draw(st.sampled_from(["every", "every", "1 s", "4 s"]))
     return made
 
 
@@ -71,6 +95,7 @@ def documents(draw: st.DrawFn, kinds: tuple[str, ...] = ("all",)) -> dict[str, A
         "estimate": {
             "prior": draw(st.sampled_from(["overall", "1/2", "0.9"])),
             "strength": draw(st.sampled_from(["0", "0", "1", "2.5"])),
+            **draw(group_beliefs()),
         },
         "properties": draw(properties(window=kind)),
     }
@@ -88,7 +113,10 @@ def documents(draw: st.DrawFn, kinds: tuple[str, ...] = ("all",)) -> dict[str, A
 def needs_time(document: dict[str, Any]) -> bool:
     """Whether every event must have a time."""
     length = document.get("window", {}).get("length")
-    return "deadline" in document.get("trials", {}) or isinstance(length, str)
+    periods = any(
+        one.get("check", "every") not in ("every", "end") for one in document["properties"]
+    )
+    return periods or "deadline" in document.get("trials", {}) or isinstance(length, str)
 
 
 @st.composite

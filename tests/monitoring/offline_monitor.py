@@ -33,6 +33,7 @@ class Watched:
     empty_group: str
     condition_on: tuple[str, ...]
     check: str
+    estimate: Document
 
     @property
     def labelled(self) -> bool:
@@ -86,6 +87,7 @@ def watched(document: Document) -> list[Watched]:
                     one.get("empty_group", "vacuous"),
                     given,
                     one.get("check") or ("end" if window == "tumbling" else "every"),
+                    one.get("estimate", {}),
                 )
             )
     return found
@@ -103,10 +105,6 @@ class OfflineMonitor:
         self.seconds = isinstance(self.length, str)
         if self.seconds:
             self.length = float(self.length.removesuffix("s"))
-        estimate = document.get("estimate", {})
-        prior = str(estimate.get("prior", "0.5"))
-        self.prior = None if prior == "overall" else Fraction(prior)
-        self.strength = Fraction(str(estimate.get("strength", 0)))
         times = [time for time in self.trials.now if time is not None]
         self.origin = times[0] if times else None
 
@@ -147,18 +145,35 @@ class OfflineMonitor:
             )
         return found
 
+    def belief(
+        self, one: Watched, name: str, table: dict[str, tuple[int, int]]
+    ) -> tuple[Fraction, Fraction]:
+        """The prior and its strength for a group: the nearest place that says either."""
+        general = self.document.get("estimate", {})
+        places = [
+            one.estimate.get("groups", {}).get(name, {}),
+            one.estimate,
+            general.get("groups", {}).get(name, {}),
+            general,
+            {"prior": "0.5", "strength": "0"},
+        ]
+        prior = next(str(place["prior"]) for place in places if "prior" in place)
+        strength = next(str(place["strength"]) for place in places if "strength" in place)
+        if prior != "overall":
+            return Fraction(prior), Fraction(strength)
+        everybody = sum(bottom for _, bottom in table.values())
+        if not everybody:
+            return Fraction(0), Fraction(0)
+        return Fraction(sum(top for top, _ in table.values()), everybody), Fraction(strength)
+
     def rates(
         self, one: Watched, counts: list[Count], ever: list[Count] | None = None, *, prior: bool
     ) -> dict[str, Fraction | None]:
         """The estimate of each group's rate; None where there is none."""
         table = self.table(one, counts, ever)
-        everybody = sum(bottom for _, bottom in table.values())
-        belief, strength = self.prior, self.strength if prior else Fraction(0)
-        if belief is None:
-            if everybody:
-                belief = Fraction(sum(top for top, _ in table.values()), everybody)
-            else:
-                belief, strength = Fraction(0), Fraction(0)
+        beliefs = {name: self.belief(one, name, table) for name in table}
+        if not prior:
+            beliefs = dict.fromkeys(table, (Fraction(0), Fraction(0)))
         # A belief is no person: who is left out while nobody came is left out with it, too.
         vacuous = one.empty_group == "vacuous"
         return {
@@ -166,6 +181,7 @@ class OfflineMonitor:
             if bottom + strength == 0 or (vacuous and bottom == 0)
             else (top + belief * strength) / (bottom + strength)
             for name, (top, bottom) in table.items()
+            for belief, strength in [beliefs[name]]
         }
 
     def compared(
@@ -209,6 +225,8 @@ class OfflineMonitor:
         """All so far, or the last ones: judged after each step and each event."""
         counts, said = self.counted(one), []
         up: dict[tuple[Any, ...], bool] = {}
+        if one.check not in ("every", "end"):
+            return self._at_periods(one, float(one.check.removesuffix(" s")))
         for place, now in enumerate(self.trials.now):
             here = [count for count in counts if count.place == place]
             before = [count for count in counts if count.place < place]
@@ -222,6 +240,26 @@ class OfflineMonitor:
                     if above != up.get(key, False):
                         up[key] = above
                         said.append(self._said(place, one, key, None, mine, above, ever))
+        return said
+
+    def _at_periods(self, one: Watched, period: float) -> list[Said]:
+        """Judged at the end of each period since the first event, of what was counted before it."""
+        counts, said = self.counted(one), []
+        up: dict[tuple[Any, ...], bool] = {}
+        over = 1
+        for place, now in enumerate(self.trials.now):
+            assert now is not None
+            assert self.origin is not None
+            while (end := self.origin + over * period) <= now:
+                seen = [count for count in counts if count.when is not None and count.when < end]
+                kept = self.kept(seen, end)
+                for key, ever in self.within(one, seen).items():
+                    mine = self.within(one, kept).get(key, [])
+                    above = self.bias(one, mine, ever) > one.bound
+                    if above != up.get(key, False):
+                        up[key] = above
+                        said.append(self._said(place, one, key, None, mine, above, ever))
+                over += 1
         return said
 
     def kept(self, counts: list[Count], now: float | None) -> list[Count]:

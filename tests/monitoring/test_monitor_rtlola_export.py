@@ -267,6 +267,23 @@ UNSAID: list[tuple[str, dict[str, Any]]] = [
     ("time.max_skew", {"time": {"max_skew": "1 h"}}),
     ("estimate.prior", {"estimate": {"prior": "overall", "strength": 3}}),
     ("events.empty", {"events": {"empty": ["-"]}}),
+    (
+        "estimate.prior",
+        {"estimate": {"prior": {"numerator": "places", "denominator": "all"}, "strength": 3}},
+    ),
+    ("estimate.groups", {"estimate": {"groups": {"a": {"prior": 0.3}}}}),
+    (
+        "properties.0.estimate",
+        {"properties": [watched("demographic_parity", 0.1, estimate={"strength": 9})]},
+    ),
+    (
+        "properties.0.check",
+        {"properties": [watched("demographic_parity", 0.1, check="1 d")]},
+    ),
+    (
+        "properties.0.favourable_within",
+        {"properties": [watched("demographic_parity", 0.1, favourable_within="30 d")]},
+    ),
     ("events.unfavourable", {"events": {"favourable": ["yes"], "unfavourable": [0]}}),
     ("events.favourable", {"events": {"favourable": ['"'], "unfavourable": ["no"]}}),
     ("events.decision", {"events": {"decision": "score = missing"}}),

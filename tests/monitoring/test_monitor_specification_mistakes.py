@@ -78,6 +78,12 @@ MISTAKES = [
     (PARITY + "[estimate]\nprior = 1.5", "estimate.prior", "between 0 and 1 (seen: 1.5)"),
     (PARITY + '[estimate]\nprior = "1/0"', "estimate.prior", "a quotient by 0 is no number"),
     (PARITY + "[estimate]\nstrength = -0.5", "estimate.strength", "at least 0 (seen: -0.5)"),
+    (PARITY + "[estimate]\ngroups = { a = {} }", "estimate.groups.a", "nothing is said here"),
+    (PARITY + '[groups]\nnames = ["a", "b"]\n[estimate]\ngroups = { c = { prior = 0.3 } }',
+     "estimate.groups.c", "there is no group 'c'; the groups are a, b"),
+    (PARITY + "[estimate]\ngroups.a.prior = 2", "estimate.groups.a.prior", "between 0 and 1"),
+    (PARITY + "estimate = { strenght = 3 }", "properties.0.estimate.strenght",
+     "did you mean 'strength'?"),
     (PARITY + "[evidence]\nconfidence = 95", "evidence.confidence", "less than 1 (seen: 95)"),
     (PARITY + '[evidence]\nconfidence = "0.9"', "evidence.confidence", "valid number"),
     # properties

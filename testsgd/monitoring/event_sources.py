@@ -133,7 +133,12 @@ def _cell_reader(
     """Return a function from the names and texts of a row to its event, without empty cells."""
     named = specification.events
     dates = specification.time.unit == "iso"
-    texts = {named.id, named.group, *specification.given_fields}
+    texts = {
+        named.id,
+        named.group,
+        *specification.given_fields,
+        *specification.prior_fields,
+    }
     conditions = frozenset(specification.condition_fields)
     known = {
         named.decision: (*named.favourable, *named.unfavourable),
@@ -185,6 +190,7 @@ def _frame(frame: pd.DataFrame, specification: MonitorSpecification) -> EventSou
             *specification.events.names,
             *specification.given_fields,
             *specification.condition_fields,
+            *specification.prior_fields,
         )
     )
     _check_columns([str(name) for name in frame.columns], specification, "events")

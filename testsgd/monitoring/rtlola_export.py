@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from testsgd.monitoring.rtlola_values import (
     zero_or_one,
 )
 from testsgd.monitoring.specification import (
+    FieldRatio,
     MonitoredProperty,
     MonitorSpecification,
     allows_evidence,
@@ -113,11 +115,16 @@ def _check(specification: MonitorSpecification) -> None:
         ("time.lateness", time.lateness, "events out of order"),
         ("time.max_skew", time.max_skew, "check of the time of events"),
         ("events.empty", specification.events.empty, "texts that stand for no value"),
+        ("estimate.groups", specification.estimate.groups, "beliefs about single groups"),
     )
     for key, value, what in keys:
         if value is not None:
             raise UnsaidError(key, what, watch)
-    if specification.estimate.prior == "overall" and specification.estimate.strength:
+    estimate = specification.estimate
+    if isinstance(estimate.prior, FieldRatio) and estimate.strength:
+        remedy = "give a share such as 0.5"
+        raise UnsaidError("estimate.prior", "prior that the stream tells", remedy)
+    if estimate.prior == "overall" and estimate.strength:
         remedy = "give a share such as 0.5"
         raise UnsaidError("estimate.prior", "prior that follows the rate of all groups", remedy)
     labelled = any(watched.fairness.labelled for watched in specification.monitored)
@@ -133,6 +140,13 @@ def _check(specification: MonitorSpecification) -> None:
         if (part.rule or "evidence") == "evidence":
             remedy = 'set rule = "estimate" to export the estimates'
             raise UnsaidError(f"{key}.rule", "alerts by evidence", remedy)
+        if part.seconds_of_period() is not None:
+            raise UnsaidError(f"{key}.check", "judgement by periods", 'set check = "every"')
+        if part.favourable_within is not None:
+            raise UnsaidError(f"{key}.favourable_within", "end of a time without an event", watch)
+        if part.estimate is not None:
+            remedy = "say it in estimate.prior and estimate.strength"
+            raise UnsaidError(f"{key}.estimate", "beliefs about single properties", remedy)
         if part.empty_group == "zero":
             remedy = 'set empty_group = "vacuous"'
             raise UnsaidError(f"{key}.empty_group", "rate of a group without a trial", remedy)
@@ -488,7 +502,7 @@ class _Writer:
         """Return the estimate of a rate, with the prior belief."""
         estimate = self._specification.estimate
         top, bottom = f"cast<UInt64, Float64>({favoured})", f"cast<UInt64, Float64>({counted})"
-        if not estimate.strength or isinstance(estimate.prior, str):
+        if not estimate.strength or not isinstance(estimate.prior, Fraction):
             return f"{top} / {bottom}"
         believed = fraction(estimate.prior * estimate.strength)
         return f"({top} + {believed}) / ({bottom} + {fraction(estimate.strength)})"

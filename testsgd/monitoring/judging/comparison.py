@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from testsgd.monitoring.judging.alert import Alert, AlertedGroup, Given
+from testsgd.monitoring.judging.beliefs import Beliefs
 from testsgd.monitoring.judging.evidence import Pair, PairEvidence
-from testsgd.monitoring.judging.rates import Extremes, GroupCounts, Prior, extremes
+from testsgd.monitoring.judging.rates import Extremes, GroupCounts, extremes
 from testsgd.monitoring.judging.windows import TumblingWindow, Values
 from testsgd.monitoring.specification import MonitoredProperty
 
@@ -59,7 +60,7 @@ class Comparison:
         monitored: MonitoredProperty,
         conditions: Given,
         names: tuple[str, ...],
-        prior: Prior,
+        beliefs: Beliefs,
         evidence: PairEvidence | None,
         monitor: str,
         fingerprint: str,
@@ -68,7 +69,7 @@ class Comparison:
         self.conditions = conditions
         self._monitor = monitor
         self._fingerprint = fingerprint
-        self.prior = prior
+        self.beliefs = beliefs
         self.evidence = evidence
         self.counts = GroupCounts(names)
         self.counted = 0
@@ -76,6 +77,7 @@ class Comparison:
         self.windows_judged = 0
         self.windows_above = 0
         self.in_alert = False
+        self.looked = False  # whether a period has ended since the first trial
         self._newest = 0  # the latest window that was judged
         self.first_alert: Alert | None = None
         self.trajectory: list[TrajectoryPoint] = []
@@ -93,8 +95,7 @@ class Comparison:
 
     def smoothed(self, counts: GroupCounts) -> tuple[Sequence[int], Sequence[int]]:
         """Return numerators and denominators, one a group, whose quotients are the estimates."""
-        empty_group = self.monitored.empty_group
-        return self.prior.smoothed(counts.numerators, counts.denominators, empty_group)
+        return self.beliefs.smoothed(counts, self.monitored.empty_group)
 
     def bias(self, counts: GroupCounts) -> Fraction:
         """Compute the bias without the prior belief; 0 if there is nothing to compare."""
@@ -134,6 +135,17 @@ class Comparison:
         interval = self.evidence.interval(self.counts, pair)
         ordered = self._ordered(pair)
         return [self._alert("raised", self.counts, ordered, time, interval=interval)]
+
+    def judge_period(self, time: float) -> list[Alert]:
+        """Raise or clear an alert at the end of a period, by evidence or by the estimates."""
+        self.looked = True
+        if self.evidence is None:
+            return self.judge_estimate(time)
+        alerts: list[Alert] = []
+        for index, bottom in enumerate(self.counts.denominators):
+            if bottom:
+                alerts += self.judge_evidence(index, time)
+        return alerts
 
     def judge_window(
         self, window: TumblingWindow, given: Values, time: float | None
@@ -243,6 +255,7 @@ class Comparison:
             "first_alert": None if self.first_alert is None else self.first_alert.to_dict(),
             "trajectory": [self._stride, [list(vars(point).values()) for point in self.trajectory]],
             "windows": windows,
+            "looked": self.looked,
             "evidence": None if self.evidence is None else self.evidence.to_state(),
         }
 
@@ -251,6 +264,7 @@ class Comparison:
         self.counts = GroupCounts.from_state(state["counts"])
         self._newest = state["newest"]
         first = state["first_alert"]
+        self.looked = state.get("looked", False)  # former versions had no periods
         for name in _COUNTED:
             setattr(self, name, state[name])
         self.first_alert = None if first is None else Alert.from_dict(first)

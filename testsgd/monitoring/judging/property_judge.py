@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from testsgd.monitoring.judging import windows
 from testsgd.monitoring.judging.alert import Alert
+from testsgd.monitoring.judging.beliefs import Beliefs
 from testsgd.monitoring.judging.comparison import Comparison
 from testsgd.monitoring.judging.evidence import PairEvidence, part_of
-from testsgd.monitoring.judging.rates import Prior
+from testsgd.monitoring.judging.periods import Periods
 from testsgd.monitoring.judging.windows import Counted, TumblingWindow, Values
-from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
+from testsgd.monitoring.specification import (
+    MonitoredProperty,
+    MonitorSpecification,
+    resolved_beliefs,
+)
 from testsgd.monitoring.trials import Step
 
 # A field with endlessly many values would fill the memory.
@@ -34,7 +40,12 @@ class PropertyJudge:
         self._names = specification.groups.names or ()
         self._monitor = specification.name
         self._fingerprint = specification.digest()
-        self._prior = Prior(specification.estimate.prior, specification.estimate.strength)
+        belief, exceptions = resolved_beliefs(specification.estimate, monitored.estimate)
+        self._believed = belief, exceptions
+        self._prior_fields = specification.prior_fields
+        self._prior_values: tuple[str | None, ...] = (None,) * len(self._prior_fields)
+        self._unsettled = False  # whether estimates have changed and are not judged
+        self._beliefs = Beliefs.of(belief, exceptions, {})
         self._given = tuple(map(specification.given_fields.index, monitored.condition_on))
         fairness = monitored.fairness
         window = specification.window
@@ -48,6 +59,8 @@ class PropertyJudge:
             self._sliding = windows.SlidingWindow(window.trials, window.seconds)
         elif window.kind == "tumbling":
             self._tumbling = windows.TumblingWindows(window.trials, window.seconds)
+        period = monitored.period
+        self._periods = None if period is None else Periods(period)
         self.comparisons: dict[Values, Comparison] = {}
         self.uncompared = 0
 
@@ -57,9 +70,54 @@ class PropertyJudge:
         `origin`: when the stream began. `watermark`: no event will come from before it. A property
         without labels counts a trial when it is decided, one with labels when it is complete.
         """
+        alerts: list[Alert] = []
+        if self._periods is not None:
+            # What was over before this trial is judged without it.
+            known = [moment for moment in (step.time, watermark) if moment is not None]
+            alerts = self._judge_periods(min(known, default=None), origin)
+        self.believe(step.prior_values)
+        return alerts + self._take(step, origin, watermark)
+
+    def believe(self, prior_values: tuple[str | None, ...]) -> None:
+        """Take up the last values of the fields that priors are of."""
+        if prior_values == self._prior_values:
+            return
+        self._prior_values = prior_values
+        values = {
+            field: Fraction(value)
+            for field, value in zip(self._prior_fields, prior_values, strict=True)
+            if value is not None
+        }
+        beliefs = Beliefs.of(*self._believed, values)
+        if beliefs == self._beliefs:
+            return
+        self._beliefs = beliefs
+        self._unsettled = True
+        for comparison in self.comparisons.values():
+            comparison.beliefs = beliefs
+
+    def settle(self, time: float | None) -> list[Alert]:
+        """Judge all comparisons if priors have changed, where every trial is judged; return alerts.
+
+        Windows and periods are judged when they are over, by what is believed then.
+        """
+        if not self._unsettled:
+            return []
+        self._unsettled = False
+        alerts: list[Alert] = []
+        if self._tumbling is None and self._periods is None:
+            for comparison in self.comparisons.values():
+                if comparison.evidence is None:
+                    alerts += comparison.judge_estimate(time)
+        return alerts
+
+    def _take(self, step: Step, origin: float | None, watermark: float | None) -> list[Alert]:
+        """Count a trial, once it is as far as the property needs it; return the alerts."""
         trial = step.trial
         time = step.time
         window: TumblingWindow | None = None
+        if step.span != self.monitored.favourable_within:
+            return []
         if not self._labelled and step.kind != "decided":
             return []
         if self._tumbling is not None:
@@ -80,7 +138,11 @@ class PropertyJudge:
     def pass_time(self, time: float | None, origin: float | None) -> list[Alert]:
         """Let time pass; return the alerts of trials and windows that are over by it."""
         alerts: list[Alert] = []
-        if self._sliding is not None:
+        if self._periods is not None:
+            alerts += self._judge_periods(time, origin)
+            if self._sliding is not None:
+                self._forget(time)
+        elif self._sliding is not None:
             for comparison in self._forget(time):
                 alerts += comparison.judge_estimate(time)
         elif self._tumbling is not None:
@@ -90,8 +152,30 @@ class PropertyJudge:
 
     def go_back(self, time: float | None, origin: float | None, earlier: int) -> None:
         """Go on at another moment; see :meth:`TumblingWindows.go_back`."""
-        if self._tumbling is not None and time is not None and origin is not None:
+        if time is None or origin is None:
+            return
+        if self._tumbling is not None:
             self._tumbling.go_back(time - origin, earlier)
+        if self._periods is not None:
+            self._periods.go_back(time - origin)
+
+    def _judge_periods(self, time: float | None, origin: float | None) -> list[Alert]:
+        """Judge all comparisons at the end of each period that is over by a time; return alerts.
+
+        Periods in which nothing could have changed are left out, so a long silence costs nothing.
+        """
+        alerts: list[Alert] = []
+        periods = self._periods
+        if periods is None or time is None or origin is None:
+            return alerts
+        while (end := periods.next_end(time, origin)) is not None:
+            if self._sliding is not None:
+                self._forget(end)
+            for comparison in self.comparisons.values():
+                alerts += comparison.judge_period(end)
+            change = None if self._sliding is None else self._sliding.next_end
+            periods.skip(time, origin, change)
+        return alerts
 
     def _count(
         self, step: Step, window: TumblingWindow | None, watermark: float | None
@@ -111,8 +195,12 @@ class PropertyJudge:
             until = time if time is None or watermark is None else min(time, watermark)
             changed = dict.fromkeys((comparison, *self._forget(until)))
             comparison.record(time)
+            if self._periods is not None:
+                return []
             return [alert for judged in changed for alert in judged.judge_estimate(time)]
         comparison.record(time)
+        if self._periods is not None:
+            return []
         if window is not None:
             window.add(given, self._names, trial.group, added)
             every = self.monitored.check == "every"
@@ -141,7 +229,7 @@ class PropertyJudge:
             monitored=monitored,
             conditions=pairs,
             names=self._names,
-            prior=self._prior,
+            beliefs=self._beliefs,
             evidence=evidence,
             monitor=self._monitor,
             fingerprint=self._fingerprint,
@@ -172,6 +260,8 @@ class PropertyJudge:
         window = self._sliding or self._tumbling
         kept = [[list(given), judged.to_state()] for given, judged in self.comparisons.items()]
         state = {"comparisons": kept, "uncompared": self.uncompared}
+        if self._periods is not None:
+            state["periods"] = self._periods.over
         return state | {"window": None if window is None else window.to_state()}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -181,6 +271,8 @@ class PropertyJudge:
             assert comparison is not None
             comparison.restore(kept)
         self.uncompared = state["uncompared"]
+        if self._periods is not None:
+            self._periods.over = state["periods"]
         window = self._sliding or self._tumbling
         if window is not None:
             window.restore(state["window"])

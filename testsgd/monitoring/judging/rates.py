@@ -93,6 +93,19 @@ class Prior:
                     tops[index] = bottoms[index] = 0
         return tops, bottoms
 
+    def smoothed_rate(self, top: int, bottom: int, overall: Fraction | None) -> tuple[int, int]:
+        """Return a numerator and a denominator in whole numbers whose quotient is the estimate.
+
+        `overall`: the rate of all groups so far; None if nobody has come.
+        """
+        added = self._added
+        if added is None and overall is not None:
+            added = self._in_whole_numbers(overall)
+        if added is None or not self.strength:
+            return top, bottom
+        scale, added_top, added_bottom = added
+        return top * scale + added_top, bottom * scale + added_bottom
+
     @cached_property
     def _added(self) -> tuple[int, int, int] | None:
         return None if self.rate == "overall" else self._in_whole_numbers(self.rate)

@@ -50,6 +50,13 @@ class SlidingWindow:
                 removed.append(kept.popleft())
         return removed
 
+    @property
+    def next_end(self) -> float | None:
+        """When the oldest trial will leave the window as time passes; None if none will."""
+        if self._seconds is None or not self._kept:
+            return None
+        return _time_of(self._kept[0]) + self._seconds
+
     def to_state(self) -> list[Any]:
         """Return all that is kept, as JSON has it."""
         return [list(counted) for counted in self._kept]

@@ -92,7 +92,7 @@ def _rates_plane(
 ) -> Plane:
     """Draw the rates of the groups, above the plane of the bias, whose axis across serves both."""
     last = _last(comparison)
-    prior = bool(wording.prior_text(summary))
+    prior = wording.has_prior(summary)
     title = wording.comparison_title(comparison)
     return Plane(
         title=f"Rates of the groups over {plural(last, 'trial')}: {title}",

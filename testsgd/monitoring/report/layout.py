@@ -183,7 +183,7 @@ def _comparison(
 
 def _groups_table(summary: MonitoringSummary, comparison: MonitoredComparison) -> blocks.Table:
     """List the groups of a comparison: counts, rates, estimates, intervals."""
-    prior = bool(wording.prior_text(summary))
+    prior = wording.has_prior(summary)
     custom = wording.property_of(summary, comparison).property == "custom"
     ends: dict[str | None, str] = {}
     if comparison.highest != comparison.lowest:
@@ -336,6 +336,8 @@ def _conditions(settings: documents.MonitorSettings) -> list[tuple[str, str]]:
 
 def _property(known: documents.PropertySummary) -> blocks.Facts:
     judged = "after every trial" if known.check == "every" else "at the end of each window"
+    if known.check == "period":
+        judged = f"at the end of every {wording.duration(known.period)} since the first event"
     pairs = (
         ("Numerator of a rate counts", events_text(known.numerator)),
         ("Denominator counts", events_text(known.denominator)),
@@ -344,6 +346,8 @@ def _property(known: documents.PropertySummary) -> blocks.Facts:
         ("Compared within", series(known.condition_on)),
         ("A group without a rate", EMPTY_GROUPS[known.empty_group]),
         ("Alerts by", _RULES[known.rule]),
+        ("Favourable only within", wording.duration(known.favourable_within)),
         ("Judged", judged),
+        *wording.prior_lines(known),
     )
     return blocks.Facts(f"Property: {wording.property_title(known.name)}", pairs)

@@ -9,13 +9,17 @@ from testsgd.fairness.wording import counted_property
 from testsgd.monitoring.report import summary as documents
 from testsgd.monitoring.report.summary import MonitoredComparison, MonitoringSummary
 from testsgd.monitoring.report.verdict import monitoring_verdict
-from testsgd.monitoring.specification import condition_of
+from testsgd.monitoring.specification import condition_of, resolved_beliefs
 from testsgd.report.summaries import package_versions, present_moment
 
 if TYPE_CHECKING:
     from testsgd.monitoring.judging import Alert
     from testsgd.monitoring.running import ComparisonStatus, GroupStatus, MonitorStatus
-    from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
+    from testsgd.monitoring.specification import (
+        EstimatePart,
+        MonitoredProperty,
+        MonitorSpecification,
+    )
 
 # So many alerts are in the document.
 MOST_ALERTS = 1000
@@ -77,7 +81,9 @@ def summarise_monitoring(
         "name": specification.name,
         "digest": specification.digest(),
         "settings": _settings(specification),
-        "properties": list(map(_property, specification.monitored)),
+        "properties": [
+            _property(watched, specification.estimate) for watched in specification.monitored
+        ],
         "stream": documents.StreamSummary.of(
             status, refused=refused, dead_letters_this_run=dead_letters, resumed=resumed
         ),
@@ -90,9 +96,15 @@ def summarise_monitoring(
     return MonitoringSummary(**parts, verdict=verdict)
 
 
-def _property(watched: MonitoredProperty) -> documents.PropertySummary:
+def _property(watched: MonitoredProperty, estimate: EstimatePart) -> documents.PropertySummary:
     counted = counted_property(watched.fairness, watched.bound, watched.empty_group)
-    return documents.PropertySummary.of(watched, **counted)
+    general, exceptions = resolved_beliefs(estimate, watched.estimate)
+    priors = [
+        documents.PriorSummary(group=group, prior=str(one.rate), strength=str(one.strength))
+        for group, one in [(None, general), *exceptions.items()]
+    ]
+    prior_values = watched.estimate is not None or exceptions
+    return documents.PropertySummary.of(watched, **counted, priors=priors if prior_values else [])
 
 
 def _settings(specification: MonitorSpecification) -> documents.MonitorSettings:

@@ -45,7 +45,9 @@ class MonitorSettings(Part):
     window: Literal["all", "tumbling", "sliding"] = Field(description="which trials are compared")
     window_trials: int | None = Field(description="length of a window in trials")
     window_seconds: float | None = Field(description="length of a window in seconds")
-    prior: str = Field(description='rate before anything is counted, a fraction; or "overall"')
+    prior: str = Field(
+        description='rate before anything is counted: a fraction, "overall", or a field / a field'
+    )
     strength: str = Field(description="trials that the prior counts for, as a fraction")
     confidence: float = Field(description="of everything together that is said by evidence")
     groups_when: list[str] | None = Field(
@@ -93,6 +95,14 @@ class StreamSummary(Part):
     resumed: bool = Field(description="true: the monitor went on from a state that was saved")
 
 
+class PriorSummary(Part):
+    """What is believed of the rate of a group before anything is seen of it."""
+
+    group: str | None = Field(description="the group; null: all for which nothing else is said")
+    prior: str = Field(description="as in the settings")
+    strength: str = Field(description="as in the settings")
+
+
 class PropertySummary(CountedProperty):
     """What is compared, and when that is an alert."""
 
@@ -100,7 +110,16 @@ class PropertySummary(CountedProperty):
     bound: float = Field(description="a bias above this is an alert")
     condition_on: list[str] = Field(description="fields whose values must be equal to be compared")
     rule: Rule = Field(description="alerts are raised by the estimate, or by evidence")
-    check: Literal["every", "end"] = Field(description="after every trial, or when a window ends")
+    check: Literal["every", "end", "period"] = Field(
+        description="judged after every trial, or when a window or a period ends"
+    )
+    period: float | None = Field(None, description="length of a period in seconds; null: none")
+    favourable_within: float | None = Field(
+        None, description="seconds from the first event to a favourable decision; null: any number"
+    )
+    priors: list[PriorSummary] = Field(
+        [], description="what is believed of its rates; empty: what the settings say"
+    )
 
 
 class AlertedGroupSummary(Part):

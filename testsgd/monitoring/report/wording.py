@@ -233,28 +233,54 @@ def promises(summary: MonitoringSummary) -> tuple[Note, ...]:
 def prior_text(summary: MonitoringSummary) -> str:
     """Describe the belief that estimates add to what was observed; empty if there is none."""
     settings = summary.settings
-    if settings.strength == "0":
-        return ""
-    overall = settings.prior == "overall"
-    rate = "the rate of all groups so far" if overall else exact_number(settings.prior)
-    return f"{rate}, as {exact_number(settings.strength)} trials"
+    return "" if settings.strength == "0" else _belief_text(settings.prior, settings.strength)
+
+
+def _belief_text(prior: str, strength: str) -> str:
+    """Describe a belief: a rate, and what it is worth."""
+    overall = prior == "overall"
+    rate = "the rate of all groups so far"
+    if not overall:
+        rate = f"{prior}, by their last values" if " / " in prior else exact_number(prior)
+    return f"{rate}, as {exact_number(strength)} trials"
+
+
+def has_prior(summary: MonitoringSummary) -> bool:
+    """Return whether estimates add any belief to what was observed."""
+    priors = (prior for known in summary.properties for prior in known.priors)
+    return bool(prior_text(summary)) or any(prior.strength != "0" for prior in priors)
+
+
+def prior_lines(known: documents.PropertySummary) -> list[tuple[str, str]]:
+    """Describe what is believed of a property's rates, where that is not as for the others."""
+    return [
+        (
+            "Prior belief" if prior.group is None else f"Prior belief about “{prior.group}”",
+            "none" if prior.strength == "0" else _belief_text(prior.prior, prior.strength),
+        )
+        for prior in known.priors
+    ]
 
 
 def monitoring_notes(summary: MonitoringSummary) -> tuple[Note, ...]:
     """Return notes on what the numbers of the report mean."""
     notes: list[Note] = []
-    prior = prior_text(summary)
     for watched in summary.properties:
         bias = "the largest difference between the rates of two groups"
         if watched.measure == "ratio":
             bias = "1 minus the smallest rate of a group over the largest"
         rate = rate_text(watched, _RATES, "it")
+        if watched.favourable_within is not None:
+            soon = duration(watched.favourable_within)
+            rate += f"; a decision is favourable only within {soon} of the first event"
         empty = EMPTY_GROUP_NOTES[watched.empty_group]
         text = f"The rate of a group is {rate}. The bias is {bias}. {empty}"
         notes.append(Note(capital(property_title(watched.name)), text))
     text = "The rates as they were observed; no prior belief is added."
-    if prior:
-        text = f"A rate with a prior belief: {prior}. With many trials it hardly matters."
+    if has_prior(summary):
+        prior = prior_text(summary) if not any(map(prior_lines, summary.properties)) else ""
+        which = f": {prior}" if prior else ", which each property says of its groups"
+        text = f"A rate with a prior belief{which}. With many trials it hardly matters."
     notes.append(Note("Estimate", text))
     text = (
         "All events with the same id are one trial: the group, the decision and, where it matters, "

@@ -135,7 +135,7 @@ class Monitor:
         proving = sum(watched.rule == "evidence" for watched in monitored)
         error = (1 - specification.evidence.confidence) / max(proving, 1)
         self._judges = [PropertyJudge(specification, watched, error) for watched in monitored]
-        self._in_time = self._judges if specification.window.seconds is not None else []
+        self._in_time = self._judges if specification.judges_in_time else []
 
     def observe(self, event: Mapping[str, Any], *, place: Any = None) -> tuple[Alert, ...]:
         """Take an event.
@@ -385,7 +385,7 @@ class Monitor:
         return tuple(alerts)
 
     def _judged(self, steps: Iterable[trials.Step]) -> list[Alert]:
-        """Return the alerts of all properties, sorted by time if windows are in time."""
+        """Return the alerts of all properties, sorted by time if time alone raises some."""
         time = self._book.watermark
         origin = self._book.first_time
         alerts: list[Alert] = []
@@ -394,6 +394,10 @@ class Monitor:
                 alerts += judge.take(step, origin, time)
         for judge in self._in_time:
             alerts.extend(judge.pass_time(time, origin))
+        if self._book.prior_values:
+            for judge in self._judges:
+                judge.believe(self._book.prior_values)
+                alerts += judge.settle(self._book.time)
         if self._in_time:
             alerts.sort(key=lambda alert: -inf if alert.time is None else alert.time)
         return alerts
@@ -479,6 +483,8 @@ class Monitor:
             monitor._timeline.go_on(monitor._book.time)
         for judge, judge_state in zip(monitor._judges, state["judges"], strict=True):
             judge.restore(judge_state)
+            judge.believe(monitor._book.prior_values)
+            judge.settle(None)
         return monitor
 
     def save(self, path: Path | str) -> None:

@@ -249,4 +249,6 @@ def _standing(comparison: judging.Comparison, interval: Interval | None) -> Stan
         return "within" if Fraction(interval[1]) <= monitored.bound else "undecided"
     if monitored.check == "end":
         return "within" if comparison.windows_judged else "undecided"
+    if monitored.check == "period" and not comparison.looked:
+        return "undecided"
     return "undecided" if comparison.extremes(comparison.counts) is None else "within"

@@ -137,7 +137,7 @@ class _Listener(Monitor):
     def _judged(self, steps: Any) -> list[Any]:
         labelled = any(watched.fairness.labelled for watched in self.specification.monitored)
         kind = "complete" if labelled else "decided"
-        kept: list[Step] = [step for step in steps if step.kind == kind]
+        kept: list[Step] = [step for step in steps if step.kind == kind and step.span is None]
         self.counted += [step.trial for step in kept]
         return []
 

@@ -1,10 +1,14 @@
+from .beliefs import Belief as Belief
+from .beliefs import EstimatePart as EstimatePart
+from .beliefs import FieldRatio as FieldRatio
+from .beliefs import PropertyEstimatePart as PropertyEstimatePart
+from .beliefs import resolved_beliefs as resolved_beliefs
 from .conditions import condition_of as condition_of
 from .conditions import fields_of as fields_of
 from .document import MonitoredProperty as MonitoredProperty
 from .document import MonitorSpecification as MonitorSpecification
 from .document import PropertyPart as PropertyPart
 from .document import allows_evidence as allows_evidence
-from .parts import EstimatePart as EstimatePart
 from .parts import EventsPart as EventsPart
 from .parts import EvidencePart as EvidencePart
 from .parts import GroupsPart as GroupsPart

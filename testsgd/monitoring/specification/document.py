@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
 from testsgd.data.schema_parts import mistake, repeated
 from testsgd.data.toml_document import ExactDocument
@@ -19,11 +19,27 @@ from testsgd.fairness import EmptyGroup, FairnessProperty, PropertyName
 from testsgd.fairness.conditioned_groups import listed_groups
 from testsgd.fairness.property import PropertyTable
 from testsgd.monitoring.specification import parts
+from testsgd.monitoring.specification.beliefs import (
+    EstimatePart,
+    FieldRatio,
+    PropertyEstimatePart,
+    resolved_beliefs,
+)
 from testsgd.monitoring.specification.conditions import condition_of, fields_of
 
 Rule = Literal["estimate", "evidence"]
-Check = Literal["every", "end"]
+Check = Literal["every", "end", "period"]
 WatchedName = Literal[PropertyName, "equalized_odds"]
+
+
+def _check(value: Any) -> str | None:
+    """Return when a property is judged, a period as the text of its length."""
+    if value is None or value in ("every", "end"):
+        return None if value is None else str(value)
+    if isinstance(value, str) and value.strip().isalpha():
+        remedy = 'write "every", "end", or a period such as "1 d"'
+        raise mistake((), f"{value!r} does not say when", remedy)
+    return parts.duration_text(parts.seconds_in(value))
 
 
 class PropertyPart(PropertyTable):
@@ -36,9 +52,30 @@ class PropertyPart(PropertyTable):
     rule: Rule | None = Field(
         None, description="judged by the estimate, or by evidence; evidence where it is possible"
     )
-    check: Check | None = Field(
-        None, description="judged after every trial, or at the end of each tumbling window"
+    check: Annotated[
+        str | None,
+        PlainValidator(_check),
+        WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "null"}]}),
+    ] = Field(
+        None,
+        description="judged after every trial, at the end of each tumbling window, or after every "
+        'period of the time of events, such as "1 d"',
     )
+    estimate: PropertyEstimatePart | None = Field(
+        None, description="what is believed of its rates, where that is not as for the others"
+    )
+
+    favourable_within: parts.Duration | None = Field(
+        None, description="a decision is favourable only if it came so soon after the first event"
+    )
+
+    @model_validator(mode="after")
+    def _labels_have_their_own_deadline(self) -> PropertyPart:
+        labelled = any(fairness.labelled for fairness in self.all_made())
+        if self.favourable_within is not None and labelled:
+            what = "it is about decisions, and this property counts labels"
+            raise mistake("favourable_within", what, "remove it, or set trials.deadline for labels")
+        return self
 
     @model_validator(mode="after")
     def _fields_are_fields(self) -> PropertyPart:
@@ -48,6 +85,10 @@ class PropertyPart(PropertyTable):
         if (twice := repeated(list(self.condition_on))) is not None:
             raise mistake("condition_on", f"the field {twice!r} stands twice", "remove one of them")
         return self
+
+    def seconds_of_period(self) -> float | None:
+        """Return the length of the period after which it is judged; None if it has none."""
+        return None if self.check in (None, "every", "end") else parts.seconds_in(self.check)
 
 
 @dataclass(frozen=True)
@@ -70,11 +111,21 @@ class MonitoredProperty:
     # Fields; groups are compared within each combination of their values.
     condition_on: tuple[str, ...]
     rule: Rule
-    check: Check  # After every trial, or at the end of each tumbling window.
+    check: Check  # After every trial, at the end of each tumbling window, or of every period.
+    period: float | None = None  # The length of a period in seconds.
+    # A decision is favourable only if it came so many seconds after the trial's first event.
+    favourable_within: float | None = None
+    # What is believed of its rates, where that is not as for all properties.
+    estimate: PropertyEstimatePart | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all its settings, in types that JSON knows."""
-        return {
+        written: dict[str, Any] = {}
+        if self.estimate is not None:
+            written["estimate"] = self.estimate.model_dump(mode="json", exclude_none=True)
+        if self.favourable_within is not None:
+            written["favourable_within"] = self.favourable_within
+        return written | {
             "name": self.name,
             "measure": self.fairness.measure,
             "numerator": [list(row) for row in self.fairness.numerator],
@@ -83,7 +134,7 @@ class MonitoredProperty:
             "empty_group": self.empty_group,
             "condition_on": list(self.condition_on),
             "rule": self.rule,
-            "check": self.check,
+            "check": self.check if self.period is None else parts.duration_text(self.period),
         }
 
 
@@ -161,15 +212,34 @@ class MonitorSpecification(ExactDocument):
     )
     trials: parts.TrialsPart = Field(parts.TrialsPart(), description="when a trial is complete")
     window: parts.WindowPart = Field(parts.WindowPart(), description="which trials are compared")
-    estimate: parts.EstimatePart = Field(
-        parts.EstimatePart(), description="how rates are estimated"
-    )
+    estimate: EstimatePart = Field(EstimatePart(), description="how rates are estimated")
     evidence: parts.EvidencePart = Field(
         parts.EvidencePart(), description="how sure evidence must be"
     )
     properties: Annotated[tuple[PropertyPart, ...], BeforeValidator(_at_least_one)] = Field(
         description="what is watched, one table a property"
     )
+
+    @model_validator(mode="after")
+    def _beliefs_are_about_known_groups(self) -> MonitorSpecification:
+        names = self.groups.names
+        places: list[tuple[tuple[str | int, ...], Any]] = [(("estimate",), self.estimate)]
+        for index, part in enumerate(self.properties):
+            places.append((("properties", index, "estimate"), part.estimate))
+        for key, estimate in places if names is not None else ():
+            for group in (estimate.groups or {}) if estimate is not None else {}:
+                if group not in (names or ()):
+                    remedy = f"the groups are {', '.join(names or ())}"
+                    raise mistake((*key, "groups", group), f"there is no group {group!r}", remedy)
+        return self
+
+    @model_validator(mode="after")
+    def _priors_are_of_fields_of_their_own(self) -> MonitorSpecification:
+        for field in self.prior_fields:
+            if role := self.events.roles.get(field):
+                what = f"the field {field!r} is the {role} of an event already"
+                raise mistake("estimate", what, "name another field for the prior")
+        return self
 
     @model_validator(mode="after")
     def _properties_fit_the_rest(self) -> MonitorSpecification:
@@ -183,6 +253,10 @@ class MonitorSpecification(ExactDocument):
             if part.check == "end" and self.window.kind != "tumbling":
                 what = f'a window of kind "{self.window.kind}" has no end'
                 remedy = 'set window.kind = "tumbling", or check = "every"'
+                raise mistake(("properties", index, "check"), what, remedy)
+            if part.seconds_of_period() is not None and self.window.kind == "tumbling":
+                what = "a tumbling window is judged after every trial, or at its own end"
+                remedy = 'set check = "every" or "end", or another window.kind'
                 raise mistake(("properties", index, "check"), what, remedy)
         return self
 
@@ -205,19 +279,29 @@ class MonitorSpecification(ExactDocument):
         window = self.window.kind
         for part in self.properties:
             given = f" given {' and '.join(part.condition_on)}" if part.condition_on else ""
-            check: Check = part.check or ("end" if window == "tumbling" else "every")
+            period = part.seconds_of_period()
+            within = part.favourable_within
+            soon = "" if within is None else f" within {parts.duration_text(within)}"
+            check: Check = "end" if window == "tumbling" else "every"
+            if period is not None:
+                check = "period"
+            elif part.check is not None:
+                check = "end" if part.check == "end" else "every"
             for fairness in part.all_made():
                 proved = window == "all" and allows_evidence(fairness)
                 rule = part.rule or ("evidence" if proved else "estimate")
                 watched.append(
                     MonitoredProperty(
-                        name=f"{fairness.name}{given}",
+                        name=f"{fairness.name}{soon}{given}",
                         fairness=fairness,
                         bound=part.bound,
                         empty_group=part.empty_group,
                         condition_on=part.condition_on,
                         rule=rule,
                         check=check,
+                        period=period,
+                        favourable_within=within,
+                        estimate=part.estimate,
                     )
                 )
         names = _distinct_names([known.name for known in watched])
@@ -227,6 +311,17 @@ class MonitorSpecification(ExactDocument):
     def given_fields(self) -> tuple[str, ...]:
         """All fields within which some property compares groups."""
         fields = (field for watched in self.monitored for field in watched.condition_on)
+        return tuple(dict.fromkeys(fields))
+
+    @cached_property
+    def prior_fields(self) -> tuple[str, ...]:
+        """The fields whose last values are the prior of some rate."""
+        fields: list[str] = []
+        for part in self.properties:
+            general, exceptions = resolved_beliefs(self.estimate, part.estimate)
+            for belief in (general, *exceptions.values()):
+                if isinstance(belief.rate, FieldRatio):
+                    fields += belief.rate.numerator, belief.rate.denominator
         return tuple(dict.fromkeys(fields))
 
     @cached_property
@@ -245,15 +340,24 @@ class MonitorSpecification(ExactDocument):
         by_field = (name for text in written if condition_of(text) for name in fields_of(text))
         return tuple(dict.fromkeys((*by_group, *by_field)))
 
+    @cached_property
+    def spans(self) -> tuple[float, ...]:
+        """The times within which some property needs a favourable decision, the shortest first."""
+        spans = (part.favourable_within for part in self.properties)
+        return tuple(sorted({span for span in spans if span is not None}))
+
+    @property
+    def judges_in_time(self) -> bool:
+        """Whether something is judged because time has passed: windows in time, or periods."""
+        periods = (part.seconds_of_period() for part in self.properties)
+        return any(span is not None for span in (self.window.seconds, *periods))
+
     @property
     def needs_time(self) -> bool:
-        """Whether every event must have a time, because deadlines or windows are in time."""
-        spans = (
-            self.trials.deadline,
-            self.trials.decision_deadline,
-            self.window.seconds,
-        )
-        return any(span is not None for span in spans)
+        """Whether every event must have a time: for deadlines, windows in time, or periods."""
+        deadlines = (self.trials.deadline, self.trials.decision_deadline)
+        timed = self.judges_in_time or bool(self.spans)
+        return timed or any(span is not None for span in deadlines)
 
     @property
     def watches_time(self) -> bool:

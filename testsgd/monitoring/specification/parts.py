@@ -7,14 +7,12 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import (
     BeforeValidator,
     Field,
-    PlainSerializer,
     PlainValidator,
     WithJsonSchema,
     model_serializer,
@@ -24,9 +22,7 @@ from pydantic import (
 from testsgd.data.schema_parts import (
     AtLeastOne,
     Between,
-    ExactNotNegative,
     Part,
-    exact_share,
     mistake,
     plain_number,
     repeated,
@@ -405,28 +401,6 @@ class WindowPart(Part):
     def seconds(self) -> float | None:
         """Length in seconds; None if it is a number of trials, or there is none."""
         return seconds_in(self.length) if isinstance(self.length, str) else None
-
-
-def _prior(value: Any) -> Fraction | Literal["overall"]:
-    if value == "overall":
-        return "overall"
-    if isinstance(value, str) and value.strip().isalpha():
-        remedy = 'give a share such as 0.5, or "overall"'
-        raise mistake((), f"{value!r} is no prior belief", remedy)
-    return exact_share(value)
-
-
-class EstimatePart(Part):
-    """What is believed of every group before anything is seen of it, and how firmly."""
-
-    prior: Annotated[
-        Fraction | Literal["overall"], PlainValidator(_prior), PlainSerializer(str), _NUMBER_OR_TEXT
-    ] = Field(
-        Fraction(1, 2), description='the rate believed in, or "overall": that of all groups so far'
-    )
-    strength: ExactNotNegative = Field(
-        Fraction(0), description="how many trials the belief is worth"
-    )
 
 
 class EvidencePart(Part):

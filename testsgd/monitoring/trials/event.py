@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from testsgd.data.schema_parts import exact_not_negative
 from testsgd.errors import EventError, ExpressionError
 from testsgd.expressions import Expression
 from testsgd.fairness.conditioned_groups import NO_GROUP, ConditionedGroup
@@ -158,7 +159,10 @@ def _no_moment(value: Any, field: str) -> EventError:
 
 
 class Event(NamedTuple):
-    """The values of an event of the trial `name`; None where it has none. Time is in seconds."""
+    """The values of an event of the trial `name`; None where it has none. Time is in seconds.
+
+    `prior_values` are the fields that a prior is computed from, as texts of exact fractions.
+    """
 
     name: str | None
     group: str | None
@@ -167,16 +171,27 @@ class Event(NamedTuple):
     conditions: tuple[str | None, ...]
     time: float | None
     unit: Unit | None = None
+    prior_values: tuple[str | None, ...] = ()
 
 
 class EventReader:
     """Reads events as a specification calls their fields."""
 
-    __slots__ = ("_decisions", "_derived", "_empty", "_fields", "_given", "_labels", "_unit")
+    __slots__ = (
+        "_decisions",
+        "_derived",
+        "_empty",
+        "_fields",
+        "_given",
+        "_labels",
+        "_prior_values",
+        "_unit",
+    )
 
     def __init__(self, specification: MonitorSpecification) -> None:
         named = specification.events
         self._given = specification.given_fields
+        self._prior_values = specification.prior_fields
         self._fields = (named.id, named.group, named.decision, named.label, named.time)
         self._empty = frozenset(named.empty or ())
         self._decisions = _meanings(named.unfavourable, named.favourable)
@@ -202,6 +217,7 @@ class EventReader:
         fields = self._fields
         name, group, decision, label, time = map(event.get, fields)
         moment = None if time is None else self.moment(time)
+        seconds, unit = moment or (None, None)
         return Event(
             None if name is None else _quick_text(name, fields[0]),
             None if group is None else _quick_text(group, fields[1]),
@@ -212,7 +228,10 @@ class EventReader:
                 None if (value := event.get(field)) is None else _quick_text(value, field)
                 for field in self._given
             ),
-            *(moment or (None, None)),
+            seconds,
+            unit,
+            self._prior_values
+            and tuple(_number_text(event.get(field), field) for field in self._prior_values),
         )
 
     def _without_empty(self, event: Mapping[str, Any]) -> dict[str, Any]:
@@ -235,6 +254,20 @@ class EventReader:
     def moment(self, time: Any) -> Moment | None:
         """Read a moment as the specification says it is written; None if it is missing."""
         return moment_of(time, self._fields[4], self._unit)
+
+
+def _number_text(value: Any, field: str) -> str | None:
+    """Return a number that a prior is of, as an exact text; None if it is missing."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or is_missing(value) or (isinstance(value, str) and not value.strip()):
+        return None
+    try:
+        return str(exact_not_negative(value))
+    except ValueError:
+        what = f"the value {shown(value)} is no number that is at least 0"
+        remedy = "give a number; a prior is computed from it"
+        raise EventError(what, where=field, remedy=remedy, value=value) from None
 
 
 def _group_reader(

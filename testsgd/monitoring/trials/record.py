@@ -31,8 +31,9 @@ class Record:
     counts; until the trial is decided the latest so far. `due`: its deadline, that of the label, or
     of the decision while none is known; `labelled`: the time of its label; `earliest`: these
     times, of the group, the decision and the conditions. `began`: the time of its earliest event;
-    `order`: how many trials began before. `refused`: no decision came before its deadline, and that
-    is a refusal.
+    `waited_from`: that time when waits for outcomes within a time were set, `spans_over`: how many
+    of these are over; `order`: how many trials began before. `refused`: no decision came before its
+    deadline, and that is a refusal.
     """
 
     name: str | None
@@ -49,6 +50,8 @@ class Record:
     began: float | None = None
     order: int = 0
     refused: bool = False
+    waited_from: float | None = None
+    spans_over: int = 0
 
     @property
     def whole(self) -> bool:

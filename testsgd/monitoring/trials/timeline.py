@@ -372,7 +372,8 @@ class Timeline:
 
 def _digest(event: Event) -> str:
     """Return what tells events apart; enough of it that two are never taken for one."""
-    return hashlib.sha256(json.dumps(event).encode()).hexdigest()[:24]
+    values = event if event.prior_values else event[:-1]  # former versions had no such values
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:24]
 
 
 def _time_of(arrival: Arrival) -> float:
@@ -417,6 +418,11 @@ def _read(arrivals: Iterable[Iterable[Any]]) -> list[Arrival]:
     """Return arrivals from what :func:`_written` gave."""
     events = ((Event(*values), *others) for values, *others in arrivals)
     return [
-        Arrival(event._replace(conditions=tuple(event.conditions)), *others)
+        Arrival(
+            event._replace(
+                conditions=tuple(event.conditions), prior_values=tuple(event.prior_values)
+            ),
+            *others,
+        )
         for event, *others in events
     ]

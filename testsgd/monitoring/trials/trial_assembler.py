@@ -6,12 +6,13 @@ Nothing else makes trials depend on each other (the paper, section 3.1).
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
-from math import ceil
+from math import ceil, inf
 from typing import Any, Literal, NamedTuple
 
 from testsgd.errors import EventError
 from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.monitoring.trials.event import ONE_MOMENT, Event
+from testsgd.monitoring.trials.outcomes_within import OutcomesWithin
 from testsgd.monitoring.trials.record import Record, Trial
 
 Phase = Literal["new", "open", "ended", "unknown"]
@@ -48,12 +49,16 @@ class Step(NamedTuple):
 
     Decided: all but its label is known, or it is taken for refused at the deadline of its decision.
     Complete: its label is known too, or assumed at the deadline. Dropped: it has no label at the
-    deadline, and is not counted.
+    deadline, and is not counted. `prior_values`: those last known then.
+    `span`: None, or what the trial is so many seconds after its first event, for those properties
+    alone that ask for that.
     """
 
     kind: Literal["decided", "complete", "dropped"]
     trial: Trial
     time: float | None
+    prior_values: tuple[str | None, ...] = ()
+    span: float | None = None
 
 
 class TrialAssembler:
@@ -79,6 +84,7 @@ class TrialAssembler:
         self._refuses = rules.without_decision == "refused"
         self._needs_time = specification.needs_time
         self._lateness = specification.time.late
+        self._within = OutcomesWithin(specification.spans)
         self._waits = self._deadline is not None and rules.count == "deadline"
         self._records: dict[str, Record] = {}
         self._anonymous: dict[int, Record] = {}  # the open ones, by their number
@@ -88,6 +94,8 @@ class TrialAssembler:
         self._due: list[tuple[float, int, int, Record]] = []
         self._begun = 0
         self.open = 0
+        # The last values of the fields that priors are of, as texts; None where none came yet.
+        self.prior_values: tuple[str | None, ...] = (None,) * len(specification.prior_fields)
         self.time: float | None = None
         self.first_time: float | None = None
         self.counters = dict.fromkeys((*_COUNTED, *_COUNTED_NOW), 0)
@@ -124,7 +132,11 @@ class TrialAssembler:
         """
         reached = event.time if reached is None else reached
         if self._is_ignored(event):
-            return self._count(event, "ignored", reached)
+            if not _has_prior_values(event):
+                return self._count(event, "ignored", reached)
+            steps = self._begin(event, reached)
+            self._learn(event)
+            return steps
         record, new = self._find_record(event)
         phase = "new" if new else self._phase(record, event)
         self._check(event, record, phase)
@@ -162,7 +174,7 @@ class TrialAssembler:
             return False
         if event.label is not None:
             return not self._labelled
-        if self._ignores:
+        if self._ignores or _has_prior_values(event):
             return True
         remedy = 'name its fields in [events], or set others = "ignore" there'
         what = "the event has neither a group, nor a decision, nor a label"
@@ -251,7 +263,7 @@ class TrialAssembler:
     def _check(self, event: Event, record: Record, phase: Phase) -> None:
         """Refuse an event without a time that it needs, or one that does not fit its trial."""
         if self._needs_time and event.time is None:
-            what = "the event has no time, and deadlines and windows in time need one"
+            what = "the event has no time, and deadlines, periods and windows in time need one"
             remedy = "give its time, in seconds or as text in ISO 8601"
             raise EventError(what, where="time", remedy=remedy)
         if event.group is not None and event.group not in self._groups:
@@ -337,6 +349,8 @@ class TrialAssembler:
             self._begun += 1
             self.open += 1
         changed = record.add(event)
+        if changed:
+            self._learn(event)
         if self._names is not None and record.group is not None and record.group not in self._names:
             self._leave_out(record)
         elif not changed:
@@ -347,7 +361,15 @@ class TrialAssembler:
             steps += self._advance_trial(record, event.time)
         if record.number < 0 and record.state == "open" and self._decision_deadline is not None:
             self._wait_for_decision(record)
+        if self._within.spans:
+            self._within.wait(record)
         return steps
+
+    def _learn(self, event: Event) -> None:
+        """Take up the values of an event that priors are of."""
+        if _has_prior_values(event):
+            pairs = zip(event.prior_values, self.prior_values, strict=True)
+            self.prior_values = tuple(known if new is None else new for new, known in pairs)
 
     def _leave_out(self, record: Record) -> None:
         """Leave out a trial whose group turned out to be none of those that are compared."""
@@ -388,11 +410,11 @@ class TrialAssembler:
         steps: list[Step] = []
         if record.number < 0:
             self._decide(record)
-            steps.append(Step("decided", record.trial(None), record.time))
+            steps.append(Step("decided", record.trial(None), record.time, self.prior_values))
         if not self._labelled:
             self._close(record)
         elif record.label is not None and not self._waits:
-            steps.append(Step("complete", record.trial(record.label), time))
+            steps.append(Step("complete", record.trial(record.label), time, self.prior_values))
             self._close(record)
         return steps
 
@@ -448,7 +470,12 @@ class TrialAssembler:
             # before the trial was decided.
             if record.state == "open" and record.due == due and record.number == number:
                 steps += self._end_wait(record)
-        return steps
+        if not self._within.spans:
+            return steps
+        ended, dropped = self._within.over(self.time - self._lateness)
+        self.counters["dropped"] += dropped
+        steps += [Step("decided", one, one.time, self.prior_values, span) for span, one in ended]
+        return sorted(steps, key=lambda step: -inf if step.time is None else step.time)
 
     def set_time(self, time: float, step: float | None = None) -> int:
         """Go on at another moment; what was ended until then stays so.
@@ -485,8 +512,8 @@ class TrialAssembler:
         label = self._without_label if record.label is None else record.label
         if label == "drop":
             self.counters["dropped"] += 1
-            return Step("dropped", record.trial(None), record.due)
-        return Step("complete", record.trial(label), record.due)
+            return Step("dropped", record.trial(None), record.due, self.prior_values)
+        return Step("complete", record.trial(label), record.due, self.prior_values)
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it."""
@@ -499,6 +526,8 @@ class TrialAssembler:
             "time": self.time,
             "first_time": self.first_time,
             "counters": dict(self.counters),
+            **({"within": self._within.to_state()} if self._within.spans else {}),
+            **({"prior_values": list(self.prior_values)} if self.prior_values else {}),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -518,9 +547,17 @@ class TrialAssembler:
         ]
         self._begun = 1 + max((record.order for record in records), default=-1)
         heapify(self._due)
+        if self._within.spans:
+            self._within.restore(state["within"], self._records)
         self._groups = set(state["groups"])
         self.time = state["time"]
         self.first_time = state["first_time"]
+        self.prior_values = tuple(state.get("prior_values", self.prior_values))
         counters = state["counters"]
         self.counters = {kind: counters[kind] for kind in _COUNTED}
         self.counters |= {kind: counters.get(kind, 0) for kind in _COUNTED_NOW}
+
+
+def _has_prior_values(event: Event) -> bool:
+    """Return whether an event has a value that a prior is computed from."""
+    return any(value is not None for value in event.prior_values)
