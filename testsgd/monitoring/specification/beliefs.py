@@ -100,7 +100,7 @@ class GroupEstimatePart(Part):
     @model_validator(mode="after")
     def _has_a_key(self) -> GroupEstimatePart:
         if not self.model_fields_set:
-            raise mistake((), "neither is given", "give `prior` or `strength`, or remove it")
+            raise mistake((), "nothing is said here", "give `prior` or `strength`, or remove it")
         return self
 
 
