@@ -27,13 +27,18 @@ WORST = ("serious", "critical")
 # One of each kind, and of audits, mitigations and comparisons those of rows and of texts.
 NAMES = (
     "credit",
+    "crime",
+    "compas-paper",
     "wiki",
+    "imdb",
     "bank-mitigated",
     "wiki-mitigated",
     "census-frontier",
     "credit-comparison",
     "credit-certified",
+    "compas-certified",
     "generative-llm-before",
+    "generative-portraits",
     "demo-metrics",
     "loans-shield",
     "loans-shield-simulated",

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 import pytest
-from audit_documents import as_summary
+from audit_documents import as_summary, census_document
 
 import testsgd
 from testsgd.auditing.report import charts as audit_charts
@@ -230,3 +230,16 @@ def test_no_side_is_called_worse_off_without_a_description_of_the_label() -> Non
     assert summary.data.inferred
     figure = audit_charts.first_groups(summary, findings(summary), vocabulary(summary))
     assert "worse off" not in figure.caption
+
+
+@pytest.mark.parametrize(("outcome", "orange_is_right"), [("benefit", False), ("harm", True)])
+def test_orange_marks_those_who_are_worse_off(outcome, orange_is_right):
+    document = census_document()
+    document["data"]["label"]["outcome"] = outcome
+    summary = as_summary(document)
+    words = vocabulary(summary)
+    groups = summary.groups[:6]
+    (chart,) = audit_charts.first_groups(summary, groups, words).charts
+    sides = re.findall(r'<g class="(less|more)">', draw(chart))
+    orange = [(group.difference > 0) == orange_is_right for group in groups]
+    assert [side == "less" for side in sides] == orange

@@ -27,6 +27,8 @@ class Mark:
     shape: Literal["dot", "ring", "rest", "was"] = "dot"
     # Written beside it: at the left of the lowest mark of a row, at the right of others.
     text: str = ""
+    # The colour; without one it is that of its sign where zero is marked, else that of the row.
+    side: Side | None = None
 
 
 @dataclass(frozen=True)

@@ -79,10 +79,10 @@ def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary], words: W
     rows = []
     for group in groups:
         effect = group.counterfactual
-        marks = [_mark(group)]
+        marks = [_mark(group, words)]
         title = _title(group)
         if effect is not None:
-            marks.append(_effect_mark(effect))
+            marks.append(_effect_mark(effect, words))
             title += f"; {_effect_title(effect)}"
         rows.append(
             shapes.StripRow(
@@ -111,7 +111,9 @@ def group_parts(group: GroupSummary, scale: Scale, words: Words) -> Figure:
         if part.rate_out is not None:
             against = f" against {percent(part.rate_out)}"
         detail = f"{plural(part.n_in, words.one)}, {percent(part.rate_in)}{against}"
-        mark = None if part.difference is None else shapes.Mark(part.difference)
+        mark = None
+        if part.difference is not None:
+            mark = shapes.Mark(part.difference, side=_side(part.difference, words))
         rows.append(_strip(part.text, part.difference, mark, words=words, detail=detail))
     several = len(group.rules) > 1
     name = f"All {words.rule}s together" if several else "Against other texts"
@@ -120,7 +122,7 @@ def group_parts(group: GroupSummary, scale: Scale, words: Words) -> Figure:
         _strip(
             name,
             group.difference,
-            _mark(group),
+            _mark(group, words),
             words=words,
             title=_title(group),
             detail=detail,
@@ -134,7 +136,7 @@ def group_parts(group: GroupSummary, scale: Scale, words: Words) -> Figure:
             _strip(
                 name,
                 effect.difference,
-                _effect_mark(effect),
+                _effect_mark(effect, words),
                 words=words,
                 title=_effect_title(effect),
                 detail=detail,
@@ -338,15 +340,23 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
     return Only("html", (Paragraph(about), Figure("All groups", (chart,), caption)))
 
 
-def _mark(group: GroupSummary) -> shapes.Mark:
+def _mark(group: GroupSummary, words: Words) -> shapes.Mark:
     margin = (group.difference - group.margin, group.difference + group.margin)
     return shapes.Mark(
-        group.difference, group.confidence_interval, margin if group.margin else None
+        group.difference,
+        group.confidence_interval,
+        margin if group.margin else None,
+        side=_side(group.difference, words),
     )
 
 
-def _effect_mark(effect: CounterfactualSummary) -> shapes.Mark:
-    return shapes.Mark(effect.difference, effect.confidence_interval, shape="ring")
+def _effect_mark(effect: CounterfactualSummary, words: Words) -> shapes.Mark:
+    return shapes.Mark(
+        effect.difference,
+        effect.confidence_interval,
+        shape="ring",
+        side=_side(effect.difference, words),
+    )
 
 
 def _title(group: GroupSummary) -> str:

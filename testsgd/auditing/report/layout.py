@@ -86,7 +86,12 @@ def audit_layout(summary: AuditSummary) -> Document:
         headline=summary.verdict.headline,
         sentences=tuple(summary.verdict.sentences),
         listed=False,
-        opening=(Paragraph(_definition(summary), "definition"), _figures(summary, top, words)),
+        opening=(
+            Paragraph(_definition(summary), "definition"),
+            _figures(summary, top, words),
+            # Here and not at the end, so that it is on the first page, however long the tables.
+            _on_page(Signature(("Audited by", "Date", "Signature"))),
+        ),
         sections=(
             Section(
                 "rates", f"Rates by {words.feature}", _rates(summary, words), markdown="folded"
@@ -312,9 +317,8 @@ def _unknown_in_short(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
 
 
 def _limits(summary: AuditSummary) -> tuple[Block, ...]:
-    """Write what does not follow from an audit, with lines to sign it on paper."""
-    lines = _on_page(Signature(("Audited by", "Date", "Signature")))
-    return (Bullets(limits(summary)), lines)
+    """Write what does not follow from an audit."""
+    return (Bullets(limits(summary)),)
 
 
 def _unknown(summary: AuditSummary, words: Words) -> tuple[Block, ...]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from testsgd.certification.report import charts, wording
 from testsgd.certification.report.notes import certification_notes
 from testsgd.certification.report.summary import (
@@ -46,6 +49,9 @@ from testsgd.report.summaries import origin, version_facts
 
 # Longer tables are folded away on a page, and so many regions are drawn.
 _OPEN_ROWS = 12
+# Counterexamples have a column for each of so many inputs that a case has in common; more than
+# these are written together, so that the table is no wider than its page.
+_OWN_COLUMNS = 6
 # More labels than these are counted, not listed.
 _LABELS = 6
 
@@ -341,19 +347,28 @@ def _case_table(summary: CertificationSummary) -> Table:
     """
     protected, examples = summary.domain.protected, summary.counterexamples
     shared = list(examples[0].person)
+    together = len(shared) > _OWN_COLUMNS
     columns = (
         Column("Case", "group"),
         *(Column(name, "text" if index else "name") for index, name in enumerate(protected)),
         Column("Decision"),
         Column("Sum" if summary.network.decision == "threshold" else "Sums", "number"),
         *(
-            Column(name, "text" if isinstance(value, str) else "number", shared=True)
-            for name, value in examples[0].person.items()
+            (Column("The same for all of the case", shared=True),)
+            if together
+            else (
+                Column(name, "text" if isinstance(value, str) else "number", shared=True)
+                for name, value in examples[0].person.items()
+            )
         ),
     )
     rows = []
     for case, example in enumerate(examples, start=1):
         person = [wording.value_text(example.person[name]) for name in shared]
+        lines = _spread(
+            [f"{name} {value}" for name, value in zip(shared, person, strict=True)],
+            len(example.answers),
+        )
         for index, answer in enumerate(example.answers):
             proof = "proved" if example.proved else "by running"
             rows.append(
@@ -363,7 +378,7 @@ def _case_table(summary: CertificationSummary) -> Table:
                         *answer.protected,
                         answer.decision,
                         wording.sums_text(answer),
-                        *person,
+                        *([lines[index]] if together else person),
                     ),
                     emphasis=answer.decision != example.answers[0].decision,
                     note="" if index else proof,
@@ -375,6 +390,12 @@ def _case_table(summary: CertificationSummary) -> Table:
             rest = f"and {count(example.left_out)} more"
             rows.append(Row((count(case), rest, *blank), group=case))
     return Table("Counterexamples", columns, tuple(rows))
+
+
+def _spread(items: Sequence[str], lines: int) -> list[str]:
+    """Write items with commas on a number of lines, about as many on each."""
+    ends = [round(len(items) * line / lines) for line in range(lines + 1)]
+    return [", ".join(items[start:end]) for start, end in pairwise(ends)]
 
 
 def _particulars(summary: CertificationSummary) -> tuple[Block, ...]:
