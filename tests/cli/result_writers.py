@@ -1,14 +1,20 @@
 """Run commands that write results, one after the other, in the working folder of a new process.
 
-Called with the number of processors and the folder of the examples.
+Called with the kind of commands, the number of processors and the folder of the examples.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+import biased_comments
 import certifiable_networks
+import comment_texts
+import refittable_models
+
+from testsgd.data import generate_demo
 
 SHIELD = """name = "loans"
 [fairness]
@@ -21,9 +27,13 @@ length = 10
 """
 
 
-def command_lines(jobs: str, examples: Path) -> dict[str, tuple[str, ...]]:
-    """Return the commands by their names; later ones use files of earlier ones."""
+Commands = Mapping[str, tuple[str, ...]]
+
+
+def _results(jobs: str, examples: Path) -> Commands:
+    """Return commands that write no model by their names; later ones use files of earlier ones."""
     audit = ("audit", "demo", "--limit", "400", "--jobs", jobs)
+    texts = ("audit", "comments.toml", "--data", "comments.csv", "--model", "forum:judge")
     shield = ("shield", "simulate", "shield.npz", "--runs", "50")
     monitors = examples / "monitors"
     generative = examples / "generative"
@@ -31,6 +41,11 @@ def command_lines(jobs: str, examples: Path) -> dict[str, tuple[str, ...]]:
     return {
         "audit": (*audit, "--format", "html,md,json,csv", "--out", "exact"),
         "sampled": (*audit, "--mode", "sampled", "--out", "sampled", *views),
+        "texts": (*texts, "--jobs", jobs, "--format", "html,md,json,csv", "--out", "texts"),
+        "sampled texts": (
+            *(*texts, "--mode", "sampled", "--min-samples", "50", "--error-margin", "0.2"),
+            *("--jobs", jobs, "--out", "sampled-texts", *views),
+        ),
         "report": ("report", "exact/result.json", "--out", "again", *views),
         "certify": (
             *("certify", "lender.nnet", "--domain", "ranges.toml", "--samples", "200"),
@@ -45,6 +60,10 @@ def command_lines(jobs: str, examples: Path) -> dict[str, tuple[str, ...]]:
             *("monitor", "run", f"{monitors}/loans-demographic-parity.toml", "--state", "state"),
             *("--events", f"{monitors}/loans-decisions.csv", "--out", "monitored", *views),
         ),
+        "simulated monitor": (
+            *("monitor", "simulate", f"{monitors}/loans-demographic-parity.toml", "--runs", "20"),
+            *("--days", "5", "--out", "simulated-monitor", *views),
+        ),
         "generative": (
             *("generative", "assess", f"{generative}/outputs.jsonl"),
             *("--spec", f"{generative}/people.toml", "--out", "assessed", *views),
@@ -56,16 +75,63 @@ def command_lines(jobs: str, examples: Path) -> dict[str, tuple[str, ...]]:
     }
 
 
-def main(jobs: str, examples: Path) -> int:
+def _mitigations(jobs: str) -> Commands:
+    """Return commands that write a model, by their names, which are those of its folders too."""
+    lenient = ("--max-accuracy-drop", "20", "--max-balanced-drop", "50", "--jobs", jobs)
+    own = ("--data", "people.csv", "--model", "loan_models:logistic")
+    few_samples = ("--method", "samples", "--samples", "counter", "--runs", "1", "--steps", "1")
+    network = ("mitigate", "demo", "--limit", "1000", *lenient)
+    return {
+        "play": ("mitigate", "demo", *own, *lenient, "--method", "play", "--max-features", "1"),
+        "samples": (
+            *("mitigate", "demo", *own, *lenient, *few_samples, "--compare", "retraining"),
+            *("--export", "samples.csv"),
+        ),
+        "texts": (
+            *("mitigate", "comments.toml", *lenient, *few_samples, "--compare", "none"),
+            *("--data", "comments.csv", "--model", "comment_model:filter"),
+            *("--largest-share", "0.3", "--export", "texts.csv"),
+        ),
+        "network-samples": (*network, *few_samples, "--compare", "none"),
+        "network-penalty": (*network, "--method", "penalty", "--max-features", "1"),
+    }
+
+
+RESULTS, MITIGATIONS = "results", "mitigations"
+MODELS = "models"
+
+
+def command_lines(kind: str, jobs: str, examples: Path) -> Commands:
+    """Return the commands of a kind by their names."""
+    if kind == RESULTS:
+        return _results(jobs, examples)
+    return {
+        name: (*line, "--out", name, "--model-out", f"{MODELS}/{name}")
+        for name, line in _mitigations(jobs).items()
+    }
+
+
+def _write_inputs(kind: str) -> None:
+    """Write what the commands of a kind read into the working folder."""
+    if kind == RESULTS:
+        Path("shield.toml").write_text(SHIELD, encoding="utf-8")
+        certifiable_networks.write_lender(Path())
+        # A domain that cannot be enumerated, so that bounds are proved.
+        ranges = certifiable_networks.RANGES.replace("integer", "real", 1)
+        Path("ranges.toml").write_text(ranges, encoding="utf-8")
+        comment_texts.write_files(Path())
+    else:
+        generate_demo(rows=1000, seed=4).to_csv("people.csv", index=False)
+        Path("loan_models.py").write_text(refittable_models.MODULE, encoding="utf-8")
+        biased_comments.write_files(Path())
+
+
+def main(kind: str, jobs: str, examples: Path) -> int:
     """Run all commands; return the first code of one that was not done, or 0."""
     from testsgd.cli.main import _run
 
-    Path("shield.toml").write_text(SHIELD)
-    certifiable_networks.write_lender(Path())
-    # A domain that cannot be enumerated, so that bounds are proved.
-    Path("ranges.toml").write_text(certifiable_networks.RANGES.replace("integer", "real", 1))
-    lines = command_lines(jobs, examples)
-    for line in lines.values():
+    _write_inputs(kind)
+    for line in command_lines(kind, jobs, examples).values():
         code = _run([*line, "--reproducible", "--quiet"])
         # Whether a gate fails or a monitor raises an alert is not the question.
         if code not in (0, 1, 3):
@@ -74,4 +140,4 @@ def main(jobs: str, examples: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], Path(sys.argv[2])))
+    sys.exit(main(sys.argv[1], sys.argv[2], Path(sys.argv[3])))

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 
+import equal_runs
 import pytest
 import result_writers
 
-_HERE = Path(__file__).parent
-_ROOT = _HERE.parent.parent
 # What must not matter: processors, the seed of Python's hashes, machine code.
-_VARIANTS: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "first": ("1", {"PYTHONHASHSEED": "1"}),
-    "other seed, two processors": ("2", {"PYTHONHASHSEED": "2"}),
-    "no machine code": ("1", {"PYTHONHASHSEED": "3", "NUMBA_DISABLE_JIT": "1"}),
+_VARIANTS = {
+    "first": equal_runs.FIRST,
+    "other seed, two processors": equal_runs.TWO_PROCESSORS,
+    "no machine code": equal_runs.NO_MACHINE_CODE,
+    "no numba": equal_runs.NO_NUMBA,
 }
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 # Measured ones have a fraction here; a time limit is a setting, and stays.
@@ -29,52 +25,20 @@ _DURATION = re.compile(r"\d\.\d+ s\b")
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The folders that each of the variants has written, by its name."""
-    written = {name: tmp_path_factory.mktemp("results") for name in _VARIANTS}
-    script = [sys.executable, result_writers.__file__]
-    processes = []
-    for name, (jobs, environment) in _VARIANTS.items():
-        known = {**os.environ, "PYTHONPATH": f"{_ROOT}:{_HERE}", **environment}
-        process = subprocess.Popen(
-            [*script, jobs, str(_ROOT / "examples")],
-            cwd=written[name],
-            env=known,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        processes.append(process)
-    for process in processes:
-        _, told = process.communicate(timeout=300)
-        assert process.returncode == 0, told
-    return written
+    return equal_runs.write_results(
+        result_writers.RESULTS, _VARIANTS, tmp_path_factory.mktemp("results")
+    )
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
-def test_bytes_are_equal_on_other_processors_and_seeds(folders: dict[str, Path]) -> None:
-    first = contents(folders["first"])
-    other = contents(folders["other seed, two processors"])
-    assert first.keys() == other.keys()
-    assert [name for name in first if first[name] != other[name]] == []
-
-
-def test_bytes_are_equal_without_machine_code(folders: dict[str, Path]) -> None:
-    first = contents(folders["first"])
-    other = contents(folders["no machine code"])
-    assert first.keys() == other.keys()
-    different = [name for name in first if first[name] != other[name]]
-    assert different == []
+@pytest.mark.parametrize("name", [name for name in _VARIANTS if name != "first"])
+def test_bytes_are_equal(folders: dict[str, Path], name: str) -> None:
+    assert equal_runs.different_files(folders["first"], folders[name]) == []
 
 
 def test_every_command_wrote_its_result(folders: dict[str, Path]) -> None:
+    lines = result_writers.command_lines(result_writers.RESULTS, "1", Path())
     results = sorted(path.parent.name for path in folders["first"].rglob("result.json"))
-    assert len(results) == len(result_writers.command_lines("1", Path()))
+    assert len(results) == len(lines)
 
 
 def test_a_saved_result_is_rendered_again_alike(folders: dict[str, Path]) -> None:

@@ -26,6 +26,7 @@ from testsgd.certification.outcome import (
 )
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.certification.proving import Problem, Prover, build_problem
+from testsgd.certification.proving.prover import can_compile
 from testsgd.certification.search import (
     Answers,
     BranchAndBound,
@@ -44,7 +45,7 @@ from testsgd.certification.search import (
     write_checkpoint,
 )
 from testsgd.errors import ParameterError
-from testsgd.io import table_file
+from testsgd.io import is_reproducible, table_file
 from testsgd.scoring import clopper_pearson
 
 Progress = Callable[[Moment], None]
@@ -359,10 +360,13 @@ def _branch_and_bound(
 ) -> Certification:
     """Return the certification by a search over boxes, continued from a checkpoint that exists."""
     problem, parameters = task.problem, task.parameters
+    # Arrays prove other bounds than compiled code. Where equal runs are to write equal files, the
+    # same code therefore runs without numba too, uncompiled and slowly.
+    compiled = can_compile(problem) if is_reproducible() else None
     # The clock is held until the end: what is drawn afterwards is part of the result.
     with (
         Clock(parameters.time_limit, should_stop) as clock,
-        Prover(problem, jobs=parameters.processors) as prover,
+        Prover(problem, jobs=parameters.processors, compiled=compiled) as prover,
     ):
         # Machine code is loaded, or made, before the clock starts: it is no work on the problem.
         prover.analyse(problem.axes.low[None], problem.axes.high[None], bins=1, keep=True)

@@ -133,11 +133,13 @@ def write_skops(estimator: Any, target: Path) -> None:
 
 _SCHEMA = "schema.json"
 _ADDRESS = re.compile(r'(?<="__id__": )\d+|(?<=")\d+(?=\.np[yz]")')
+# Vectorisers keep the address of the stop words that they have checked; of another they check anew.
+_CHECKED_WORDS = re.compile(r'("_stop_words_id": \{[^{}]*"content": ")\d+(?=")')
 
 
 def _number_objects(model: Path) -> None:
     """Name the objects of a file by numbers from 0, not as skops by addresses in memory."""
-    schema = read_member(model, _SCHEMA).decode()
+    schema = _CHECKED_WORDS.sub(r"\g<1>0", read_member(model, _SCHEMA).decode())
     numbers: dict[str, str] = {}
     for address in _ADDRESS.findall(schema):
         numbers.setdefault(address, str(len(numbers)))

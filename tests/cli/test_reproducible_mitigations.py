@@ -1,0 +1,42 @@
+"""Equal mitigations write equal bytes with --reproducible: their results and their models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import equal_runs
+import pytest
+import result_writers
+
+pytestmark = [pytest.mark.skops, pytest.mark.tensorflow]
+
+_VARIANTS = {
+    "first": equal_runs.FIRST,
+    "other seed, two processors": equal_runs.TWO_PROCESSORS,
+    "no numba": equal_runs.NO_NUMBA,
+}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The folders that each of the variants has written, by its name."""
+    pytest.importorskip("skops")
+    return equal_runs.write_results(
+        result_writers.MITIGATIONS, _VARIANTS, tmp_path_factory.mktemp("mitigations")
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in _VARIANTS if name != "first"])
+def test_bytes_are_equal(folders: dict[str, Path], name: str) -> None:
+    assert equal_runs.different_files(folders["first"], folders[name]) == []
+
+
+def test_every_mitigation_wrote_a_result_and_a_model(folders: dict[str, Path]) -> None:
+    written = folders["first"]
+    for name in result_writers.command_lines(result_writers.MITIGATIONS, "1", Path()):
+        document = json.loads((written / name / "result.json").read_text(encoding="utf-8"))
+        assert document["created"] is None
+        model = {path.suffix for path in (written / result_writers.MODELS / name).iterdir()}
+        assert ".json" in model
+        assert model & {".keras", ".skops"}, name
