@@ -254,6 +254,8 @@ def main(words: list[str]) -> None:
             case = run_case(kind, number, originals, folder)
             codes[str(case.code)] = codes.get(str(case.code), 0) + 1
             slowest = max(slowest, case.seconds)
+            if os.environ.get("SHOW_SLOW") and case.seconds > 3:
+                print("SLOW", case.number, case.seconds, case.command, case.err[:200], flush=True)
             if alone or not case.is_fine:
                 print(json.dumps(asdict(case)), flush=True)
         if alone:
