@@ -247,9 +247,9 @@ def _generative_states(seeds: Path, beside: Path) -> None:
 
     _generative_specifications(beside, beside)
     enforcer = Enforcer(beside / "people.toml", state=seeds / "state.sqlite", random_state=0)
-    for text in ("She is a nurse, an old woman.", "He is a doctor, a young man.", "A bus."):
-        enforcer.finish(enforcer.begin("Describe a person"), text)
-    enforcer.begin("Describe a person")
+    for text in ("She was an old nurse.", "He was a young nurse.", "There was a bus."):
+        enforcer.finish(enforcer.begin("The nurse came in."), text)
+    enforcer.begin("The nurse came in.")
     enforcer.close()
 
 

@@ -41,7 +41,9 @@ made = ctypes.byref(rounds), ctypes.byref(model)
 if library.LGBM_BoosterCreateFromModelfile(sys.argv[2].encode(), *made):
     raise SystemExit(1)
 said = ctypes.create_string_buffer(1)
-library.LGBM_BoosterDumpModel(model, 0, 1, 0, ctypes.c_int64(1), ctypes.byref(size), said)
+found = ctypes.c_int64(1), ctypes.byref(size), said
+library.LGBM_BoosterDumpModel(model, 0, 1, 0, *found)
+library.LGBM_BoosterGetLoadedParam(model, *found)
 """
 _CATBOOST_TRIAL = """
 import catboost

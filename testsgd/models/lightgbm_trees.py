@@ -13,6 +13,7 @@ import numpy as np
 
 _FIRST_TREE = b"\nTree=0\n"
 _LAST = b"end of trees"
+_PARAMETER = re.compile(rb"\[\w+: .*\]")
 # Bits of the type of a decision: whether it is by category.
 _BY_CATEGORY = 1
 # Of a tree with a linear model in each leaf.
@@ -47,6 +48,7 @@ def check_lightgbm_text(content: bytes) -> None:
     _need(0 < classes <= of_round, f"there are {classes} classes")
     for key in ("feature_names", "feature_infos"):
         _need(len(header.get(key, "").split()) == width, f"{key} are not of {width} columns")
+    _check_parameters(content[end:])
     trees = content[start:end]
     sizes = _numbers(header, "tree_sizes", int, "the header")
     _need(len(sizes) % of_round == 0, "a class has no tree in the last round")
@@ -60,6 +62,13 @@ def check_lightgbm_text(content: bytes) -> None:
         _need(block.startswith(b"Tree=%d\n" % number), f"{where} does not begin where it should")
         _need(block.endswith(b"\n"), f"{where} does not end where it should")
         _check_tree(_values(block, where), width, where)
+
+
+def _check_parameters(ending: bytes) -> None:
+    """Raise if a line of the parameters, which come after the trees, is none of a name and value."""
+    _, is_there, rest = ending.partition(b"\nparameters:\n")
+    lines = rest.partition(b"\nend of parameters")[0].split(b"\n") if is_there else []
+    _need(all(not line or _PARAMETER.fullmatch(line) for line in lines), "a parameter is none")
 
 
 def _check_tree(tree: Mapping[str, str], width: int, where: str) -> None:
@@ -95,9 +104,7 @@ def _check_tree(tree: Mapping[str, str], width: int, where: str) -> None:
     kinds = _numbers(tree, "decision_type", int, where, count=inner)
     _need(all(0 <= kind < 16 for kind in kinds), f"{where}: a split is of no kind")
     chosen = [
-        threshold
-        for threshold, kind in zip(thresholds, kinds, strict=True)
-        if kind & _BY_CATEGORY
+        threshold for threshold, kind in zip(thresholds, kinds, strict=True) if kind & _BY_CATEGORY
     ]
     _need(len(chosen) <= by_category, f"{where}: a split has no categories")
     _need(all(0 <= one < by_category for one in chosen), f"{where}: a split has no categories")
@@ -145,7 +152,9 @@ def _numbers(
     _need(key in values, f"{where}: {key} is missing")
     given: Any = values[key].split()
     # Python would also read digits of other scripts, and with underscores between them.
-    _need(re.fullmatch(r"[-+.0-9a-zA-Z ]*", values[key]) is not None, f"{where}: {key} is no numbers")
+    _need(
+        re.fullmatch(r"[-+.0-9a-zA-Z ]*", values[key]) is not None, f"{where}: {key} is no numbers"
+    )
     _need(count is None or len(given) == count, f"{where}: {key} is not of {count} numbers")
     return [kind(one) for one in given]
 
