@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 
 
 class KeyLines:
-    """The line of each key, and of each entry of an array, of a sound TOML text.
+    r"""The line of each key, and of each entry of an array, of a sound TOML text.
 
     The text is read once, statement by statement, so that the lines of many mistakes cost no more
     than that of one.
@@ -36,7 +36,7 @@ class KeyLines:
 
     Examples
     --------
-    >>> lines = KeyLines("[label]\\nvalues = [\\n  1,\\n]\\ncolumn = 'paid'")
+    >>> lines = KeyLines("[label]\nvalues = [\n  1,\n]\ncolumn = 'paid'")
     >>> lines.line_of(("label", "column"))
     5
     >>> lines.line_of(("label", "missing"))

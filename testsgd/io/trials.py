@@ -19,8 +19,8 @@ class TrialError(ValueError):
 
 
 _NO_RETURN = "its library does not come back from it"
-# Before a script: the places of packages, which an isolated interpreter does not know, and the limit
-# of the processor's time, which only some systems have.
+# Before a script: the places of packages, which an isolated interpreter does not know, and the
+# limit of the processor's time, which only some systems have.
 _BEGINNING = """
 import json, sys
 sys.path[:] = json.loads(sys.argv.pop(1))

@@ -65,14 +65,14 @@ def check_lightgbm_text(content: bytes) -> None:
 
 
 def _check_parameters(ending: bytes) -> None:
-    """Raise if a line of the parameters, which come after the trees, is none of a name and value."""
+    """Raise if a line of the parameters, which come after the trees, has no name and value."""
     _, is_there, rest = ending.partition(b"\nparameters:\n")
     lines = rest.partition(b"\nend of parameters")[0].split(b"\n") if is_there else []
     _need(all(not line or _PARAMETER.fullmatch(line) for line in lines), "a parameter is none")
 
 
 def _check_tree(tree: Mapping[str, str], width: int, where: str) -> None:
-    """Raise if a tree is not sound; its inner nodes are numbered from 0, its leaves from -1 down."""
+    """Raise if a tree is not sound; inner nodes are numbered from 0, leaves from -1 down."""
     leaves = _one(tree, "num_leaves", where)
     _need(0 < leaves < 2**24, f"{where} has {leaves} leaves")
     inner = leaves - 1

@@ -72,7 +72,7 @@ def _read_archive(path: Path) -> parts.ReadNetwork:
 
 
 def _try_hdf5(arguments: Sequence[str], *, content: bytes = b"", size: int) -> None:
-    """Read a file of `size` bytes in a child process, which a sound file takes far less time for."""
+    """Read a file of `size` bytes in a child process; a sound one takes far less time."""
     longer = size / 10e6
     check_by_trial(
         _HDF5_TRIAL,
