@@ -17,9 +17,12 @@ RUNNER = Path(__file__).with_name("case_runner.py")
 # Kinds that still show faults, or that were not tried enough.
 # A case is repeated by: python tests/fuzz/case_runner.py KIND NUMBER
 OPEN = {
-    "mitigation-samples": "not tried yet",
+    "booster-catboost": "not tried to the end since its trial was added",
+    "booster-lightgbm": "none since its parameters are checked, but 300 cases were not finished",
+    "generative-state": "not tried to the end since its journal is checked",
     "mitigation-play": "not tried yet",
-    "booster-catboost": "not tried since its trial was added",
+    "mitigation-samples": "none was printed in 400 s, but 300 cases were not finished",
+    "network-card": "its search was shortened, but 300 cases were not tried since",
 }
 
 
