@@ -19,7 +19,6 @@ RUNNER = Path(__file__).with_name("case_runner.py")
 OPEN = {
     "booster-catboost": "not tried to the end since its trial was added",
     "booster-lightgbm": "none since its parameters are checked, but 300 cases were not finished",
-    "generative-state": "not tried to the end since its journal is checked",
     "mitigation-play": "not tried yet",
     "mitigation-samples": "none was printed in 400 s, but 300 cases were not finished",
     "network-card": "its search was shortened, but 300 cases were not tried since",

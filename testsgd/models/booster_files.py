@@ -181,8 +181,8 @@ def read_lightgbm(path: Path) -> FileModel:
 
     def read() -> Any:
         check_lightgbm_text(path.read_bytes())
-        library = lightgbm.basic._LIB._name
-        if check_by_trial(_LIGHTGBM_TRIAL, [library, str(path)]):
+        basic: Any = lightgbm.basic
+        if check_by_trial(_LIGHTGBM_TRIAL, [basic._LIB._name, str(path)]):
             raise ValueError("LightGBM refuses it")
         return lightgbm.Booster(model_file=str(path))
 
