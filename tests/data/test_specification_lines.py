@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.data import parse_specification
-from testsgd.data.toml_document import line_of
+from testsgd.data.text.terms import TermsDocument
+from testsgd.data.toml_document import line_of, parse_toml, validated
 from testsgd.errors import SpecificationError
 
 TEXT = """\
@@ -176,3 +178,59 @@ def test_a_mistake_in_an_inline_table_or_a_dotted_key(
     with pytest.raises(SpecificationError) as caught:
         parse_specification(INLINE.replace(right, wrong, 1), where="loans.toml")
     assert str(caught.value).startswith(f"loans.toml, line {line}: {key}: ")
+
+
+NESTED = '''\
+[[files]]
+url = """
+[not.a.table]
+"quoted\\""""""
+
+[files.parts]
+names = ['[', "]", """
+]"""]
+
+[[files.members]]
+kind = 1
+
+[[files]] # [files.other]
+url = "u"
+
+[[files.members]]
+kind = 2
+[[files.members]]
+kind = 3
+'''
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        (("files",), 1),
+        (("files", 0, "url"), 2),
+        (("files", 0, "parts"), 6),
+        (("files", 0, "parts", "names", 2), 7),
+        (("files", 0, "members", 0, "kind"), 11),
+        (("files", 1), 13),
+        (("files", 1, "url"), 14),
+        (("files", 1, "members", 0, "kind"), 17),
+        (("files", 1, "members", 1), 18),
+        (("files", 1, "members", 1, "kind"), 19),
+    ],
+)
+def test_keys_in_tables_of_tables_and_below_long_texts_are_found(
+    place: tuple[str | int, ...], line: int
+) -> None:
+    assert line_of(NESTED, place) == line
+
+
+def test_thousands_of_mistakes_are_named_within_seconds() -> None:
+    numbers = "".join(f"  {number},\n" for number in range(5000))
+    text = f"[terms]\nname = 'a'\n\n[categories.gender]\nman = []\nwoman = [\n{numbers}]\n"
+    document = parse_toml(text, where="terms.toml")
+    began = time.process_time()
+    with pytest.raises(SpecificationError) as raised:
+        validated(TermsDocument, document, text=text, where="terms.toml")
+    # A search through the text for each would take minutes.
+    assert time.process_time() - began < 10
+    assert "line 6" in str(raised.value)

@@ -126,11 +126,15 @@ def _arguments(kind: FileKind, command: tuple[str, ...], name: str) -> list[str]
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
-    """Return the content of each file in a folder, but for locks and what Python keeps."""
+    """Return the content of each file in a folder, but for locks and what Python and SQLite keep.
+
+    SQLite leaves the files beside its own, where what it should write back is damaged.
+    """
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.suffix != ".lock" and "__pycache__" not in path.parts
+        if path.is_file() and not path.name.endswith((".lock", "-wal", "-shm"))
+        if "__pycache__" not in path.parts
     }
 
 

@@ -27,7 +27,8 @@ class FileKind:
     ----------
     name : str
     form : str
-        How it is damaged, besides in its bytes: "json", "lines", "toml", "csv", "zip" or "binary".
+        How it is damaged, besides in its bytes: "json", "lines", "toml", "csv", "zip",
+        "sqlite" or "binary".
     write : callable
         Writes the undamaged files into the first folder, and what the commands need besides into
         the second, the folder that they will work in.
@@ -241,6 +242,17 @@ def _outputs(seeds: Path, beside: Path) -> None:
     (seeds / "outputs.json").write_text(json.dumps(rows))
 
 
+def _generative_states(seeds: Path, beside: Path) -> None:
+    from testsgd.generative import Enforcer
+
+    _generative_specifications(beside, beside)
+    enforcer = Enforcer(beside / "people.toml", state=seeds / "state.sqlite", random_state=0)
+    for text in ("She was an old nurse.", "He was a young nurse.", "There was a bus."):
+        enforcer.finish(enforcer.begin("The nurse came in."), text)
+    enforcer.begin("The nurse came in.")
+    enforcer.close()
+
+
 def _output_tables(seeds: Path, beside: Path) -> None:
     import pandas as pd
 
@@ -276,6 +288,52 @@ def _descriptions(seeds: Path, beside: Path) -> None:
     (beside / "model.py").write_text(
         "def decide(frame):\n    return ['yes' if age > 40 else 'no' for age in frame['age']]\n"
     )
+
+
+# Journals of a mitigation: those of a whole one, as nothing is done again then.
+
+_MITIGATE = """
+import sys
+from pathlib import Path
+from testsgd.cli.main import run
+Path.unlink = lambda path, missing_ok=False: None
+run(sys.argv[1:])
+"""
+SAMPLES = (
+    "mitigate demo --data people.csv --method samples --model loans:logistic --runs 1 --steps 1 "
+    "--samples counter --compare none --max-accuracy-drop 5 --jobs 1 --format json --quiet "
+    "--out out --model-out model"
+)
+PLAY = (
+    "mitigate people.csv --model loans:logistic --sensitive gender --label granted --method play "
+    "--jobs 1 --format json --quiet --out out --model-out model"
+)
+
+
+def _loans(beside: Path) -> None:
+    import refittable_models
+
+    _people(300).to_csv(beside / "people.csv", index=False)
+    (beside / "loans.py").write_text(refittable_models.MODULE)
+
+
+def _journal_of(seeds: Path, beside: Path, command: str) -> None:
+    _loans(beside)
+    words = [sys.executable, "-c", _MITIGATE, *command.split()]
+    finished = subprocess.run(words, cwd=beside, text=True, capture_output=True, check=False)
+    if finished.returncode not in (0, 1, 3):
+        raise RuntimeError(finished.stderr)
+    shutil.move(beside / "out" / "journal.json", seeds / "journal.json")
+    shutil.rmtree(beside / "out")
+    shutil.rmtree(beside / "model", ignore_errors=True)
+
+
+def _sample_journals(seeds: Path, beside: Path) -> None:
+    _journal_of(seeds, beside, SAMPLES)
+
+
+def _play_journals(seeds: Path, beside: Path) -> None:
+    _journal_of(seeds, beside, PLAY)
 
 
 # Texts, and their descriptions and terms.
@@ -440,6 +498,20 @@ def _boosters(seeds: Path, beside: Path) -> None:
     import booster_models
 
     booster_models.xgboost_file(seeds, ".json")
+    _booster_rows(beside)
+
+
+def _lightgbm(seeds: Path, beside: Path) -> None:
+    import booster_models
+
+    booster_models.lightgbm_file(seeds)
+    _booster_rows(beside)
+
+
+def _catboost(seeds: Path, beside: Path) -> None:
+    import booster_models
+
+    booster_models.catboost_file(seeds)
     _booster_rows(beside)
 
 
@@ -707,7 +779,13 @@ KINDS = {
             name="network-card",
             form="json",
             write=_beside_keras,
-            commands=(_words(f"certify model.keras --domain compas --protected race {CERTIFY}"),),
+            # The search would take all the time that it is given, and reads nothing any more.
+            commands=(
+                _words(
+                    "certify model.keras --domain compas --protected race "
+                    "--time-limit 0.1 --jobs 1 --out out --quiet"
+                ),
+            ),
             codes=(3,),
         ),
         FileKind(
@@ -736,6 +814,47 @@ KINDS = {
             commands=(_words(f"audit people.toml --data people.csv --model FILE {AUDIT}"),),
             codes=(3,),
             needs=("xgboost",),
+        ),
+        FileKind(
+            name="booster-lightgbm",
+            # Its lines are keys and values, too.
+            form="toml",
+            write=_lightgbm,
+            commands=(_words(f"audit people.toml --data people.csv --model FILE {AUDIT}"),),
+            codes=(3,),
+            needs=("lightgbm",),
+        ),
+        FileKind(
+            name="booster-catboost",
+            form="binary",
+            write=_catboost,
+            commands=(_words(f"audit people.toml --data people.csv --model FILE {AUDIT}"),),
+            codes=(3,),
+            needs=("catboost",),
+        ),
+        FileKind(
+            name="generative-state",
+            form="sqlite",
+            write=_generative_states,
+            commands=(_words("generative journal --spec people.toml --state FILE"),),
+        ),
+        FileKind(
+            name="mitigation-samples",
+            form="json",
+            write=_sample_journals,
+            commands=(_words(f"{SAMPLES} --resume"),),
+            codes=(1, 3),
+            file="out/journal.json",
+            needs=("skops",),
+        ),
+        FileKind(
+            name="mitigation-play",
+            form="json",
+            write=_play_journals,
+            commands=(_words(f"{PLAY} --resume"),),
+            codes=(1, 3),
+            file="out/journal.json",
+            needs=("skops",),
         ),
     )
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import random
 import re
+import sqlite3
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -368,6 +370,27 @@ def change_array(content: bytes, chance: random.Random) -> bytes:
     return content[: header.start()] + changed + b" " * max(0, padding) + rest
 
 
+def change_database(content: bytes, chance: random.Random) -> bytes:
+    """Return a database of SQLite with a text in one of its tables changed."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        # In memory there is no log beside the file, which the header of a state names.
+        connection.deserialize(content[:18] + b"\x01\x01" + content[20:])
+        texts = [
+            (table, column, row, text)
+            for table, key, column in (("state", "key", "text"), ("journal", "id", "line"))
+            for row, text in connection.execute(f"SELECT {key}, {column} FROM {table}")
+        ]
+        table, column, row, text = chance.choice(texts)
+        key = "key" if table == "state" else "id"
+        changed: str | bytes = change_document(text.encode(), chance)
+        if chance.random() < 0.8:
+            changed = changed.decode(errors="replace")
+        connection.execute(f"UPDATE {table} SET {column} = ? WHERE {key} = ?", (changed, row))
+        connection.commit()
+        stored = connection.serialize()
+    return stored[:18] + content[18:20] + stored[20:]
+
+
 BYTES: tuple[Mutation, ...] = (
     flip_bits,
     set_bytes,
@@ -398,6 +421,7 @@ STRUCTURED: dict[str, Mutation] = {
     "toml": change_toml,
     "csv": change_table,
     "zip": change_member(members_of),
+    "sqlite": change_database,
 }
 
 

@@ -17,10 +17,11 @@ RUNNER = Path(__file__).with_name("case_runner.py")
 # Kinds that still show faults, or that were not tried enough.
 # A case is repeated by: python tests/fuzz/case_runner.py KIND NUMBER
 OPEN = {
-    "network-h5": "none in 20 cases, but each damaged heap takes the 10 s of the trial: 68, 74",
-    "domain": "none yet, but a case of 16 s is too near to the limit",
-    "network-card": "30 cases without a fault, of 2 s each, which is too slow",
-    "text-terms": "none yet, but a case of 34 s is too near to the limit",
+    "booster-catboost": "not tried to the end since its trial was added",
+    "booster-lightgbm": "none since its parameters are checked, but 300 cases were not finished",
+    "mitigation-play": "not tried yet",
+    "mitigation-samples": "none was printed in 400 s, but 300 cases were not finished",
+    "network-card": "its search was shortened, but 300 cases were not tried since",
 }
 
 

@@ -47,3 +47,14 @@ def test_what_is_no_journal_is_refused(tmp_path: Path, text: str) -> None:
     file.write_text(text)
     with pytest.raises(ConfigurationError, match="no journal"):
         Journal(file, WORK, resume=True)
+
+
+@pytest.mark.parametrize("change", [("0.25", "0.75"), ('"score"', '"scores"'), ("[{", "[{}, {")])
+def test_figures_that_were_changed_are_refused(tmp_path: Path, change: tuple[str, str]) -> None:
+    file = tmp_path / "journal.json"
+    figures = [{"score": 0.25, 3: (1, float("nan"))}]
+    Journal(file, WORK).keep("step", figures)
+    assert Journal(file, WORK, resume=True).names == ("step",)
+    file.write_text(file.read_text().replace(*change))
+    with pytest.raises(ConfigurationError):
+        Journal(file, WORK, resume=True)

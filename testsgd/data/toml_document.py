@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
-import contextlib
 import difflib
 import json
 from collections.abc import Iterator, Mapping
@@ -13,6 +11,7 @@ from typing import Any, ClassVar, Self, TypeVar, get_args
 from pydantic import ValidationError
 
 from testsgd.data.schema_parts import Part
+from testsgd.data.toml_lines import KeyLines, Location
 from testsgd.errors import SpecificationError
 from testsgd.io import loads_toml, read_text
 
@@ -53,7 +52,8 @@ def validated(kind: type[P], document: Any, *, text: str = "", where: str) -> P:
     try:
         return kind.model_validate(document)
     except ValidationError as error:
-        mistakes = [_mistake(item, kind, text) for item in error.errors(include_url=False)]
+        lines = KeyLines(text)
+        mistakes = [_mistake(item, kind, lines) for item in error.errors(include_url=False)]
         # A mistake that stands in a line helps more than a key that is missing somewhere.
         mistakes.sort(key=lambda mistake: bool(mistake["problem"] == _KEY_MISSING))
         first = mistakes[0]
@@ -67,7 +67,7 @@ def validated(kind: type[P], document: Any, *, text: str = "", where: str) -> P:
         ) from error
 
 
-def _mistake(item: Any, kind: type[Part], text: str) -> dict[str, Any]:
+def _mistake(item: Any, kind: type[Part], lines: KeyLines) -> dict[str, Any]:
     location = (*item["loc"], *item.get("ctx", {}).get("key", ()))
     if location[-1:] == ("[key]",):
         # So pydantic marks that the name of a key is wrong, and not its value.
@@ -78,7 +78,7 @@ def _mistake(item: Any, kind: type[Part], text: str) -> dict[str, Any]:
     if item["type"] == "extra_forbidden":
         remedy = _right_name(kind, location) or remedy
     key = ".".join(str(part) for part in location) or "(top level)"
-    return {"key": key, "line": line_of(text, location), "problem": problem, "remedy": remedy}
+    return {"key": key, "line": lines.line_of(location), "problem": problem, "remedy": remedy}
 
 
 def _right_name(kind: type[Part], location: tuple[int | str, ...]) -> str | None:
@@ -125,36 +125,13 @@ def _problem(item: Any) -> tuple[str, str]:
     return message, "correct it"
 
 
-def line_of(text: str, location: tuple[int | str, ...]) -> int:
+def line_of(text: str, location: Location) -> int:
     """Return the line of a TOML text, counted from 1, in which a key is given its value.
 
-    Of a key that is not there, the line of the table that should have it. The text is cut off
-    after more and more lines: the key stands where the part first knows it. `location`: keys and
+    Of a key that is not there, the line of the table that should have it. `location`: keys and
     positions in arrays, outermost first.
     """
-    document = loads_toml(text)
-    while not _holds(document, location):
-        location = location[:-1]
-    lines = text.split("\n")
-
-    def is_known_after(count: int) -> bool:
-        # A part that ends within a list or a text of several lines is no TOML; take all of it.
-        for stop in range(count, len(lines)):
-            with contextlib.suppress(ValueError):
-                return _holds(loads_toml("\n".join([*lines[:stop], ""])), location)
-        return True
-
-    return 1 + bisect.bisect_left(range(1, len(lines)), True, key=is_known_after)
-
-
-def _holds(document: Any, location: tuple[int | str, ...]) -> bool:
-    """Return whether a document has something at a location; the outermost, (), always has."""
-    for part in location:
-        try:
-            document = document[part]
-        except (KeyError, IndexError, TypeError):
-            return False
-    return True
+    return KeyLines(text).line_of(location)
 
 
 class ExactDocument(Part):

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from testsgd.errors import StateError
 from testsgd.generative.asking import ModelRequest, ValueRequest, ask_for
 from testsgd.generative.neutrality import PromptJudge
 from testsgd.generative.openai_client import wrap
@@ -32,6 +33,7 @@ from testsgd.generative.sequence_state import RETURNED, SequenceState
 from testsgd.generative.specification import GenerativeSpecification, Requirement
 from testsgd.generative.stores import Change, Store, open_store
 from testsgd.generative.tickets import Finished, Ticket
+from testsgd.io import loads_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,9 +318,18 @@ class Enforcer:
         """Return a line of JSON for each output that was counted, in the order of the counting.
 
         Together the lines of one requirement and tenant are a log that can be assessed.
+
+        Raises
+        ------
+        StateError
+            If the state holds something else, as of a file that is damaged.
         """
         for lines in self.store.journal():
-            yield from lines.splitlines()
+            if not isinstance(lines, str):
+                raise _no_journal()
+            for line in lines.splitlines():
+                _check_counted(line)
+                yield line
 
     def close(self) -> None:
         """Close the state; the enforcer cannot be used any more."""
@@ -418,3 +429,22 @@ class Enforcer:
 
 def _with_asked(state: SequenceState, *, ticket: str, value: int) -> SequenceState:
     return state.with_asked(ticket, value)
+
+
+def _check_counted(line: str) -> None:
+    """Raise if a line of a journal is not that of an output that was counted."""
+    try:
+        record = loads_json(line)
+    except ValueError as error:
+        raise _no_journal() from error
+    named = isinstance(record, dict) and (record.get("requirement"), record.get("tenant"))
+    if not named or not all(isinstance(name, str) for name in named):
+        raise _no_journal()
+
+
+def _no_journal() -> StateError:
+    return StateError(
+        "the journal holds something else than outputs that were counted",
+        where="state",
+        remedy="give a state that is whole",
+    )

@@ -15,7 +15,7 @@ from typing import Any
 from testsgd.errors import ConfigurationError
 from testsgd.io import loads_json, read_text, write_text
 
-_FORMAT = "testsgd.journal/1"
+_FORMAT = "testsgd.journal/2"
 
 
 class Journal:
@@ -49,7 +49,12 @@ class Journal:
         """Keep JSON-able figures under a name, and write the file."""
         self._entries[name] = figures
         if self._path is not None:
-            document = {"format": _FORMAT, "about": self._about, "entries": self._entries}
+            document = {
+                "format": _FORMAT,
+                "about": self._about,
+                "digest": _digest(self._entries),
+                "entries": self._entries,
+            }
             write_text(self._path, json.dumps(document) + "\n")
 
     def _read(self, path: Path) -> dict[str, Any]:
@@ -58,6 +63,9 @@ class Journal:
             if document["format"] != _FORMAT:
                 raise ValueError(document["format"])
             about, entries = document["about"], dict(document["entries"])
+            # Figures that were changed would go into a result, or fail somewhere far from here.
+            if document["digest"] != _digest(entries):
+                raise ValueError("its figures are not those that were written")
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ConfigurationError(
                 "this is no journal of a mitigation",
@@ -71,3 +79,8 @@ class Journal:
                 remedy="give the same settings as before, or begin anew without --resume",
             )
         return entries
+
+
+def _digest(entries: Mapping[str, Any]) -> str:
+    """Return the digest of figures, the same before they are written and after they are read."""
+    return hashlib.sha256(json.dumps(entries).encode()).hexdigest()

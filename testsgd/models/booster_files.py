@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from testsgd.errors import MissingExtraError, ModelError
 from testsgd.io import check_by_trial, loads_json
 from testsgd.models.booster_trees import check_xgboost_document
+from testsgd.models.lightgbm_trees import check_lightgbm_text
 
 # By the library itself, as the package for Python takes a second to import.
 _XGBOOST_TRIAL = """
@@ -30,6 +31,27 @@ if not failed:
     found = ctypes.byref(size), ctypes.byref(text)
     library.XGBoosterSaveModelToBuffer(model, b'{"format": "json"}', *found)
     library.XGBoosterSaveJsonConfig(model, *found)
+"""
+# The libraries print what they find wrong with a file, which here nobody sees.
+_LIGHTGBM_TRIAL = """
+import ctypes
+library = ctypes.CDLL(sys.argv[1])
+model, rounds, size = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_int64()
+made = ctypes.byref(rounds), ctypes.byref(model)
+if library.LGBM_BoosterCreateFromModelfile(sys.argv[2].encode(), *made):
+    raise SystemExit(1)
+said = ctypes.create_string_buffer(1)
+found = ctypes.c_int64(1), ctypes.byref(size), said
+library.LGBM_BoosterDumpModel(model, 0, 1, 0, *found)
+library.LGBM_BoosterGetLoadedParam(model, *found)
+"""
+_CATBOOST_TRIAL = """
+import catboost
+model = catboost.CatBoostClassifier().load_model(sys.argv[1])
+model.classes_
+if not model.get_cat_feature_indices():
+    width = len(model.feature_names_)
+    model.predict([[value] * width for value in (0, -1, 1e9, float("nan"))])
 """
 
 
@@ -156,7 +178,15 @@ def read_lightgbm(path: Path) -> FileModel:
         import lightgbm
     except ImportError as error:
         raise _missing("lightgbm", path) from error
-    booster = _read(lambda: lightgbm.Booster(model_file=str(path)), path)
+
+    def read() -> Any:
+        check_lightgbm_text(path.read_bytes())
+        basic: Any = lightgbm.basic
+        if check_by_trial(_LIGHTGBM_TRIAL, [basic._LIB._name, str(path)]):
+            raise ValueError("LightGBM refuses it")
+        return lightgbm.Booster(model_file=str(path))
+
+    booster = _read(read, path)
     objective = str(booster.dump_model(num_iteration=1).get("objective", ""))
     _check_classes(objective, ("binary", "multiclass"), path)
     names = booster.feature_name()
@@ -181,7 +211,13 @@ def read_catboost(path: Path) -> FileModel:
         import catboost
     except ImportError as error:
         raise _missing("catboost", path) from error
-    classifier = _read(lambda: catboost.CatBoostClassifier().load_model(str(path)), path)
+
+    def read() -> Any:
+        if check_by_trial(_CATBOOST_TRIAL, [str(path)], processor_seconds=30):
+            raise ValueError("CatBoost refuses it")
+        return catboost.CatBoostClassifier().load_model(str(path))
+
+    classifier = _read(read, path)
     if not len(classifier.classes_):
         raise _no_classes("a regression", path)
     names = list(classifier.feature_names_)

@@ -65,15 +65,22 @@ def _read_archive(path: Path) -> parts.ReadNetwork:
 
     configuration = loads_json(_member(path, "config.json", _MAXIMUM_CONFIGURATION))
     stored = _member(path, "model.weights.h5", _MAXIMUM_WEIGHTS_FILE)
-    check_by_trial(_HDF5_TRIAL, [], content=stored, seconds=_seconds_for(len(stored)))
+    _try_hdf5([], content=stored, size=len(stored))
     weights = io.BytesIO(stored)
     with h5py.File(weights, "r") as file:
         return keras_network(configuration, _by_class(_inside(file, "layers"), configuration))
 
 
-def _seconds_for(size: int) -> float:
-    """Return how many seconds a file of `size` bytes may be read; a sound one takes far less."""
-    return 10 + size / 10e6
+def _try_hdf5(arguments: Sequence[str], *, content: bytes = b"", size: int) -> None:
+    """Read a file of `size` bytes in a child process; a sound one takes far less time."""
+    longer = size / 10e6
+    check_by_trial(
+        _HDF5_TRIAL,
+        arguments,
+        content=content,
+        seconds=30 + longer,
+        processor_seconds=3 + longer,
+    )
 
 
 def _member(path: Path, name: str, maximum: int) -> bytes:
@@ -124,7 +131,7 @@ def _snake_case(name: str) -> str:
 def _read_h5(path: Path) -> parts.ReadNetwork:
     import h5py
 
-    check_by_trial(_HDF5_TRIAL, [str(path)], seconds=_seconds_for(path.stat().st_size))
+    _try_hdf5([str(path)], size=path.stat().st_size)
     with h5py.File(path, "r") as file:
         stored = file.attrs.get("model_config")
         if stored is None or "model_weights" not in file:
