@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from testsgd.data.cells import as_pandas
 from testsgd.errors import ParameterError
+from testsgd.mitigation.blind_estimators import without_columns
 from testsgd.mitigation.compared_rates import OBJECTIVES, SELECTION_RATE
 from testsgd.mitigation.cross_fitted_play import fit_on_one_thread, majority, rows_of
 from testsgd.mitigation.estimator_inputs import (
@@ -217,6 +218,8 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         if weights is not None and not weights.all():
             X, y, weights = rows_of(X, weights > 0), y[weights > 0], weights[weights > 0]
         inside = _seeded(inside, search.seed)
+        if self.blind and isinstance(X, pd.DataFrame):
+            inside = without_columns(inside, X, X.columns[self._sensitive].tolist())
         seen = self._seen(X)
         favourable = y == self.classes_[-1]
         self.estimators_: list[Any] = []

@@ -14,6 +14,7 @@ import numpy as np
 from testsgd._version import __version__
 from testsgd.data import table_fingerprint
 from testsgd.errors import ParameterError
+from testsgd.mitigation.blind_estimators import without_columns
 from testsgd.mitigation.cross_fitted_play import fit_on_one_thread
 from testsgd.mitigation.frontier import STRENGTHS, PlayedPoint, Search, search_strengths
 from testsgd.mitigation.frontiers.candidates import Candidate
@@ -187,4 +188,4 @@ def _blind(estimator: Any, given: Any, sensitive: Sequence[str]) -> Any:
     leave_out = make_column_transformer(
         ("drop", seen), remainder="passthrough", verbose_feature_names_out=False
     ).set_output(transform="pandas")
-    return make_pipeline(leave_out, estimator)
+    return make_pipeline(leave_out, without_columns(estimator, given, seen))
