@@ -183,6 +183,24 @@ def test_a_blind_model_does_not_use_the_sensitive_features(named: bool) -> None:
     assert (model.decisions(places) == before).all()
 
 
+class Weightless(LogisticRegression):  # type: ignore[misc]  # scikit-learn has no types
+    """Takes weights, and refuses them all."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        if sample_weight is not None:
+            raise ValueError("no weights today")
+        return super().fit(X, y)
+
+
+def test_an_estimator_that_raises_when_it_is_fitted_again_is_named() -> None:
+    estimator = pipeline()
+    estimator.steps[-1] = ("weightless", Weightless())
+    fitted = estimator.fit(PEOPLE, GRANTED)
+    with pytest.raises(ModelError, match="no weights today") as raised:
+        testsgd.fair_frontier(fitted, PEOPLE, GRANTED, **SETTINGS)
+    assert raised.value.remedy
+
+
 def test_labels_only_and_no_fit_is_refused() -> None:
     def says(rows: pd.DataFrame) -> Any:
         return np.where(rows["points"] > 0, "yes", "no")

@@ -64,11 +64,11 @@ def _given_the_rows(estimator: Any) -> list[ColumnTransformer]:
         inside = [step for _, step in estimator.transformer_list]
     else:
         # Such as a search over a grid, or a vote: estimators are among the parameters.
-        given = getattr(estimator, "get_params", dict)
-        parameters = given(deep=False) if not isinstance(estimator, type) else {}
-        inside = [parameters.get("estimator")]
-        inside += [step for _, step in parameters.get("estimators") or ()]
-    return [found for step in inside if step is not None for found in _given_the_rows(step)]
+        inside = [getattr(estimator, "estimator", None)]
+        inside += [step for _, step in getattr(estimator, "estimators", None) or ()]
+    return [
+        found for step in inside if hasattr(step, "get_params") for found in _given_the_rows(step)
+    ]
 
 
 def _remaining(columns: Any, frame: pd.DataFrame, left_out: Sequence[str]) -> Any:
@@ -78,7 +78,7 @@ def _remaining(columns: Any, frame: pd.DataFrame, left_out: Sequence[str]) -> An
     if isinstance(columns, str):
         return [] if columns in left_out else columns
     if isinstance(columns, int | np.integer):
-        name = frame.columns[columns]
+        name = frame.columns[int(columns)]
         return [] if name in left_out else name
     if isinstance(columns, slice):
         if isinstance(columns.start, str) or isinstance(columns.stop, str):

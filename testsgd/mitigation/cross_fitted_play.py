@@ -139,10 +139,18 @@ def _decided(
     return np.asarray(fitted.predict(others) == favourable, dtype=bool)
 
 
+# Errors of an estimator's own carry this note, so that they are told from others.
+FIT_NOTE = "raised by the estimator, while it was fitted again"
+
+
 def fit_on_one_thread(estimator: Any, X: Any, y: NDArray[Any], weights: Floats | None) -> Any:
     """Fit a clone; its sums do not depend on how many processors there are."""
     with threadpool_limits(1):
-        return fit_clone(estimator, X, y, weights)
+        try:
+            return fit_clone(estimator, X, y, weights)
+        except Exception as error:
+            error.add_note(FIT_NOTE)
+            raise
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -13,9 +14,9 @@ import numpy as np
 
 from testsgd._version import __version__
 from testsgd.data import table_fingerprint
-from testsgd.errors import ParameterError
+from testsgd.errors import ModelError, ParameterError
 from testsgd.mitigation.blind_estimators import without_columns
-from testsgd.mitigation.cross_fitted_play import fit_on_one_thread
+from testsgd.mitigation.cross_fitted_play import FIT_NOTE, fit_on_one_thread
 from testsgd.mitigation.frontier import STRENGTHS, PlayedPoint, Search, search_strengths
 from testsgd.mitigation.frontiers.candidates import Candidate
 from testsgd.mitigation.frontiers.problem import Bools, FairModel, Places, Problem
@@ -76,30 +77,31 @@ def play_candidates(
     if settings.blind:
         estimator = _blind(estimator, given, sensitive)
     labels = problem.favourable[places]
-    searched = search_strengths(
-        estimator,
-        given,
-        frame,
-        labels,
-        classes,
-        None,
-        Search(
-            sensitive=tuple(sensitive),
-            budget=settings.budget,
-            balanced_budget=settings.balanced_budget,
-            strengths=STRENGTHS,
-            rounds=_ROUNDS,
-            folds=_FOLDS,
-            min_rows=settings.min_share,
-            max_rules=problem.depth,
-            seed=settings.seed,
-            jobs=_jobs(problem),
-            objective=settings.objective,
-        ),
-        journal=Journal(journal, _about(problem, estimator), resume=resume),
-        advance=advance,
-        rates_of=lambda counted: problem.rates(places, counted=counted),
-    )
+    with _errors_of_fits(problem):
+        searched = search_strengths(
+            estimator,
+            given,
+            frame,
+            labels,
+            classes,
+            None,
+            Search(
+                sensitive=tuple(sensitive),
+                budget=settings.budget,
+                balanced_budget=settings.balanced_budget,
+                strengths=STRENGTHS,
+                rounds=_ROUNDS,
+                folds=_FOLDS,
+                min_rows=settings.min_share,
+                max_rules=problem.depth,
+                seed=settings.seed,
+                jobs=_jobs(problem),
+                objective=settings.objective,
+            ),
+            journal=Journal(journal, _about(problem, estimator), resume=resume),
+            advance=advance,
+            rates_of=lambda counted: problem.rates(places, counted=counted),
+        )
     counted = searched.counted
     candidates = [
         Candidate(
@@ -137,13 +139,30 @@ def _fitted(
     """Fit the models of a point to all rows that were seen."""
     favourable, other = refitter.label_values
     classes = np.array([other, favourable])
-    if len(played.examples) == 1:
-        [(labels, weights)] = played.examples
-        voter = fit_on_one_thread(estimator, given, classes[labels.astype(np.intp)], weights)
-        return RefittedModel(problem, refitter, refitter.reading(voter), "one refit with weights")
-    vote = _vote(estimator, given, classes, played.examples, jobs=_jobs(problem))
-    kind = f"the majority of {len(played.examples)} refits with weights"
-    return RefittedModel(problem, refitter, refitter.reading(vote), kind)
+    with _errors_of_fits(problem):
+        if len(played.examples) == 1:
+            [(labels, weights)] = played.examples
+            fitted = fit_on_one_thread(estimator, given, classes[labels.astype(np.intp)], weights)
+            kind = "one refit with weights"
+        else:
+            fitted = _vote(estimator, given, classes, played.examples, jobs=_jobs(problem))
+            kind = f"the majority of {len(played.examples)} refits with weights"
+    return RefittedModel(problem, refitter, refitter.reading(fitted), kind)
+
+
+@contextmanager
+def _errors_of_fits(problem: Problem) -> Iterator[None]:
+    """Say errors of the estimator's own as those of the model."""
+    try:
+        yield
+    except Exception as error:
+        if FIT_NOTE not in getattr(error, "__notes__", ()):
+            raise
+        raise ModelError(
+            f"fitting it again with weights raised {type(error).__name__}: {error}",
+            where=f"model {problem.loaded.model.name!r}",
+            remedy="make its fit accept any weights, or use --method thresholds",
+        ) from error
 
 
 def _jobs(problem: Problem) -> int:
