@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import testsgd
 from testsgd.auditing.conditional import check_other_features
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.max_statistic import upper_quantile
@@ -47,3 +49,24 @@ def test_bootstrap_samples_that_would_take_too_long_are_not_drawn() -> None:
 def test_a_sensitive_feature_is_no_condition() -> None:
     with pytest.raises(ParameterError, match="'gender' is sensitive, and groups are made of"):
         check_other_features(["gender"], load_specification("demo"))
+
+
+def test_28_per_cent_against_10_are_a_score_of_18() -> None:
+    # The example below definition 4.1 of the TestSGD paper.
+    people = pd.DataFrame(
+        {
+            "gender": ["male"] * 100 + ["male", "female", "male"] * 100,
+            "race": ["white"] * 100 + ["black", "white", "white"] * 100,
+            "age": [*range(40, 60)] * 5 + [45, 50, 60, 40, 59, 39] * 50,
+        }
+    )
+    decided = [1] * 28 + [0] * 72 + [1] * 30 + [0] * 270
+    result = testsgd.audit_predictions(
+        decided,
+        sensitive_features=people,
+        groups="gender = male and race = white and 40 <= age < 60",
+    )
+    [group] = result.summary.groups
+    assert (group.n_in, group.n_out) == (100, 300)
+    assert (group.rate_in, group.rate_out) == (0.28, 0.1)
+    assert group.score == pytest.approx(0.18)

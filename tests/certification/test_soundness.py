@@ -8,6 +8,7 @@ import pytest
 from enumeration import Truth, truth_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from searched_problems import searched
 from small_problems import large_problems, problems, without_idle
 
 from testsgd.certification import Certification, CertificationParameters, Shares, certify_network
@@ -111,3 +112,12 @@ def test_counterexamples_are_people_of_the_domain(problem: tuple[FeedForward, Do
         for combination, decision in enumerate(example.decisions):
             assert truth.possible[row, combination, decision]
     assert bool(outcome.counterexamples) or not truth.surely_unfair.any()
+
+
+def test_a_search_stops_by_its_time_or_by_the_share_that_is_left_open() -> None:
+    problem = searched(2, size=3000)
+    most, fewer = (_certified(*problem, undecided=share) for share in (0.3, 0.02))
+    assert most.stopped == fewer.stopped == "undecided"
+    assert fewer.shares.undecided <= 0.02 < most.shares.undecided <= 0.3
+    assert most.boxes < fewer.boxes
+    assert _certified(*problem, time_limit=1e-9).stopped == "time"

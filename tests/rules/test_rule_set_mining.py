@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -202,3 +204,36 @@ def test_no_groups_where_nobody_is_left_out(values):
     assert found.sums.shape == (2, 0)
     nobody = np.zeros(0, dtype=np.intp)
     assert found.members(nobody, contingency).shape == (0, 1)
+
+
+def test_the_papers_197_rule_sets_are_among_those_looked_at():
+    # Section 4.1 of the TestSGD paper: 2 rules of gender, 5 of race and 10 of age, one for each
+    # value or bin, make 17 rule sets of one rule, 80 of two and 100 of three.
+    sizes = (2, 5, 10)
+    people = np.array(list(itertools.product(*map(range, sizes))))
+    table = make_table(
+        {
+            "gender": {"type": "categorical", "values": ["0", "1"]},
+            "race": {"type": "categorical", "values": ["0", "1", "2", "3", "4"]},
+            "age": {"type": "integer", "range": [0, 100], "bins": 10},
+        },
+        {
+            "gender": people[:, 0].astype(str),
+            "race": people[:, 1].astype(str),
+            "age": people[:, 2] * 10,
+        },
+    )
+    contingency, found = mined(table, min_count=1, max_features=3)
+    inside = found.members(np.arange(len(found)), contingency)[:, contingency.cell_of_row]
+    looked_at = {tuple(np.flatnonzero(rows)) for rows in inside}
+
+    of_the_paper = {1: set(), 2: set(), 3: set()}
+    for chosen in itertools.product(*([None, *range(size)] for size in sizes)):
+        rules = [(place, value) for place, value in enumerate(chosen) if value is not None]
+        if rules:
+            rows = np.all([people[:, place] == value for place, value in rules], axis=0)
+            of_the_paper[len(rules)].add(tuple(np.flatnonzero(rows)))
+    assert [len(groups) for groups in of_the_paper.values()] == [17, 80, 100]
+    assert set().union(*of_the_paper.values()) <= looked_at
+    # All sets of values but the whole, and all runs of bins but the whole, or no rule at all.
+    assert found.candidates == (1 + 2) * (1 + 30) * (1 + 54) - 1 == 5114
