@@ -70,6 +70,9 @@ def classifiers(training: Training) -> list[Row]:
                 "first_share": float((found.groups == 0).mean()),
                 "label_share": float(found.labels.mean()),
                 "accuracy": found.accuracy,
+                "average_precision": found.average_precision,
+                "area_under_curve": found.area_under_curve,
+                "f1": found.f1,
                 "parity_gap": found.parity_gap,
                 "opportunity_gap": found.opportunity_gap,
             }

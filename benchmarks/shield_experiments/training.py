@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from benchmarks.shield_experiments.tasks import Examples, Task, load_task
 from testsgd.data import cache_folder
@@ -24,6 +25,8 @@ from testsgd.models.training import seeded_keras
 
 METHODS = ("ERM", "DiffDP", "HSIC")
 HIDDEN_UNITS = (512, 256, 64)
+# What is kept in the cache; files of another version are of no use.
+_CACHE_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class Predictions:
     ----------
     groups, labels, recommendations : numpy.ndarray of int, shape (n,)
         Of the test rows.
+    scores : numpy.ndarray of float, shape (n,)
+        Of the test rows: the probability of label 1; from one half on it is recommended.
     validation_groups, validation_labels, validation_recommendations : numpy.ndarray of int
         Of the validation rows.
     """
@@ -63,6 +68,7 @@ class Predictions:
     groups: NDArray[np.int64]
     labels: NDArray[np.int64]
     recommendations: NDArray[np.int64]
+    scores: NDArray[np.float64]
     validation_groups: NDArray[np.int64]
     validation_labels: NDArray[np.int64]
     validation_recommendations: NDArray[np.int64]
@@ -71,6 +77,21 @@ class Predictions:
     def accuracy(self) -> float:
         """Share of the test rows on which recommendation and label agree."""
         return float((self.recommendations == self.labels).mean())
+
+    @property
+    def average_precision(self) -> float:
+        """Mean precision over the recall of all cuts of the scores of the test rows."""
+        return float(average_precision_score(self.labels, self.scores))
+
+    @property
+    def area_under_curve(self) -> float:
+        """Area under the receiver operating characteristic of the test rows."""
+        return float(roc_auc_score(self.labels, self.scores))
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of the precision and the recall of label 1 on the test rows."""
+        return float(f1_score(self.labels, self.recommendations))
 
     @property
     def parity_gap(self) -> float:
@@ -99,9 +120,8 @@ def predictions(task: Task, method: str, training: Training) -> Predictions:
 
 
 def _file(task: Task, method: str, training: Training) -> Path:
-    about = json.dumps(
-        [task.name, task.groups, task.batch_size, method, HIDDEN_UNITS, asdict(training)]
-    )
+    network = [task.name, task.groups, task.batch_size, method, HIDDEN_UNITS, asdict(training)]
+    about = json.dumps([_CACHE_VERSION, *network])
     key = hashlib.sha256(about.encode()).hexdigest()[:12]
     return cache_folder() / "shield-experiments" / f"{task.name}-{method}-{key}.npz"
 
@@ -124,18 +144,25 @@ def _train(task: Task, method: str, training: Training) -> Predictions:
     for inputs, targets in _batches(train, task.batch_size, training):
         network.train_on_batch(inputs, targets)
 
-    def recommend(examples: Examples) -> NDArray[np.int64]:
+    def scores_of(examples: Examples) -> NDArray[np.float64]:
         given = np.asarray(network(examples.inputs, training=False))
-        return np.asarray(given[:, 0] >= 0.5, dtype=np.int64)
+        return np.asarray(given[:, 0], dtype=np.float64)
 
+    scores = scores_of(test)
     return Predictions(
-        test.groups,
-        test.labels,
-        recommend(test),
-        validation.groups,
-        validation.labels,
-        recommend(validation),
+        groups=test.groups,
+        labels=test.labels,
+        recommendations=_recommended(scores),
+        scores=scores,
+        validation_groups=validation.groups,
+        validation_labels=validation.labels,
+        validation_recommendations=_recommended(scores_of(validation)),
     )
+
+
+def _recommended(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Give 1 where label 1 is at least as probable as label 0, else 0."""
+    return np.asarray(scores >= 0.5, dtype=np.int64)
 
 
 def _batches(train: Examples, size: int, training: Training) -> Any:
