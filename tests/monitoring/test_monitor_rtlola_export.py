@@ -78,6 +78,18 @@ SPECIFICATIONS: dict[str, dict[str, Any]] = {
         },
         "properties": [watched("equalized_odds", 0.2)],
     },
+    "ids of two fields": {
+        "events": {"id": ["applicant", "the job"]},
+        "properties": [
+            watched("equalized_odds", 0.2),
+            watched("demographic_parity", 0.1, condition_on=["the job"]),
+        ],
+    },
+    "ids of two fields that come again": {
+        "events": {"id": ["applicant", "job"]},
+        "trials": {"repeated": "new"},
+        "properties": [watched("demographic_parity", 0.1)],
+    },
 }
 
 
@@ -104,10 +116,12 @@ def events_of(
     specification: MonitorSpecification, chance: random.Random, *, joined: bool
 ) -> Iterator[dict[str, Any]]:
     """Yield random events; some of them are wrong, or said again."""
-    id_field = specification.events.id
+    id_fields = specification.events.id_fields
     if not joined:
         for _ in range(EVENTS):
-            yield {key: value for part in person(chance) for key, value in part.items()}
+            said = {key: value for part in person(chance) for key, value in part.items()}
+            # A part of an id is none.
+            yield said | {field: chance.choice("xy") for field in id_fields[1:]}
         return
     again = specification.trials.repeated == "new"
     people = [person(chance) for _ in range(EVENTS // 3)]
@@ -116,7 +130,10 @@ def events_of(
         known = person(chance) if again else people[number]
         parts = chance.sample(known, chance.randint(1, 4))
         event = {key: value for part in parts for key, value in part.items()}
-        yield {id_field: chance.choice([number, str(number)]), **event}
+        # Two people share each of two fields, but not both.
+        values = [number] if len(id_fields) == 1 else divmod(number, 3)
+        named = zip(id_fields, values, strict=True)
+        yield {field: chance.choice([value, str(value)]) for field, value in named} | event
 
 
 def inputs_of(event: dict[str, Any], export: Rtlola) -> dict[str, Any]:
@@ -243,7 +260,7 @@ def test_trials_are_closed_only_where_ids_come_again() -> None:
         for name, tables in SPECIFICATIONS.items()
         if "close" in monitor_to_rtlola(tables).split()
     }
-    assert closing == {"ids that come again"}
+    assert closing == {"ids that come again", "ids of two fields that come again"}
 
 
 PARITY = watched("demographic_parity", 0.1)

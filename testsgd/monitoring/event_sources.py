@@ -134,7 +134,7 @@ def _cell_reader(
     named = specification.events
     dates = specification.time.unit == "iso"
     texts = {
-        named.id,
+        *named.id_fields,
         named.group,
         *specification.given_fields,
         *specification.prior_fields,
@@ -211,6 +211,11 @@ def _check_columns(names: list[str], specification: MonitorSpecification, where:
     named = specification.events
     groups = specification.group_fields
     decisions, labels = fields_of(named.decision), fields_of(named.label)
+    id_columns = {*named.id_fields} & {*names}
+    for name in named.id_fields if id_columns else ():
+        # With a part of the id alone no row would have one.
+        if name not in names:
+            raise missing_column(name, names, where)
     labelled = not {*labels}.isdisjoint(names)
     if labelled and {*decisions, *groups}.isdisjoint(names):
         return
@@ -219,7 +224,7 @@ def _check_columns(names: list[str], specification: MonitorSpecification, where:
         what = f"the column {twice!r} stands twice"
         raise DataError(what, where=where, remedy="name each column once")
     needed = (*groups, *decisions, *specification.given_fields)
-    if named.id in names:
+    if id_columns:
         # Rows with the same id say one thing each.
         known = {*groups, *decisions} & set(names)
         misspelt = [

@@ -202,7 +202,8 @@ class _Writer:
         specification = self._specification
         events = specification.events
         if self._joined:
-            self._input(events.id, "String", "events.id")
+            for field in events.id_fields:
+                self._input(field, "String", "events.id")
         group = self._group()
         accepted = self._outcome("decision", "favourable", "unfavourable")
         positive = self._outcome("label", "positive", "negative") if self._labelled else None
@@ -227,8 +228,10 @@ class _Writer:
 
     def _head(self) -> str:
         """Return the comments and the inputs."""
+        fields = self._specification.events.id_fields
+        same = "id" if len(fields) == 1 else " and ".join(map(comment, fields))
         trials = (
-            "Events with the same id are one trial."
+            f"Events with the same {same} are one trial."
             if self._joined
             else "Each event is a whole trial."
         )
@@ -355,8 +358,15 @@ class _Writer:
     ) -> tuple[_Moment, _Moment]:
         """Write the streams of trials whose events have the same id."""
         new = self._names.new
-        trial = new("i")
-        key = self._inputs[self._specification.events.id]
+        fields = self._specification.events.id_fields
+        keys = [self._inputs[field] for field in fields]
+        several = len(keys) > 1
+        trials = [new(f"i{place}" if several else "i") for place in range(1, len(keys) + 1)]
+        # The parameters of a trial's streams, the id of the event that came, and when one comes.
+        trial, key = ", ".join(trials), ", ".join(keys)
+        comes = self._pacing(fields)
+        spawned = f"{comes} with ({key})" if several else f"with {key}"
+        same = _JOIN.join(f"{one} == {other}" for one, other in zip(keys, trials, strict=True))
         decided_of, complete_of = new("decided_of"), new("complete_of")
         parts: list[tuple[str, _Meaning, str, str]] = [
             (self._group_name, group, group.text, "String"),
@@ -372,28 +382,28 @@ class _Writer:
         }
         closes = self._specification.trials.repeated == "new"
         ended = new("trial_ended") if closes else ""
-        close = f"\n  close @{key} when {key} == {trial} && {ended}" if closes else ""
+        close = f"\n  close {comes} when {same} && {ended}" if closes else ""
         if positive is not None:
             text = zero_or_one(positive.text)
             parts.append((self._positive_name, positive, text, "Int64"))
             stores[self._positive_name] = new(f"{self._positive_name}_of")
         blocks = []
         for name, meaning, text, kind in parts:
-            pacing = self._pacing([self._specification.events.id, *meaning.fields])
+            pacing = self._pacing([*fields, *meaning.fields])
             blocks.append(
-                f"output {stores[name]}({trial}) : {kind}\n  spawn with {key}\n"
-                f"  eval {pacing} when {key} == {trial} with {text}{close}"
+                f"output {stores[name]}({trial}) : {kind}\n  spawn {spawned}\n"
+                f"  eval {pacing} when {same} with {text}{close}"
             )
         blocks.append(
-            f"output {decided_of}({trial}) : UInt64\n  spawn with {key}\n"
-            f"  eval @{key} when {_JOIN.join([f'{key} == {trial}', *known.values()])}\n"
+            f"output {decided_of}({trial}) : UInt64\n  spawn {spawned}\n"
+            f"  eval {comes} when {_JOIN.join([same, *known.values()])}\n"
             f"  with {decided_of}({trial}).last(or: 0) + 1{close}"
         )
         if positive is not None:
             store = stores[self._positive_name]
             blocks.append(
-                f"output {complete_of}({trial}) : UInt64\n  spawn with {key}\n"
-                f"  eval @{key} when {key} == {trial} && {decided_of}({trial}).hold(or: 0) > 0"
+                f"output {complete_of}({trial}) : UInt64\n  spawn {spawned}\n"
+                f"  eval {comes} when {same} && {decided_of}({trial}).hold(or: 0) > 0"
                 f" && {store}({trial}).hold(or: -1) >= 0\n"
                 f"  with {complete_of}({trial}).last(or: 0) + 1"
             )
@@ -402,22 +412,22 @@ class _Writer:
         for name, _, _, kind in parts:
             store = f"{stores[name]}({key})"
             if kind == "String":
-                lines.append(f'output {name} : String @{key} := {store}.hold(or: "")')
+                lines.append(f'output {name} : String {comes} := {store}.hold(or: "")')
             else:
-                lines.append(f"output {name} : Bool @{key} := {store}.hold(or: -1) == 1")
+                lines.append(f"output {name} : Bool {comes} := {store}.hold(or: -1) == 1")
         moments = []
         for name, counter in (("decided", decided_of), ("complete", complete_of)):
             if name == "complete" and positive is None:
                 break
             stream = new(name)
-            lines.append(f"output {stream} : Bool @{key} := {counter}({key}).hold(or: 0) == 1")
-            moments.append(_Moment(f"@{key}", (stream, *self._named())))
+            lines.append(f"output {stream} : Bool {comes} := {counter}({key}).hold(or: 0) == 1")
+            moments.append(_Moment(comes, (stream, *self._named())))
         if closes:
             # A person of a group that is not compared ends the trial, too.
             end = f"{decided_of}({key}).hold(or: 0) > 0"
             for named in self._named():
                 end += f' || ({self._group_name} != "" && !{named})'
-            lines.append(f"output {ended} : Bool @{key} := {end}")
+            lines.append(f"output {ended} : Bool {comes} := {end}")
         self._blocks.append("\n".join(["// The trial of the event", *lines]))
         return moments[0], moments[-1]
 

@@ -245,7 +245,9 @@ class MonitorSpecification(ExactDocument):
     def _properties_fit_the_rest(self) -> MonitorSpecification:
         for index, part in enumerate(self.properties):
             for position, field in enumerate(part.condition_on):
-                if role := self.events.roles.get(field):
+                role = self.events.roles.get(field)
+                # Many trials may share one part of their ids.
+                if role is not None and not (role == "id" and len(self.events.id_fields) > 1):
                     what = f"the field {field!r} is the {role} of an event already"
                     key = ("properties", index, "condition_on", position)
                     raise mistake(key, what, "name another field")

@@ -34,6 +34,7 @@ from testsgd.monitoring.specification.conditions import (
     FieldOrCondition,
     condition_of,
 )
+from testsgd.monitoring.specification.trial_id import TrialId
 
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _WRITTEN = re.compile(r"(\d{1,15}(?:\.\d{1,30})?)\s*([a-z]+)", re.ASCII)
@@ -184,7 +185,9 @@ def shown(value: Value) -> str:
 class EventsPart(Part):
     """What the fields of an event are called, and what their values mean."""
 
-    id: str = Field("id", min_length=1, description="which trial the event belongs to")
+    id: TrialId = Field(
+        "id", description="which trial the event belongs to: a field, or a list of several"
+    )
     group: str = Field("group", min_length=1, description="whom the decision is about")
     decision: FieldOrCondition = Field(
         "decision", description="what was decided: a field, or an expression over fields"
@@ -209,7 +212,7 @@ class EventsPart(Part):
     @model_validator(mode="after")
     def _no_two_are_one(self) -> EventsPart:
         if (twice := repeated(list(self.names))) is not None:
-            alike = [key for key in _FIELDS if getattr(self, key) == twice]
+            alike = [role for name, role in self._named if name == twice]
             what = f"two fields of an event are called {twice!r}: {' and '.join(alike)}"
             raise mistake(max(alike, key=self._written), what, "give each a name of its own")
         of_fields = (
@@ -238,14 +241,25 @@ class EventsPart(Part):
         return key in self.model_fields_set
 
     @property
+    def id_fields(self) -> tuple[str, ...]:
+        """The fields that say together to which trial an event belongs."""
+        return (self.id,) if isinstance(self.id, str) else self.id
+
+    @property
+    def _named(self) -> tuple[tuple[str, str], ...]:
+        """Each name of a field, with what the field is for."""
+        others = tuple((getattr(self, role), role) for role in _FIELDS if role != "id")
+        return (*((name, "id") for name in self.id_fields), *others)
+
+    @property
     def names(self) -> tuple[str, ...]:
-        """What id, group, decision, label and time are called."""
-        return tuple(getattr(self, key) for key in _FIELDS)
+        """What id, group, decision, label and time are called; an id may be several fields."""
+        return tuple(name for name, _ in self._named)
 
     @property
     def roles(self) -> dict[str, str]:
         """What each field is for, by its name: id, group, decision, label or time."""
-        return dict(zip(self.names, _FIELDS, strict=True))
+        return dict(self._named)
 
 
 class _DependentPart(Part):

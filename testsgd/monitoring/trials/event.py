@@ -161,6 +161,8 @@ def _no_moment(value: Any, field: str) -> EventError:
 class Event(NamedTuple):
     """The values of an event of the trial `name`; None where it has none. Time is in seconds.
 
+    The name is the text of the id; of an id of several fields, the list of their texts as JSON.
+
     `prior_values` are the fields that a prior is computed from, as texts of exact fractions.
     """
 
@@ -183,6 +185,7 @@ class EventReader:
         "_empty",
         "_fields",
         "_given",
+        "_joint_id",
         "_labels",
         "_prior_values",
         "_unit",
@@ -192,7 +195,14 @@ class EventReader:
         named = specification.events
         self._given = specification.given_fields
         self._prior_values = specification.prior_fields
-        self._fields = (named.id, named.group, named.decision, named.label, named.time)
+        self._joint_id = named.id_fields if len(named.id_fields) > 1 else ()
+        self._fields = (
+            named.id_fields[0],
+            named.group,
+            named.decision,
+            named.label,
+            named.time,
+        )
         self._empty = frozenset(named.empty or ())
         self._decisions = _meanings(named.unfavourable, named.favourable)
         self._labels = _meanings(named.negative, named.positive)
@@ -216,6 +226,8 @@ class EventReader:
             event = self._with_derived(event)
         fields = self._fields
         name, group, decision, label, time = map(event.get, fields)
+        if self._joint_id:
+            name = joint_id_text(event, self._joint_id)
         moment = None if time is None else self.moment(time)
         seconds, unit = moment or (None, None)
         return Event(
@@ -316,6 +328,39 @@ def _meaning(value: Any, meanings: Mapping[Any, int], field: str) -> int | None:
         what = f"the value {shown(value)} has no meaning"
         remedy = f"known are {known}; the specification says which values mean what"
         raise EventError(what, where=field, remedy=remedy, value=value) from None
+
+
+def joint_id_text(event: Mapping[str, Any], fields: tuple[str, ...]) -> str | None:
+    """Return the id that several fields of an event are together.
+
+    Parameters
+    ----------
+    event : mapping
+    fields : tuple of str
+
+    Returns
+    -------
+    str or None
+        A list in JSON, so that two ids are the same text only if all their fields are equal. None
+        if the event lacks one of the fields, or one is empty.
+
+    Raises
+    ------
+    EventError
+        If a field is neither a text nor a number.
+
+    Examples
+    --------
+    >>> joint_id_text({"applicant": 7, "job": "baker"}, ("applicant", "job"))
+    '["7", "baker"]'
+    >>> joint_id_text({"applicant": 7}, ("applicant", "job"))
+    """
+    values = [event.get(field) for field in fields]
+    texts = [
+        None if value is None else _quick_text(value, field)
+        for field, value in zip(fields, values, strict=True)
+    ]
+    return None if None in texts else json.dumps(texts, ensure_ascii=False)
 
 
 def _quick_text(value: Any, field: str) -> str | None:

@@ -72,6 +72,9 @@ class TrialAssembler:
         rules = specification.trials
         names = specification.groups.names
         self._given = specification.given_fields
+        id_fields = specification.events.id_fields
+        # What messages call the id.
+        self._id = "id" if len(id_fields) == 1 else f"id ({' and '.join(id_fields)})"
         self._labelled = any(watched.fairness.labelled for watched in specification.monitored)
         self._names = None if names is None else frozenset(names)
         self._groups = set(names or ())  # the names, or without them all groups that have come
@@ -192,7 +195,9 @@ class TrialAssembler:
         if event.decision is not None or event.group is not None or event.label is None:
             return Record(None, conditions=no_conditions), True
         if self._last is None or (self._last.state != "unknown" and self._last.label is not None):
-            remedy = "give one label after each decision, or give both the id of their trial"
+            remedy = (
+                f"give one label after each decision, or give both the {self._id} of their trial"
+            )
             raise EventError("no decision waits for this label", where="label", remedy=remedy)
         return self._last, False
 
@@ -292,8 +297,8 @@ class TrialAssembler:
         fields = ("group", "decision", *self._given)
         for field, value in zip(fields, event[1:3] + event.conditions, strict=True):
             if value is None:
-                what = f"the event has no {field} and no id by which another could add it"
-                remedy = "give it here, or give every event of a trial the same id"
+                what = f"the event has no {field} and no {self._id} by which another could add it"
+                remedy = f"give it here, or give every event of a trial the same {self._id}"
                 raise EventError(what, where=field, remedy=remedy)
 
     def _is_overdue(self, record: Record, time: float | None) -> bool:
