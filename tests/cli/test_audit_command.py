@@ -140,6 +140,28 @@ def test_sampled_mode_shows_the_margin(testsgd: Run) -> None:
     assert "sampled." in finished.out
 
 
+def test_several_runs_are_printed_and_written(testsgd: Run, folder: Path) -> None:
+    options = ("--mode", "sampled", "--estimand", "neighbourhood", "--limit", "900", *UNSTABLE)
+    scheme = ("--error-margin", "0.2", "--min-samples", "100", "--guarantee", "per-group")
+    finished = testsgd("audit", "demo", *options, *scheme, "--runs", "3", "--seed", "7")
+    assert (finished.code, finished.err) == (0, "")
+    reports = folder / "reports" / "demo"
+    runs = json.loads((reports / "result.json").read_text(encoding="utf-8"))["runs"]
+    assert runs["seeds"] == [7, 8, 9]
+    spread = runs["groups"][0]["difference"]
+    markdown = (reports / "report.md").read_text(encoding="utf-8")
+    for figure in spread.values():
+        for view in (finished.out, markdown):
+            assert f"{100 * figure:+.1f}".replace("-", "\N{MINUS SIGN}") in view
+
+
+@pytest.mark.parametrize("option", [["--runs", "0"], ["--runs", "3"], ["--runs", "many"]])
+def test_runs_that_make_no_difference_are_refused_in_one_line(
+    testsgd: Run, fails: Callable[..., Any], option: list[str]
+) -> None:
+    assert "runs" in fails("audit", "demo", *option)
+
+
 def test_rows_and_a_function_of_ones_own(
     testsgd: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ from testsgd.auditing.metrics import check_selection_rate
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.progress import Progress, shown_progress
+from testsgd.auditing.repeated_runs import SeedRuns, audit_with_seeds, check_runs
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import run_audit
@@ -180,24 +181,28 @@ def audit(
     check_count("limit", limit, 1)
     check_count("snippets", snippets, 0)
     findings: Findings
+    runs: SeedRuns | None
     if isinstance(specification, TextSpecification):
         check_selection_rate(settings.metric)
         check_no_ratio_gate(settings)
         check_all_rows(settings, "texts have no columns to choose them by")
+        check_runs(settings, rows=None)
         texts = find_texts(data, specification, limit=limit, seed=settings.seed)
         with shown_progress(progress) as report_progress:
-            findings = text.run_text_audit(
-                load_text_model(
-                    model,
-                    specification,
-                    favourable_given=favourable is not None,
-                    threshold=threshold,
-                    trust_pickle=trust_pickle,
+            model_of_texts = load_text_model(
+                model,
+                specification,
+                favourable_given=favourable is not None,
+                threshold=threshold,
+                trust_pickle=trust_pickle,
+            )
+            sensitive_terms = resolve_terms(terms, specification)
+            findings, runs = audit_with_seeds(
+                lambda chosen, shown: text.run_text_audit(
+                    model_of_texts, texts, sensitive_terms, chosen, progress=shown
                 ),
-                texts,
-                resolve_terms(terms, specification),
                 settings,
-                progress=report_progress,
+                report_progress,
             )
     else:
         check_no_terms(terms, specification)
@@ -212,9 +217,14 @@ def audit(
             trust_pickle=trust_pickle,
         )
         table = chosen_sample(table, settings, limit)
+        check_runs(settings, rows=len(table))
         with shown_progress(progress) as report_progress:
-            findings = run_audit(loaded, table, settings, progress=report_progress)
-    return AuditResult(summarise(findings, snippets=snippets), findings)
+            findings, runs = audit_with_seeds(
+                lambda chosen, shown: run_audit(loaded, table, chosen, progress=shown),
+                settings,
+                report_progress,
+            )
+    return AuditResult(summarise(findings, snippets=snippets, runs=runs), findings)
 
 
 def _check_undescribed(

@@ -213,6 +213,11 @@ class Findings(ABC):
         return self.estimates.score
 
     @property
+    def effects(self) -> Floats:
+        """What groups are ranked by, with its sign; NaN if unknown."""
+        return self.estimates.difference
+
+    @property
     def significant_terms(self) -> int | None:
         """How many counterfactual effects are significant; None if that is not known."""
         return None

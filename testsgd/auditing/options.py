@@ -48,6 +48,7 @@ class AuditOptions(TypedDict, total=False):
     rank_by: RankBy
     top: int
     seed: int
+    runs: int
     jobs: int | None
     batch_size: int | None
     overlap: float

@@ -153,6 +153,13 @@ class AuditParameters(Parameters):
     )
     top: int = parameter(100, "How many groups the reports hold.", at_least=1)
     seed: int = parameter(0, "Same seed, same result.", at_least=0)
+    runs: int = parameter(
+        1,
+        "In sampled mode: make the audit so often, each time with another seed (`seed`, the next "
+        "one, and so on). The result is that of the first; a table says how far the first groups "
+        "differ between runs.",
+        at_least=1,
+    )
     jobs: int | None = parameter(
         None,
         "Threads; changes no result. By default as many as there are processors, if the "

@@ -11,6 +11,7 @@ import pandas as pd
 from testsgd.auditing.inputs import audit_parameters, note_on_rows, positions_with
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
+from testsgd.auditing.repeated_runs import check_one_run
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import Progress, run_audit
@@ -141,6 +142,7 @@ def audit_decisions(
     called = str(getattr(y_pred, "name", None) or "predictions")
     model = PredictionColumn(_PREDICTION, label=specification.label, name=called)
     settings = audit_parameters(parameters, specification)
+    check_one_run(settings, "predictions that exist are all counted, and equal in each run")
     if limit is not None:
         table = table.sample(limit, seed=settings.seed)
     findings = run_audit(LoadedModel(model), table, settings, progress=progress)

@@ -14,6 +14,7 @@ from testsgd.auditing.inputs import audit_parameters, check_asked_anew, chosen_r
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.predictions import audit_decisions, frame_of, values_of
+from testsgd.auditing.repeated_runs import audit_with_seeds, check_runs
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import Progress, run_audit
@@ -116,8 +117,11 @@ def audit_undescribed(
     table = chosen_rows(table, settings)
     if limit is not None:
         table = table.sample(limit, seed=settings.seed)
-    findings = run_audit(loaded, table, settings, progress=progress)
-    return AuditResult(summarise(findings), findings)
+    check_runs(settings, rows=len(table))
+    findings, runs = audit_with_seeds(
+        lambda chosen, shown: run_audit(loaded, table, chosen, progress=shown), settings, progress
+    )
+    return AuditResult(summarise(findings, runs=runs), findings)
 
 
 def model_and_rows(

@@ -16,10 +16,11 @@ from testsgd.parameters import declared_parameters
 
 if TYPE_CHECKING:
     from testsgd.auditing import AuditResult, GroupSummary, ImpactRatios
+    from testsgd.auditing.report.runs import RunsSummary
     from testsgd.metrics import MetricsResult
     from testsgd.models import EndpointModel
 
-# Distinct groups of each metric that the terminal shows.
+# Distinct groups of each metric, and of several runs, that the terminal shows.
 _PRINTED = 3
 
 
@@ -388,7 +389,7 @@ def _check_no_columns(where: str, **columns: Any) -> None:
 
 def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> None:
     """Print an audit: its verdict, the first groups and the files that were written."""
-    from testsgd.auditing.report.wording import findings
+    from testsgd.auditing.report.wording import figure_name, findings
 
     summary = result.summary
     first = findings(summary)
@@ -405,6 +406,8 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
     if summary.parameters.groups:
         looked_at = f"{counts.groups:,} of {counts.candidates:,} named groups compared, no search"
     console.print_line(f"{looked_at}; {asked}.")
+    if summary.runs is not None:
+        _print_runs(summary.runs, figure_name(summary))
     console.print_files(written, summary.seconds if verbose else None)
 
 
@@ -470,6 +473,32 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
         columns,
         rows,
     )
+
+
+def _print_runs(runs: RunsSummary, figure: str) -> None:
+    """Print how far the first groups differ between runs with several seeds."""
+    from testsgd.auditing.report import runs as words
+
+    columns = [
+        console.Column("mean", numeric=True),
+        console.Column("lowest to highest", numeric=True),
+        console.Column("found in", numeric=True),
+        console.Column("ranks", numeric=True),
+        console.Column("group"),
+    ]
+    rows = [
+        [
+            words.mean_text(group),
+            words.reach_text(group),
+            words.found_text(group),
+            words.ranks_text(group),
+            group.text,
+        ]
+        for group in runs.groups[:_PRINTED]
+    ]
+    if rows:
+        console.print_table("The first groups over the runs, in points", columns, rows)
+    console.print_line(words.runs_sentence(runs, figure))
 
 
 def _other_points(group: GroupSummary) -> str:

@@ -14,6 +14,7 @@ from testsgd.auditing.inputs import (
     chosen_sample,
     find_model_and_table,
 )
+from testsgd.auditing.repeated_runs import check_one_run
 from testsgd.baselines import check_time_limit
 from testsgd.comparison.report.summarise import summarise_comparison
 from testsgd.comparison.result import ComparisonResult
@@ -93,6 +94,7 @@ def compare(
         )
     settings = audit_parameters(parameters, specification)
     check_all_groups(settings)
+    check_one_run(settings, "a comparison of methods is of one run of each")
     check_repeatable(settings, "a comparison of methods")
     check_count("limit", limit, 1)
     loaded, table = find_model_and_table(

@@ -11,6 +11,7 @@ from testsgd.auditing.report.leading import leading_difference, leading_look
 from testsgd.auditing.report.notes import limits, meaning_notes
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.provenance import particulars
+from testsgd.auditing.report.runs import runs_blocks
 from testsgd.auditing.report.summary import (
     FEWEST_SHOWN,
     AuditSummary,
@@ -149,6 +150,14 @@ def audit_layout(summary: AuditSummary) -> Document:
                 printed=False,
             ),
             Section(
+                "runs",
+                "Over several seeds",
+                runs_blocks(summary.runs, wording.figure_name(summary)),
+                markdown="folded",
+                folded=True,
+                printed=False,
+            ),
+            Section(
                 "small",
                 "Each group that could not be judged",
                 _unknown(summary, words),
@@ -229,7 +238,7 @@ def _figures(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -
     if holdout is not None:
         rows = f"{words.many.capitalize()} held out"
         compared = holdout.groups
-    what = "counterfactual effect" if wording.by_terms(summary) else "difference"
+    what = wording.figure_name(summary)
     largest = points(leading_difference(summary, top[0])) if top else "none"
     figures = {
         rows: count(summary.data.rows),

@@ -193,5 +193,6 @@ def _settings(summary: AuditSummary) -> Facts:
             ),
             ("Strict", f"at most {share(chosen.max_unjudged)} not judged" if chosen.strict else ""),
             ("Seed", str(chosen.seed)),
+            ("Runs, each with the next seed", "" if chosen.runs == 1 else count(chosen.runs)),
         ),
     )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.findings import Estimated, Findings, TableFindings
 from testsgd.auditing.guarantee import lower_confidence_bound
+from testsgd.auditing.repeated_runs import SeedRuns
 from testsgd.auditing.report import summary as document
 from testsgd.auditing.report.base_rates import group_base_rates
 from testsgd.auditing.report.error_rates import error_rate_summaries
@@ -24,6 +25,7 @@ from testsgd.auditing.report.further_looks import (
 from testsgd.auditing.report.gate import GateMeasure
 from testsgd.auditing.report.own_effects import own_effect_summaries
 from testsgd.auditing.report.ratio_gate import RatioMeasure
+from testsgd.auditing.report.runs import runs_summary
 from testsgd.auditing.report.subject import (
     charts,
     counterfactual_summary,
@@ -52,7 +54,9 @@ _EXAMPLES = 3
 _MOVED = 3
 
 
-def summarise(findings: Findings, *, snippets: int = 0) -> AuditSummary:
+def summarise(
+    findings: Findings, *, snippets: int = 0, runs: SeedRuns | None = None
+) -> AuditSummary:
     """Return what an audit found as one document, from which every view is rendered.
 
     Parameters
@@ -62,6 +66,8 @@ def summarise(findings: Findings, *, snippets: int = 0) -> AuditSummary:
     snippets : int
         Places of the texts to show of each sensitive term, at most; 0 if the texts are not to be
         shown. Rows are never shown.
+    runs : SeedRuns, optional
+        What runs with several seeds say of the first groups.
 
     Returns
     -------
@@ -146,6 +152,7 @@ def summarise(findings: Findings, *, snippets: int = 0) -> AuditSummary:
         sampling=None if findings.mode == "exact" else parameters.sampling,
         versions=package_versions(packages(findings)),
         model_queries=findings.queries,
+        runs=runs_summary(findings, runs),
         verdict=verdict(AuditSummary.model_construct(**parts), measures, ratios),
         own_effects_unknown=(
             findings.own_effects_unknown if isinstance(findings, TableFindings) else ""

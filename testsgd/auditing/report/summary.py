@@ -20,6 +20,7 @@ from testsgd.auditing.report.further_looks import (
     WithinSummary,
 )
 from testsgd.auditing.report.own_effects import OwnEffectSummary
+from testsgd.auditing.report.runs import RunsSummary
 from testsgd.auditing.report.term_summary import TermsSummary
 from testsgd.data import Outcome
 from testsgd.report.summaries import (
@@ -586,6 +587,9 @@ class AuditSummary(Part):
     )
     within: WithinSummary | None = Field(
         None, description="groups within slices of other features; null if not asked for"
+    )
+    runs: RunsSummary | None = Field(
+        None, description="the first groups over runs with several seeds; null for one run"
     )
     conditional: ConditionalSummary | None = Field(
         None, description="groups among others that are alike; null if not asked for"

@@ -97,6 +97,11 @@ def by_terms(summary: AuditSummary) -> bool:
     return summary.parameters.ranked_by == "counterfactual" and summary.data.kind == "texts"
 
 
+def figure_name(summary: AuditSummary) -> str:
+    """Return what the figure is called that the headline would speak of."""
+    return "counterfactual effect" if by_terms(summary) else "difference"
+
+
 def spoken_difference(group: GroupSummary, summary: AuditSummary) -> float:
     """Return the difference of a group that the headline would speak of."""
     effect = group.counterfactual
