@@ -34,7 +34,9 @@ if not failed:
 """
 # The libraries print what they find wrong with a file, which here nobody sees.
 _LIGHTGBM_TRIAL = """
-import ctypes
+import ctypes, os
+# Threads that wait for each other would use up the time of the processor.
+os.environ["OMP_NUM_THREADS"] = "1"
 library = ctypes.CDLL(sys.argv[1])
 model, rounds, size = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_int64()
 made = ctypes.byref(rounds), ctypes.byref(model)
@@ -196,9 +198,14 @@ def read_lightgbm(path: Path) -> FileModel:
         content = path.read_bytes()
         check_lightgbm_text(content)
         basic: Any = lightgbm.basic
-        # A megabyte takes much less than a second, also on a busy machine.
-        seconds = 30 + len(content) / 1e6
-        if check_by_trial(_LIGHTGBM_TRIAL, [basic._LIB._name, str(path)], seconds=seconds):
+        # A megabyte takes much less than a second, of the processor as on a busy machine.
+        more = len(content) / 1e6
+        if check_by_trial(
+            _LIGHTGBM_TRIAL,
+            [basic._LIB._name, str(path)],
+            seconds=30 + more,
+            processor_seconds=5 + more,
+        ):
             raise ValueError("LightGBM refuses it")
         return lightgbm.Booster(model_file=str(path)), lightgbm_objective(content)
 

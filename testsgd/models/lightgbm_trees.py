@@ -44,6 +44,8 @@ def check_lightgbm_text(content: bytes) -> None:
     """
     content = content.replace(b"\r\n", b"\n")
     _need(content.startswith(b"tree\n"), "it does not begin as a model of LightGBM does")
+    # There a text ends for one part of LightGBM, and another waits for ever for more of it.
+    _need(b"\0" not in content, "it has a byte of value 0")
     last = _LAST.search(content)
     end = last.start() if last else 0
     # LightGBM reads on to the first line that begins so, also if its number is wrong.
