@@ -98,7 +98,7 @@ def _check_header(header: Mapping[str, str]) -> int:
 
 
 def _blocks(trees: bytes, header: Mapping[str, str]) -> Sequence[bytes]:
-    """Return the lines of each tree; raise if they are not as many, or not as long, as is said."""
+    """Return the lines of each tree; raise if their number or sizes are not those of the header."""
     if "tree_sizes" in header:
         sizes = _numbers(header, "tree_sizes", int, "the header")
         _need(all(size > 0 for size in sizes), "a tree is of no size")
