@@ -152,7 +152,7 @@ def _fitted(
 
 @contextmanager
 def _errors_of_fits(problem: Problem) -> Iterator[None]:
-    """Say errors of the estimator's own as those of the model."""
+    """Raise errors of the estimator's own as those of the model."""
     try:
         yield
     except Exception as error:
