@@ -16,13 +16,7 @@ RUNNER = Path(__file__).with_name("case_runner.py")
 
 # Kinds that still show faults, or that were not tried enough.
 # A case is repeated by: python tests/fuzz/case_runner.py KIND NUMBER
-OPEN = {
-    "booster-catboost": "not tried to the end since its trial was added",
-    "booster-lightgbm": "none since its parameters are checked, but 300 cases were not finished",
-    "mitigation-play": "not tried yet",
-    "mitigation-samples": "none was printed in 400 s, but 300 cases were not finished",
-    "network-card": "its search was shortened, but 300 cases were not tried since",
-}
+OPEN: dict[str, str] = {}
 
 
 @pytest.mark.slow

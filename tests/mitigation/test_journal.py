@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+import testsgd
 from testsgd.errors import ConfigurationError
-from testsgd.mitigation.journal import Journal
+from testsgd.mitigation.journal import Journal, check_journal
 
 WORK = {"data": "abc", "settings": {"seed": 0}}
 
@@ -47,6 +48,9 @@ def test_what_is_no_journal_is_refused(tmp_path: Path, text: str) -> None:
     file.write_text(text)
     with pytest.raises(ConfigurationError, match="no journal"):
         Journal(file, WORK, resume=True)
+    with pytest.raises(ConfigurationError):
+        check_journal(file, resume=True)
+    check_journal(file, resume=False)
 
 
 @pytest.mark.parametrize("change", [("0.25", "0.75"), ('"score"', '"scores"'), ("[{", "[{}, {")])
@@ -58,3 +62,23 @@ def test_figures_that_were_changed_are_refused(tmp_path: Path, change: tuple[str
     file.write_text(file.read_text().replace(*change))
     with pytest.raises(ConfigurationError):
         Journal(file, WORK, resume=True)
+    with pytest.raises(ConfigurationError):
+        check_journal(file, resume=True)
+
+
+def test_a_journal_is_sound_before_it_is_known_what_it_is_about(tmp_path: Path) -> None:
+    file = tmp_path / "journal.json"
+    check_journal(file, resume=True)
+    check_journal(None, resume=True)
+    Journal(file, WORK).keep("step", {"score": 0.25})
+    check_journal(file, resume=True)
+
+
+def test_a_mitigation_begins_with_its_journal(tmp_path: Path) -> None:
+    file = tmp_path / "journal.json"
+    file.write_text("{}")
+    for begin in (testsgd.mitigate, testsgd.fair_frontier):
+        # There are no such data, which would be said next.
+        with pytest.raises(ConfigurationError) as caught:
+            begin(None, tmp_path / "no.csv", "demo", journal=file, resume=True)
+        assert str(file) in str(caught.value)

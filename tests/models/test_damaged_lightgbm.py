@@ -36,6 +36,7 @@ def test_a_sound_text_is_read(tmp_path: Path, text: str) -> None:
         (r"(?m)^num_cat=0", "num_cat=5"),
         (r"(?m)^threshold=\d", "threshold=x"),
         (r"(?m)^\[extra_trees: 0\]", "[extra_trees_0]"),
+        (r"(?m)^\[verbosity: -1\]", "[verbosity: -\0]"),
     ],
 )
 def test_a_text_that_is_not_sound_is_refused(

@@ -102,6 +102,12 @@ def test_an_encoding_survives_a_round_trip_through_json(features: Any) -> None:
     assert Encoding.from_json(json.loads(json.dumps(encoding.to_json()))) == encoding
 
 
+@pytest.mark.parametrize("values", [["red", ["green"]], ["red", 1.5], ["red", "red"], "red", None])
+def test_values_that_are_no_texts_or_come_twice_are_refused(values: Any) -> None:
+    with pytest.raises(ValueError, match="colour"):
+        Encoding.from_json([{"name": "colour", "values": values}])
+
+
 def test_each_feature_knows_its_inputs() -> None:
     assert ENCODING.width == 6
     assert [ENCODING.offset("age"), ENCODING.offset("colour")] == [0, 2]

@@ -14,7 +14,7 @@ from testsgd.auditing import AuditResult, Progress
 from testsgd.data import SensitiveTerms, Specification, check_count
 from testsgd.mitigation.alternatives import resolve_alternatives
 from testsgd.mitigation.inputs import mitigation_inputs
-from testsgd.mitigation.journal import Journal
+from testsgd.mitigation.journal import Journal, check_journal
 from testsgd.mitigation.report.summarise import summarise_mitigation
 from testsgd.mitigation.result import MitigationResult
 from testsgd.mitigation.run import run_mitigation
@@ -114,6 +114,7 @@ def mitigate(
     Discrimination, RQ3 and Table 7.
     """
     alternatives = resolve_alternatives(compare)
+    check_journal(journal, resume=resume)
     inputs = mitigation_inputs(
         model,
         data,

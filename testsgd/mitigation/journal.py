@@ -58,20 +58,7 @@ class Journal:
             write_text(self._path, json.dumps(document) + "\n")
 
     def _read(self, path: Path) -> dict[str, Any]:
-        try:
-            document = loads_json(read_text(path))
-            if document["format"] != _FORMAT:
-                raise ValueError(document["format"])
-            about, entries = document["about"], dict(document["entries"])
-            # Figures that were changed would go into a result, or fail somewhere far from here.
-            if document["digest"] != _digest(entries):
-                raise ValueError("its figures are not those that were written")
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ConfigurationError(
-                "this is no journal of a mitigation",
-                where=str(path),
-                remedy="remove it, or begin anew without --resume",
-            ) from error
+        about, entries = _document(path)
         if about != self._about:
             raise ConfigurationError(
                 "the journal is of a mitigation with other data, another model or other settings",
@@ -79,6 +66,39 @@ class Journal:
                 remedy="give the same settings as before, or begin anew without --resume",
             )
         return entries
+
+
+def check_journal(path: Path | str | None, *, resume: bool) -> None:
+    """Raise if a mitigation is to go on from a file that is no journal.
+
+    What the file is about is known only when much has been worked out; this can be said before.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file is there and cannot be read, or its figures were changed.
+    """
+    if resume and path is not None and Path(path).is_file():
+        _document(Path(path))
+
+
+def _document(path: Path) -> tuple[Any, dict[str, Any]]:
+    """Return what a journal is about, and its figures."""
+    try:
+        document = loads_json(read_text(path))
+        if document["format"] != _FORMAT:
+            raise ValueError(document["format"])
+        about, entries = document["about"], dict(document["entries"])
+        # Figures that were changed would go into a result, or fail somewhere far from here.
+        if document["digest"] != _digest(entries):
+            raise ValueError("its figures are not those that were written")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(
+            "this is no journal of a mitigation",
+            where=str(path),
+            remedy="remove it, or begin anew without --resume",
+        ) from error
+    return about, entries
 
 
 def _digest(entries: Mapping[str, Any]) -> str:

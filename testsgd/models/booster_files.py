@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from testsgd.errors import MissingExtraError, ModelError
 from testsgd.io import check_by_trial, loads_json
 from testsgd.models.booster_trees import check_xgboost_document
-from testsgd.models.lightgbm_trees import check_lightgbm_text
+from testsgd.models.lightgbm_trees import check_lightgbm_text, lightgbm_objective
 
 # By the library itself, as the package for Python takes a second to import.
 _XGBOOST_TRIAL = """
@@ -34,7 +34,9 @@ if not failed:
 """
 # The libraries print what they find wrong with a file, which here nobody sees.
 _LIGHTGBM_TRIAL = """
-import ctypes
+import ctypes, os
+# Threads that wait for each other would use up the time of the processor.
+os.environ["OMP_NUM_THREADS"] = "1"
 library = ctypes.CDLL(sys.argv[1])
 model, rounds, size = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_int64()
 made = ctypes.byref(rounds), ctypes.byref(model)
@@ -44,6 +46,19 @@ said = ctypes.create_string_buffer(1)
 found = ctypes.c_int64(1), ctypes.byref(size), said
 library.LGBM_BoosterDumpModel(model, 0, 1, 0, *found)
 library.LGBM_BoosterGetLoadedParam(model, *found)
+# What it says of a few rows shows nobody, but that it comes back from them.
+width = ctypes.c_int()
+library.LGBM_BoosterGetNumFeature(model, ctypes.byref(width))
+every = ctypes.c_int(0), ctypes.c_int(0), ctypes.c_int(-1)
+values = [value for value in (0, -1, 1, 1e9, float("nan")) for _ in range(width.value)]
+rows = (ctypes.c_double * len(values))(*values)
+library.LGBM_BoosterCalcNumPredict(model, ctypes.c_int(5), *every, ctypes.byref(size))
+answers = (ctypes.c_double * size.value)()
+shape = ctypes.c_int(1), ctypes.c_int32(5), ctypes.c_int32(width.value), ctypes.c_int(1)
+given = ctypes.c_char_p(b"num_threads=1")
+library.LGBM_BoosterPredictForMat(
+    model, rows, *shape, *every, given, ctypes.byref(size), answers
+)
 """
 _CATBOOST_TRIAL = """
 import catboost
@@ -180,14 +195,21 @@ def read_lightgbm(path: Path) -> FileModel:
         raise _missing("lightgbm", path) from error
 
     def read() -> Any:
-        check_lightgbm_text(path.read_bytes())
+        content = path.read_bytes()
+        check_lightgbm_text(content)
         basic: Any = lightgbm.basic
-        if check_by_trial(_LIGHTGBM_TRIAL, [basic._LIB._name, str(path)]):
+        # A megabyte takes much less than a second, of the processor as on a busy machine.
+        more = len(content) / 1e6
+        if check_by_trial(
+            _LIGHTGBM_TRIAL,
+            [basic._LIB._name, str(path)],
+            seconds=30 + more,
+            processor_seconds=5 + more,
+        ):
             raise ValueError("LightGBM refuses it")
-        return lightgbm.Booster(model_file=str(path))
+        return lightgbm.Booster(model_file=str(path)), lightgbm_objective(content)
 
-    booster = _read(read, path)
-    objective = str(booster.dump_model(num_iteration=1).get("objective", ""))
+    booster, objective = _read(read, path)
     _check_classes(objective, ("binary", "multiclass"), path)
     names = booster.feature_name()
     made_up = all(name == f"Column_{place}" for place, name in enumerate(names))

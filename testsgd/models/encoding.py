@@ -131,15 +131,30 @@ class Encoding:
 
     @classmethod
     def from_json(cls, items: list[dict[str, Any]]) -> Encoding:
-        """Read what :meth:`to_json` gave."""
+        """Read what :meth:`to_json` gave.
+
+        Raises
+        ------
+        ValueError
+            If the values of a feature are not texts, each of which is there once.
+        """
         features: list[FeatureEncoding] = []
         for item in items:
             name = str(item["name"])
             if "values" in item:
-                features.append(CategoryEncoding(name, tuple(item["values"])))
+                features.append(CategoryEncoding(name, _texts(item["values"], name)))
             else:
                 features.append(NumberEncoding(name, float(item["mean"]), float(item["scale"])))
         return cls(tuple(features))
+
+
+def _texts(values: Any, name: str) -> tuple[str, ...]:
+    """Return the values of a category; from a file they may be anything."""
+    if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
+        raise ValueError(f"the values of {name!r} are no texts")
+    if len(set(values)) < len(values):
+        raise ValueError(f"a value of {name!r} is there twice")
+    return tuple(values)
 
 
 def fit_encoding(table: Table, rows: NDArray[np.intp]) -> Encoding:

@@ -1,18 +1,25 @@
 """The text of a LightGBM model is checked, as its library follows trees without looking.
 
 A child beyond the last node, or a tree that begins elsewhere than is said, would end the process.
+The library reads versions 2 to 4 of the format in one way. Of a later one nothing is checked here:
+nobody knows yet what is sound in it.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-_FIRST_TREE = b"\nTree=0\n"
-_LAST = b"end of trees"
+_LAST_VERSION = (4,)
+_VERSION = re.compile(rb"^version=v(\d+(?:\.\d+)*)$", re.MULTILINE)
+_OBJECTIVE = re.compile(rb"^objective=([^\r\n]*)", re.MULTILINE)
+_TREE = re.compile(rb"^Tree=", re.MULTILINE)
+# What comes after the trees; version 2 has only the second.
+_LAST = re.compile(rb"(?<=\n)end of trees|\nfeature importances:")
 _PARAMETER = re.compile(rb"\[\w+: .*\]")
 # Bits of the type of a decision: whether it is by category.
 _BY_CATEGORY = 1
@@ -36,32 +43,80 @@ def check_lightgbm_text(content: bytes) -> None:
         If a part is missing, of another kind than it should be, or does not go with the others.
     """
     content = content.replace(b"\r\n", b"\n")
-    start = content.find(_FIRST_TREE) + 1
-    end = content.find(_LAST)
     _need(content.startswith(b"tree\n"), "it does not begin as a model of LightGBM does")
-    _need(0 < start < end, "it has no trees, or no end of them")
+    # There a text ends for one part of LightGBM, and another waits for ever for more of it.
+    _need(b"\0" not in content, "it has a byte of value 0")
+    last = _LAST.search(content)
+    end = last.start() if last else 0
+    # LightGBM reads on to the first line that begins so, also if its number is wrong.
+    first = _TREE.search(content, 0, end)
+    start = first.start() if first else end
+    version = _VERSION.search(content, 0, start or len(content))
+    if version and tuple(map(int, version.group(1).split(b"."))) > _LAST_VERSION:
+        return
+    _need(end > 0, "it has no end of its trees")
+    # To LightGBM that alone is the end of a line, too.
+    _need(b"\r" not in content[:end], "it has the end of a line where there is none")
     header = _values(content[:start].partition(b"\n")[2], "the header")
-    width = _one(header, "max_feature_idx", "the header") + 1
-    of_round = _one(header, "num_tree_per_iteration", "the header")
-    classes = _one(header, "num_class", "the header")
-    _need(0 < width < 2**31, f"the number of columns is {width}")
-    _need(0 < classes <= of_round, f"there are {classes} classes")
-    for key in ("feature_names", "feature_infos"):
-        _need(len(header.get(key, "").split()) == width, f"{key} are not of {width} columns")
+    width = _check_header(header)
     _check_parameters(content[end:])
-    trees = content[start:end]
-    sizes = _numbers(header, "tree_sizes", int, "the header")
-    _need(len(sizes) % of_round == 0, "a class has no tree in the last round")
-    _need(all(size > 0 for size in sizes), "a tree is of no size")
-    _need(sum(sizes) == len(trees), "the sizes are not of the trees")
-    place = 0
-    for number, size in enumerate(sizes):
-        block = trees[place : place + size]
-        place += size
+    for number, block in enumerate(_blocks(content[start:end], header)):
         where = f"tree {number}"
         _need(block.startswith(b"Tree=%d\n" % number), f"{where} does not begin where it should")
         _need(block.endswith(b"\n"), f"{where} does not end where it should")
+        # LightGBM reads on from a line without a value, and stops at one that is empty.
+        lines = block.rstrip(b"\n").split(b"\n")
+        _need(all(b"=" in line for line in lines), f"{where} has a line without a value")
         _check_tree(_values(block, where), width, where)
+
+
+def lightgbm_objective(content: bytes) -> str:
+    r"""Return what a model of LightGBM was trained for, as its text says; nothing if not.
+
+    Examples
+    --------
+    >>> lightgbm_objective(b"tree\nversion=v4\nobjective=binary sigmoid:1\n")
+    'binary sigmoid:1'
+    """
+    first = _TREE.search(content)
+    found = _OBJECTIVE.search(content, 0, first.start() if first else len(content))
+    return found.group(1).decode("utf-8", errors="replace") if found else ""
+
+
+def _check_header(header: Mapping[str, str]) -> int:
+    """Return how many columns there are; raise if the header is not sound."""
+    width = _one(header, "max_feature_idx", "the header") + 1
+    classes = _one(header, "num_class", "the header")
+    of_round = _of_round(header)
+    _need(0 < width < 2**31, f"the number of columns is {width}")
+    _need(0 < classes <= of_round, f"there are {classes} classes")
+    for key in ("feature_names", "feature_infos"):
+        # Other white space than a blank may be in a name.
+        found = [one for one in header.get(key, "").split(" ") if one]
+        _need(len(found) == width, f"{key} are not of {width} columns")
+    return width
+
+
+def _blocks(trees: bytes, header: Mapping[str, str]) -> Sequence[bytes]:
+    """Return the lines of each tree; raise if their number or sizes are not those of the header."""
+    if "tree_sizes" in header:
+        sizes = _numbers(header, "tree_sizes", int, "the header")
+        _need(all(size > 0 for size in sizes), "a tree is of no size")
+        _need(sum(sizes) == len(trees), "the sizes are not of the trees")
+        ends = list(itertools.accumulate(sizes))
+        blocks = [trees[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+    else:  # before 2.1.1
+        starts = [found.start() for found in _TREE.finditer(trees)]
+        _need(len(starts) > 0, "it has no trees")
+        blocks = [trees[i:j] for i, j in zip(starts, [*starts[1:], len(trees)], strict=True)]
+    _need(len(blocks) % _of_round(header) == 0, "a class has no tree in the last round")
+    return blocks
+
+
+def _of_round(header: Mapping[str, str]) -> int:
+    """Return how many trees are fitted in a round."""
+    key = "num_tree_per_iteration"
+    return _one(header, key if key in header else "num_class", "the header")
 
 
 def _check_parameters(ending: bytes) -> None:

@@ -25,6 +25,7 @@ from testsgd.mitigation.frontiers.problem import Problem
 from testsgd.mitigation.frontiers.report.summarise import summarise_frontier
 from testsgd.mitigation.frontiers.result import FrontierResult
 from testsgd.mitigation.inputs import split_of
+from testsgd.mitigation.journal import check_journal
 from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.models import LoadedModel, Model
 from testsgd.models.training_split import data_labels
@@ -130,6 +131,7 @@ def fair_frontier(
     """
     settings = parameters_of(FrontierParameters, parameters, where="frontier")
     check_count("limit", limit, 1)
+    check_journal(journal, resume=resume)
     if isinstance(spec, (DatasetSpecification, TextSpecification, Mapping, str, Path)):
         loaded, table = _described(
             model,
