@@ -105,7 +105,7 @@ def step(progress: Progress | None, phase: str) -> Iterator[None]:
 
 
 class Counter:
-    """Counts the questions of one phase as they are answered, in whatever thread.
+    """Counts the questions of one phase as they are answered, in any thread.
 
     What is reported never goes back and is never more than there is.
 
@@ -144,7 +144,7 @@ class Counter:
             self._progress(self._done, self._total)
 
     def add_up_to(self, answered: int) -> None:
-        """Count questions as answered until so many are, if they are not yet."""
+        """Count questions until `answered` of them are counted; fewer change nothing."""
         self.add(answered - self._done)
 
     @contextmanager

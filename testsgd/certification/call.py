@@ -103,7 +103,7 @@ def _domain_of(model: Any, threshold: float | None) -> Any:
     # If there is no such model, that is the first thing to know.
     find_network(model, threshold=threshold)
     raise ParameterError(
-        "the domain is not given, and cannot be told from the model",
+        "the domain is not given, and cannot be reporter from the model",
         where="domain",
         remedy="give a data set of the catalogue, or a file with the range of every input",
         name="domain",
@@ -211,12 +211,12 @@ def certify(
     )
     if weight == "data":
         fitted = _weighted(fitted, specification, data)
-    with shown_progress(False if callable(progress) else progress) as told:
+    with shown_progress(False if callable(progress) else progress) as reporter:
         certification = certify_network(
             network,
             fitted,
             settings,
-            progress=progress if callable(progress) else _shares_told(told),
+            progress=progress if callable(progress) else _share_reporter(reporter),
             checkpoint=path,
             export_regions=exported,
         )
@@ -227,7 +227,7 @@ def certify(
 _PARTS = 10_000
 
 
-def _shares_told(progress: Progress | None) -> Callable[[Moment], None] | None:
+def _share_reporter(progress: Progress | None) -> Callable[[Moment], None] | None:
     """Return what reports the share that is proved at a moment, if progress is wanted."""
     if progress is None:
         return None

@@ -105,8 +105,8 @@ def compare(
         seed=settings.seed,
     )
     table = chosen_sample(table, settings, limit)
-    with shown_progress(progress) as told:
+    with shown_progress(progress) as reporter:
         comparison = compare_methods(
-            loaded, table, settings, names, time_limit=seconds, progress=told
+            loaded, table, settings, names, time_limit=seconds, progress=reporter
         )
     return ComparisonResult(summarise_comparison(comparison), comparison)

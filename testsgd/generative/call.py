@@ -81,11 +81,11 @@ def assess_generative(
     earlier = before
     if isinstance(before, str | Path):
         earlier = GenerativeResult.from_json(before)
-    with shown_progress(progress) as told:
-        with step(told, "reading outputs"):
+    with shown_progress(progress) as reporter:
+        with step(reporter, "reading outputs"):
             labelled = labelled_outputs(outputs, specified, classify=classify)
             shown = shown_pictures(pictures, labelled.pictures, number=len(labelled))
-        with step(told, "assessing"):
+        with step(reporter, "assessing"):
             outcome = assess(labelled, specified)
     summary = summarise_assessment(
         outcome,

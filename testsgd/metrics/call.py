@@ -265,7 +265,7 @@ def audit_metrics(
     if limit is not None:
         predictions = predictions.take(table.drawn(limit, settings.seed))
         table = table.sample(limit, settings.seed)
-    with shown_progress(progress) as told:
+    with shown_progress(progress) as reporter:
         return audited(
             table,
             predictions,
@@ -273,7 +273,7 @@ def audit_metrics(
             metrics=with_rule(metrics, rule),
             label=_name_of_label(y_true, y_pred),
             started=started,
-            progress=told,
+            progress=reporter,
         )
 
 

@@ -165,8 +165,8 @@ def audit_model_by_metrics(
         rows = rows.iloc[chosen]
     known = table.specification.label
     decisions = np.zeros(len(table), dtype=bool)
-    with shown_progress(progress) as told:
-        counter = Counter(named("asking about rows", told), len(table))
+    with shown_progress(progress) as reporter:
+        counter = Counter(named("asking about rows", reporter), len(table))
         for start in range(0, len(table), BATCH_ROWS):
             part = table.frame.iloc[start : start + BATCH_ROWS]
             with counter.asking(len(part)):

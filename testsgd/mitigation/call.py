@@ -142,13 +142,13 @@ def mitigate(
     refitter = build(inputs.loaded, training, validation, settings.from_scratch)
     if writable:
         refitter.check_writable()
-    with shown_progress(progress) as told:
-        findings = inputs.find(told)
+    with shown_progress(progress) as reporter:
+        findings = inputs.find(reporter)
         material = inputs.with_targets(findings)
         # Groups that were found without the held-out rows are compared on all rows all the same.
         if material.split.unseen:
             findings = material.audit(
-                inputs.loaded, material.audited, progress=about(told, "all rows")
+                inputs.loaded, material.audited, progress=about(reporter, "all rows")
             )
         soft_targets = material.soft_targets(material.trained) if settings.soften else None
         if soft_targets is not None:
@@ -165,7 +165,7 @@ def mitigate(
                 build=build,
                 compare=alternatives,
                 journal=Journal(journal, inputs.about(findings, material.targets), resume=resume),
-                progress=told,
+                progress=reporter,
             )
     return MitigationResult(summarise_mitigation(outcome), outcome)
 
@@ -233,15 +233,19 @@ def counter_samples(
         limit=limit,
         **parameters,
     )
-    with shown_progress(progress) as told:
-        findings = inputs.find(told)
+    with shown_progress(progress) as reporter:
+        findings = inputs.find(reporter)
     settings = inputs.settings
     material = inputs.with_targets(findings)
     gaps = [
         *(target.score for target in material.targets),
         *(abs(target.effect) for target in material.controls),
     ]
-    with shown_progress(progress) as told, step(told, "drawing samples"), threadpool_limits(1):
+    with (
+        shown_progress(progress) as reporter,
+        step(reporter, "drawing samples"),
+        threadpool_limits(1),
+    ):
         pools = [
             pool
             for draw_pools in (material.pools, material.control_pools)

@@ -278,8 +278,8 @@ def train_network(
         "validation_data": (inputs[parts.validation], labels[parts.validation]),
         "batch_size": batch_size,
     }
-    with shown_phase(progress, "training") as told:
-        trained = fit(keras, network, data, epochs=epochs, patience=5, progress=told)
+    with shown_phase(progress, "training") as reporter:
+        trained = fit(keras, network, data, epochs=epochs, patience=5, progress=reporter)
     about = {
         "data set": table.specification.name,
         "data fingerprint": table_fingerprint(table),

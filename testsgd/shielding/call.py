@@ -183,7 +183,7 @@ def synthesize_shield(
     (0.25, True)
     """
     plan = plan_shield(specification, storage=storage, **changes)
-    with shown_progress(progress) as told, step(told, "synthesising"):
+    with shown_progress(progress) as reporter, step(reporter, "synthesising"):
         solution = _solved(plan, jobs, memory_limit)
     return Shield(
         plan.specification,
@@ -383,12 +383,12 @@ def simulate_shield(
     periods = parameters.periods or specification.horizon.periods or 1
     parameters = replace(parameters, periods=periods)
     events = inputs if log is None else logged_events(log, specification, inputs)
-    with shown_progress(progress) as told:
+    with shown_progress(progress) as reporter:
         if solution is None:
-            with step(told, "synthesising"):
+            with step(reporter, "synthesising"):
                 solution = _solved(plan_shield(specification), jobs)
         started = time.perf_counter()
-        with step(told, "simulating"):
+        with step(reporter, "simulating"):
             simulation = simulate(
                 specification,
                 inputs,

@@ -102,8 +102,8 @@ def study_data_set(
         table = data.load_table(specification)
 
         def audit(parameters: AuditParameters) -> Findings:
-            told = about(progress, f"theta {parameters.theta:g}")
-            return run_audit(model, table, parameters, progress=told)
+            reporter = about(progress, f"theta {parameters.theta:g}")
+            return run_audit(model, table, parameters, progress=reporter)
 
         return study(name, thetas, audit, partial(search_inside_only, model.model, table))
     texts = data.load_texts(specification)
@@ -111,8 +111,8 @@ def study_data_set(
     network = load_text_model(None, specification)
 
     def audit_texts(parameters: AuditParameters) -> Findings:
-        told = about(progress, f"theta {parameters.theta:g}")
-        return run_text_audit(network, texts, terms, parameters, progress=told)
+        reporter = about(progress, f"theta {parameters.theta:g}")
+        return run_text_audit(network, texts, terms, parameters, progress=reporter)
 
     return study(name, thetas, audit_texts)
 
@@ -180,7 +180,7 @@ def study_own_data(
             "stability": parameters.stability,
         }
         side = " inside" if parameters.theta_side == "inside" else ""
-        told = about(progress, f"theta {parameters.theta:g}{side}")
+        reporter = about(progress, f"theta {parameters.theta:g}{side}")
         if of_file:
             result = audit_file(
                 dataset,
@@ -189,7 +189,7 @@ def study_own_data(
                 model=model,
                 label=label,
                 favourable=favourable,
-                progress=told,
+                progress=reporter,
                 **chosen,
             )
         else:
@@ -198,7 +198,7 @@ def study_own_data(
                 data_file,
                 dataset,
                 favourable=favourable,
-                progress=told or False,
+                progress=reporter or False,
                 **chosen,
             )
         assert result.findings is not None

@@ -159,13 +159,13 @@ def fair_frontier(
     # Imported here: scikit-learn takes half a second, and `import testsgd` needs it not.
     from testsgd.mitigation.frontiers.run import run_frontier
 
-    with shown_progress(progress) as told:
+    with shown_progress(progress) as reporter:
         outcome = run_frontier(
             _problem(loaded, table, settings),
             writable=writable,
             journal=None if journal is None else Path(journal),
             resume=resume,
-            progress=told,
+            progress=reporter,
         )
     return FrontierResult(summarise_frontier(outcome), outcome)
 

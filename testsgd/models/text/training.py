@@ -117,8 +117,8 @@ def train_text_network(
         "validation_data": keras_batches(lambda: validation),
         "shuffle": False,  # The batches are shuffled already.
     }
-    with shown_phase(progress, "training") as told:
-        trained = fit(keras, network, data, epochs=epochs, patience=_PATIENCE, progress=told)
+    with shown_phase(progress, "training") as reporter:
+        trained = fit(keras, network, data, epochs=epochs, patience=_PATIENCE, progress=reporter)
     with model_folder(folder) as staging:
         path = staging / MODEL_FILE
         write_network(keras, network, path)

@@ -87,8 +87,8 @@ def simulate_monitor(
     asked: tuple[float | None, ...] = biases
     if population.decisions is not None:
         asked = (*biases, None)
-    with shown_progress(progress) as told:
-        counter = Counter(named("simulating", told), len(asked) * chosen.runs)
+    with shown_progress(progress) as reporter:
+        counter = Counter(named("simulating", reporter), len(asked) * chosen.runs)
         found = list(simulate(specification, population, chosen, asked, counter))
     return MonitorSimulationResult(summarise(specification, population, chosen, found))
 
