@@ -167,7 +167,9 @@ def test_progress_goes_up_to_its_end() -> None:
     frame = people()
     full = findings_of(by_all, frame)
     calls: list[tuple[int, int]] = []
-    audit = replace(drawing(full, seed=0), progress=lambda done, total: calls.append((done, total)))
+    audit = replace(
+        drawing(full, seed=0), progress=lambda phase, done, total: calls.append((done, total))
+    )
     drawn = draw_own_effects(audit, full.rule_sets, full.highlights, left=20_000)
     assert len(drawn.of_group) > 1
     assert calls == sorted(calls)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import testsgd
-from testsgd.auditing import progress as module
+from testsgd import progress as module
 
 
 @pytest.fixture(autouse=True)

@@ -23,7 +23,6 @@ from .report.summary import AuditSummary as AuditSummary
 from .report.summary import GroupSummary as GroupSummary
 from .report.summary import Verdict as Verdict
 from .result import AuditResult as AuditResult
-from .run import Progress as Progress
 from .run import run_audit as run_audit
 from .undescribed import audit_file as audit_file
 from .undescribed import audit_undescribed as audit_undescribed

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
-# By its package, which loads the audit of texts when it is first called.
 from testsgd.auditing import text
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.inputs import (
@@ -20,7 +19,6 @@ from testsgd.auditing.inputs import (
 from testsgd.auditing.metrics import check_selection_rate
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.progress import Progress, shown_progress
 from testsgd.auditing.repeated_runs import SeedRuns, audit_with_seeds, check_runs
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
@@ -40,6 +38,9 @@ from testsgd.data import (
 from testsgd.errors import ParameterError
 from testsgd.models import load_text_model
 from testsgd.parameters import show_parameters
+
+# By its package, which loads the audit of texts when it is first called.
+from testsgd.progress import Progress, shown_progress
 
 # Examples of each sensitive term that a report of texts shows: none, as reports are passed on.
 SNIPPETS = 0

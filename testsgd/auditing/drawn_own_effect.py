@@ -26,6 +26,7 @@ from testsgd.auditing.own_effect import (
     sums_by_unit,
     why_never_asked,
 )
+from testsgd.progress import Counter
 from testsgd.rules import FrequentRuleSets
 from testsgd.scoring import Clusters
 
@@ -140,9 +141,10 @@ def draw_own_effects(
         return DrawnEffects(of_group={}, queries=0)
     plan = Plan.of(groups=len(wanted), rows=audit.size, allowed=min(left, MOST_QUESTIONS))
     questions = Questions.of(audit)
+    counter = audit.counter("asking about own effects of single groups", plan.queries)
     effects = {}
-    for number, group in enumerate(wanted[: plan.groups]):
-        effects[group] = _draw_effect(audit, rule_sets, group, questions, plan, number)
+    for group in wanted[: plan.groups]:
+        effects[group] = _draw_effect(audit, rule_sets, group, questions, plan, counter)
     return DrawnEffects(of_group=effects, queries=plan.queries)
 
 
@@ -152,9 +154,9 @@ def _draw_effect(
     group: int,
     questions: Questions,
     plan: Plan,
-    number: int,
+    counter: Counter,
 ) -> DrawnEffect:
-    """Estimate the own effect of one group; `number` groups were asked about before.
+    """Estimate the own effect of one group; `counter` counts the answers about all of them.
 
     Every row is given the sensitive values of `draws` cells of the group and of as many of its
     complement; each row's sum of paired differences of the answers goes into the estimate.
@@ -175,7 +177,6 @@ def _draw_effect(
             source_of_cell[_cells_at(uniform, tally * complement)],
         ]
     ).ravel()
-    asked_before = number * len(sources)
     questions_a_row = 2 * plan.draws
 
     def pairs(part: slice) -> tuple[Places, Places]:
@@ -189,7 +190,7 @@ def _draw_effect(
         pairs,
         len(sources),
         jobs=audit.jobs,
-        progress=lambda done, _: audit.tell(asked_before + done, plan.queries),
+        counter=counter,
     )
     inside, outside = np.moveaxis(
         answers.reshape(plan.rows, 2, plan.draws).sum(axis=2, dtype=np.int64), 1, 0

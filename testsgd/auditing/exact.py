@@ -25,7 +25,7 @@ def audit_exactly(audit: RowAudit) -> Outcome:
             jobs=audit.jobs,
             draws=audit.parameters.draws,
             cell_of_row=contingency.cell_of_row,
-            progress=audit.progress,
+            progress=audit.phase("asking about rows and neighbours"),
         )
     with audit.clock.phase("rule sets"):
         favourable = [neighbourhood.favourable.astype(np.int64), neighbourhood.own.astype(np.int64)]

@@ -93,6 +93,7 @@ def sample_independent(audit: RowAudit, budget: int) -> Outcome:
         return sample_until_certain(ask, parameters, share)
 
     tallies = np.zeros((5, len(rule_sets)), dtype=np.int64)
+    counter = audit.counter("asking group by group", len(rule_sets))
     # One thread a group: the libraries' own threads would split sums by the number of processors.
     with threadpool_limits(1):
         results = joblib.Parallel(n_jobs=audit.jobs, prefer="threads", return_as="generator")(
@@ -100,7 +101,7 @@ def sample_independent(audit: RowAudit, budget: int) -> Outcome:
         )
         for group, tally in enumerate(results):
             tallies[:, group] = tally
-            audit.tell(group + 1, len(rule_sets))
+            counter.add(1)
     no_samples = np.zeros(contingency.cells, dtype=np.int64)
     rows_in = rule_sets.sums[0]
     rows_out = together[0] - rows_in

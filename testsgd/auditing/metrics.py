@@ -20,6 +20,7 @@ from testsgd.data import Label, Table
 from testsgd.errors import ParameterError
 from testsgd.fairness import NAMED_PROPERTIES, FairnessProperty
 from testsgd.models import LoadedModel, Model, PredictionColumn
+from testsgd.progress import Counter, Progress, named
 from testsgd.sampling import BATCH_ROWS
 
 SELECTION_RATE: MetricName = "selection_rate"
@@ -83,7 +84,10 @@ def counted(
 
 
 def by_metric(
-    metric: MetricName, loaded: LoadedModel[Model], table: Table
+    metric: MetricName,
+    loaded: LoadedModel[Model],
+    table: Table,
+    progress: Progress | None = None,
 ) -> tuple[LoadedModel[Model], Table]:
     """Return predictions and rows whose selection rates are the rates of a metric.
 
@@ -106,7 +110,8 @@ def by_metric(
         )
     labelled = table.take(np.flatnonzero(table.labels.notna()))
     assert labelled.labels is not None
-    decisions = _decisions(loaded.model, labelled)
+    counter = Counter(named("asking about rows", progress), len(labelled))
+    decisions = _decisions(loaded.model, labelled, counter)
     truth = (labelled.labels == label.favourable).to_numpy(dtype=bool)
     denominator, numerator = counted(metric, decisions, truth)
     if not denominator.any():
@@ -129,7 +134,10 @@ def by_metric(
     return replace(loaded, model=column), replace(kept, frame=frame, labels=None)
 
 
-def _decisions(model: Any, table: Table) -> NDArray[np.bool_]:
-    starts = range(0, len(table), BATCH_ROWS)
-    parts = [model.decisions(table.frame.iloc[start : start + BATCH_ROWS]) for start in starts]
-    return np.concatenate([np.zeros(0, dtype=bool), *parts])
+def _decisions(model: Any, table: Table, counter: Counter) -> NDArray[np.bool_]:
+    decisions = np.zeros(len(table), dtype=bool)
+    for start in range(0, len(table), BATCH_ROWS):
+        part = table.frame.iloc[start : start + BATCH_ROWS]
+        with counter.asking(len(part)):
+            decisions[start : start + len(part)] = model.decisions(part)
+    return decisions

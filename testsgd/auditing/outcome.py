@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,6 +20,7 @@ from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import CheckedFunction, LoadedModel, Model, PredictionColumn
 from testsgd.models.text import TextModel
+from testsgd.progress import Counter, PhaseProgress, Progress, named
 from testsgd.rules import Axis, Contingency, FrequentRuleSets, SmallGroup, lay_out, mine
 from testsgd.sampling import BATCH_ROWS, Draws, decide_draws, draw
 from testsgd.scoring import Clusters, independent_rows, rank_groups
@@ -39,9 +40,6 @@ class Clock:
         seconds = self.seconds.get(name, 0.0) + time.perf_counter() - started
         self.seconds[name] = round(seconds, 4)
 
-
-# How much of a phase is done, and how much there is.
-Progress = Callable[[int, int], None]
 
 SomeModel = TypeVar("SomeModel", Model, TextModel)
 
@@ -65,7 +63,7 @@ class Audit(ABC, Generic[SomeModel]):
     parameters: AuditParameters  # What to do; ``max_queries`` is given
     exact: bool  # Ask about everything
     clock: Clock = field(default_factory=Clock)
-    progress: Progress | None = None  # Called with how much is done
+    progress: Progress | None = None  # Called with a phase and how much of it is done
 
     @property
     @abstractmethod
@@ -92,10 +90,13 @@ class Audit(ABC, Generic[SomeModel]):
         """Number of threads that may ask the model at once."""
         return threads(self.model.model, self.parameters.jobs)
 
-    def tell(self, done: int, total: int) -> None:
-        """Report that `done` of `total` questions are answered, if progress is wanted."""
-        if self.progress is not None:
-            self.progress(done, total)
+    def phase(self, name: str) -> PhaseProgress | None:
+        """Return what to call with the questions answered in a phase, if progress is wanted."""
+        return named(name, self.progress)
+
+    def counter(self, name: str, total: int) -> Counter:
+        """Return a counter of the answers to the `total` questions of a phase."""
+        return Counter(self.phase(name), total)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -362,9 +363,11 @@ def ask_rows(audit: RowAudit, budget: int) -> ObservedAnswers:
         rows = np.sort(generator.choice(len(table), budget // 2, replace=False))
     # Whether each of these rows gets the favourable label.
     decisions = np.zeros(len(rows), dtype=bool)
+    counter = audit.counter("asking about rows", len(rows))
     for start in range(0, len(rows), BATCH_ROWS):
         part = rows[start : start + BATCH_ROWS]
-        decisions[start : start + len(part)] = model.decisions(table.frame.iloc[part])
+        with counter.asking(len(part)):
+            decisions[start : start + len(part)] = model.decisions(table.frame.iloc[part])
     cells = contingency.cell_of_row[rows]
     return ObservedAnswers(
         cell_samples=np.bincount(cells, minlength=contingency.cells),

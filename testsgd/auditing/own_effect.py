@@ -28,10 +28,11 @@ from threadpoolctl import threadpool_limits
 
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.auditing.guarantee import lower_confidence_bound
-from testsgd.auditing.outcome import Progress, RowAudit
+from testsgd.auditing.outcome import RowAudit
 from testsgd.data import Table
 from testsgd.errors import ParameterError
 from testsgd.models import Model
+from testsgd.progress import Counter, PhaseProgress
 from testsgd.rules import Contingency, FrequentRuleSets
 from testsgd.scoring import Clusters, block_of
 
@@ -208,7 +209,7 @@ def ask_tuples(
     features: list[str],
     *,
     jobs: int = 1,
-    progress: Progress | None = None,
+    progress: PhaseProgress | None = None,
 ) -> NDArray[np.uint8]:
     """Ask a model about every row with the sensitive values of each of some rows.
 
@@ -222,7 +223,8 @@ def ask_tuples(
         return row, sources[source]
 
     number = len(sources) * len(table)
-    decisions = ask_pairs(model, table, features, all_pairs, number, jobs=jobs, progress=progress)
+    counter = Counter(progress, number)
+    decisions = ask_pairs(model, table, features, all_pairs, number, jobs=jobs, counter=counter)
     return decisions.reshape(len(sources), len(table)).T
 
 
@@ -234,12 +236,13 @@ def ask_pairs(
     number: int,
     *,
     jobs: int = 1,
-    progress: Progress | None = None,
+    counter: Counter,
 ) -> NDArray[np.uint8]:
     """Ask a model about rows that have the sensitive values of other rows.
 
     `pairs` gives for a part of the questions, which are numbered from 0, the rows to ask about, and
-    the rows whose values they are given. Returned is 1 where the answer is favourable.
+    the rows whose values they are given; `counter` counts the answers. Returned is 1 where the
+    answer is favourable.
     """
     decisions = np.zeros(number, dtype=np.uint8)
 
@@ -249,7 +252,8 @@ def ask_pairs(
         frame = table.frame.iloc[rows].reset_index(drop=True)
         for name in features:
             frame[name] = table.frame[name].array.take(sources)
-        return part, model.decisions(frame)
+        with counter.asking(len(frame)):
+            return part, model.decisions(frame)
 
     # One thread a batch: the libraries' own threads would split sums by the number of processors.
     with threadpool_limits(1):
@@ -258,8 +262,6 @@ def ask_pairs(
         )
         for part, favourable in answers:
             decisions[part] = favourable
-            if progress is not None:
-                progress(part.stop, number)
     return decisions
 
 
@@ -349,7 +351,7 @@ def ask_own_effects(
             questions.sources,
             questions.features,
             jobs=audit.jobs,
-            progress=audit.tell,
+            progress=audit.phase("asking about own effects"),
         )
         clusters = audit.table.clusters
         responses = Responses.of(decisions, None if clusters is None else Clusters.of(clusters))

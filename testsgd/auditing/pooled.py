@@ -51,12 +51,14 @@ def sample_pooled(audit: RowAudit, budget: int) -> Outcome:
     asked = 0
     while True:
         size = min(size, budget - asked)
-        draws, answers = audit.ask(audit.size, size, generator)
+        # How many draws it takes is not known before, so that each pool is a phase.
+        phase = f"asking about draws {asked + 1:,} to {asked + size:,}"
+        with audit.counter(phase, size).asking(size):
+            draws, answers = audit.ask(audit.size, size, generator)
         cells = contingency.cell_of_row[draws.rows]
         samples += np.bincount(cells, minlength=contingency.cells)
         favourable += np.bincount(cells[answers], minlength=contingency.cells)
         asked += size
-        audit.tell(asked, budget)
         quantities = np.vstack([rows, samples, favourable, observed.quantities])
         rule_sets = audit.search(quantities)
         together = rule_sets.totals(contingency, quantities)
@@ -97,7 +99,8 @@ def _sample_uncertain(
     batch = max(100, parameters.min_samples // 2)
     uncertain = np.flatnonzero(~estimates.decided)
     uncertain = uncertain[np.argsort(-estimates.rows_in[uncertain], kind="stable")]
-    for done, group in enumerate(uncertain.tolist(), start=1):
+    counter = audit.counter("asking about uncertain groups", len(uncertain))
+    for group in uncertain.tolist():
         if asked >= budget:
             break
         sides = audit.sides(rule_sets, group)
@@ -115,5 +118,5 @@ def _sample_uncertain(
             tally[side] += count
             tally[2 + side] += int(answers.sum())
             asked += count
-        audit.tell(done, len(uncertain))
+        counter.add(1)
     return tallies, asked

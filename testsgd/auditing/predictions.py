@@ -14,7 +14,7 @@ from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.repeated_runs import check_one_run
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
-from testsgd.auditing.run import Progress, run_audit
+from testsgd.auditing.run import run_audit
 from testsgd.data import (
     Label,
     as_pandas,
@@ -27,6 +27,7 @@ from testsgd.data import (
 from testsgd.errors import DataError
 from testsgd.models import LoadedModel, PredictionColumn
 from testsgd.parameters import show_parameters
+from testsgd.progress import Progress
 
 # The column in which predictions stand beside the features; no user's column is called so.
 _PREDICTION = "(prediction)"

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Floats
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters
-from testsgd.auditing.progress import Progress
 from testsgd.errors import ParameterError
+from testsgd.progress import Progress
 from testsgd.scoring import Overlaps
 
 # How many distinct groups are followed over the runs, and among how many of each they are found.

@@ -441,19 +441,21 @@ def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
         existing = model.decisions(table.frame.iloc[:PROBE_ROWS])
         return _fingerprint(existing), Repetition(), 0
     rows = min(PROBE_ROWS, len(table), audit.allowed // 2)
-    decisions = model.decisions(table.frame.iloc[:rows])
+    with audit.counter("trying the model", rows).asking(rows):
+        decisions = model.decisions(table.frame.iloc[:rows])
     left = audit.allowed - rows
     # An exact audit was found to fit with this; else something is left for the samples.
     most = left // 2
     if audit.exact:
         most = max(rows, left - exact_queries(table, audit.parameters))
-    repetition = ask_again(
-        model,
-        lambda indices: table.frame.iloc[indices],
-        decisions,
-        most=most,
-        at_random=audit.parameters.nondeterministic is not None,
-    )
+    with audit.counter("asking about some rows again", rows).asking(rows):
+        repetition = ask_again(
+            model,
+            lambda indices: table.frame.iloc[indices],
+            decisions,
+            most=most,
+            at_random=audit.parameters.nondeterministic is not None,
+        )
     return _fingerprint(decisions), repetition, rows + repetition.asked
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+from collections.abc import Sized
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -14,7 +14,6 @@ from testsgd.auditing.findings import Findings, Holdout, InSearch, TableFindings
 from testsgd.auditing.metrics import by_metric
 from testsgd.auditing.named_groups import check_no_search, named_rule_sets, with_named_groups
 from testsgd.auditing.outcome import Clock, RowAudit, limit_batches
-from testsgd.auditing.outcome import Progress as PhaseProgress
 from testsgd.auditing.own_effect import check_ranking
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters, Mode
 from testsgd.auditing.rows import audit_rows, exact_queries
@@ -23,10 +22,12 @@ from testsgd.data import Table, copied_rows
 from testsgd.data.text import Texts
 from testsgd.errors import ParameterError
 from testsgd.models import PROBE_ROWS, CheckedFunction, LoadedModel, Model, PredictionColumn
+from testsgd.progress import Progress, about
 from testsgd.rules import default_depth, named_axes, sensitive_axes
 
-# A phase's name, how much of it is done, and how much there is.
-Progress = Callable[[str, int, int], None]
+# What the phases of an audit with a holdout are about.
+SEARCHED = "to find groups"
+HELD_OUT = "held out"
 
 # Labels beside the features; no user's column is called so.
 _LABELS = "(labels)"
@@ -113,7 +114,7 @@ def run_audit(
         named_rule_sets(parameters.groups, table)
     if parameters.equal_rows == "one":
         table = with_copies_joined(table)
-    model, table = by_metric(parameters.metric, model, table)
+    model, table = by_metric(parameters.metric, model, table, progress)
     clock = Clock()
     allowed = parameters.budget(ROW_QUERIES)
     if isinstance(model.model, PredictionColumn):
@@ -141,7 +142,7 @@ def run_audit(
         parameters=replace(parameters, max_queries=allowed),
         exact=exact,
         clock=clock,
-        progress=named("asking the model", progress),
+        progress=progress,
         own_effects=own_effects,
         deeper=deeper,
     )
@@ -224,21 +225,16 @@ def fits_exactly(queries: int, mode: Mode, allowed: int) -> bool:
     return fits
 
 
-def named(phase: str, progress: Progress | None) -> PhaseProgress | None:
-    """Return the progress of one phase, which calls the user's with the name of the phase."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(phase, done, total)
-
-
 def audit_held_out(audit: RowAudit, share: float) -> TableFindings:
     """Find groups on one part of the rows and estimate them on the other."""
     searched, kept = split_rows(audit.table, share, audit.parameters.seed)
     search_parameters = replace(audit.parameters, guarantee="per-group", condition_on=(), within=())
-    search_findings = audit_rows(_of_part(replace(audit, parameters=search_parameters), searched))
+    search = replace(audit, parameters=search_parameters, progress=about(audit.progress, SEARCHED))
+    search_findings = audit_rows(_of_part(search, searched))
     chosen = np.array(search_findings.highlights, dtype=np.intp)
     given = search_findings.rule_sets.take(chosen)
-    estimated = audit_rows(_of_part(replace(audit, given=given), kept))
+    estimation = replace(audit, given=given, progress=about(audit.progress, HELD_OUT))
+    estimated = audit_rows(_of_part(estimation, kept))
     return held_out(search_findings, estimated, audit.parameters, share)
 
 

@@ -17,7 +17,7 @@ from testsgd.auditing.predictions import audit_decisions, frame_of, values_of
 from testsgd.auditing.repeated_runs import audit_with_seeds, check_runs
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
-from testsgd.auditing.run import Progress, run_audit
+from testsgd.auditing.run import run_audit
 from testsgd.data import Table, as_pandas, check_table, infer_specification, read_frame
 from testsgd.data.cells import missing_column
 from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
@@ -32,6 +32,7 @@ from testsgd.models import (
 )
 from testsgd.models.blackbox import named_columns
 from testsgd.parameters import show_parameters
+from testsgd.progress import Progress
 
 _LABEL = "label"
 

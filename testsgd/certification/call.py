@@ -22,6 +22,7 @@ from testsgd.errors import ParameterError
 from testsgd.io import check_table_name
 from testsgd.models import read_card
 from testsgd.parameters import parameters_of
+from testsgd.progress import Progress, shown_progress
 
 if TYPE_CHECKING:
     from testsgd.certification.asking import PersonCheck
@@ -102,7 +103,7 @@ def _domain_of(model: Any, threshold: float | None) -> Any:
     # If there is no such model, that is the first thing to know.
     find_network(model, threshold=threshold)
     raise ParameterError(
-        "the domain is not given, and cannot be told from the model",
+        "the domain is not given, and cannot be reporter from the model",
         where="domain",
         remedy="give a data set of the catalogue, or a file with the range of every input",
         name="domain",
@@ -121,7 +122,7 @@ def certify(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     export_regions: str | Path | None = None,
-    progress: Callable[[Moment], None] | None = None,
+    progress: Callable[[Moment], None] | bool | None = None,
     **parameters: Any,
 ) -> CertificationResult:
     """Prove for which share of all people in a domain a network is individually fair.
@@ -162,8 +163,9 @@ def certify(
     export_regions : path-like, optional
         A ``.csv`` or ``.parquet`` file for all boxes of the domain with what is proved of each; the
         report has the largest regions only.
-    progress : callable, optional
-        Called now and then with a :class:`testsgd.certification.Moment`.
+    progress : callable or bool, optional
+        As for :func:`audit`, but a callable is called with a
+        :class:`testsgd.certification.Moment`. The share shown is what is proved, fair or unfair.
     **parameters
         Those of :class:`testsgd.certification.CertificationParameters`, such as ``time_limit`` in
         seconds, or the gates ``fail_above`` and ``fail_below``.
@@ -209,15 +211,32 @@ def certify(
     )
     if weight == "data":
         fitted = _weighted(fitted, specification, data)
-    certification = certify_network(
-        network,
-        fitted,
-        settings,
-        progress=progress,
-        checkpoint=path,
-        export_regions=exported,
-    )
+    with shown_progress(False if callable(progress) else progress) as reporter:
+        certification = certify_network(
+            network,
+            fitted,
+            settings,
+            progress=progress if callable(progress) else _share_reporter(reporter),
+            checkpoint=path,
+            export_regions=exported,
+        )
     return CertificationResult(summarise_certification(certification), certification)
+
+
+# A share is reported in so many parts.
+_PARTS = 10_000
+
+
+def _share_reporter(progress: Progress | None) -> Callable[[Moment], None] | None:
+    """Return what reports the share that is proved at a moment, if progress is wanted."""
+    if progress is None:
+        return None
+
+    def tell(moment: Moment) -> None:
+        proved = moment.shares.certified + moment.shares.falsified
+        progress("proving", int(_PARTS * proved), _PARTS)
+
+    return tell
 
 
 def _network_on_domain(

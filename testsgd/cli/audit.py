@@ -197,7 +197,7 @@ def audit(
                 favourable=favorable,
                 threshold=threshold,
                 limit=limit,
-                progress=progress,
+                progress=progress or False,
                 **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
         elif of_rows_file and any(value is not None for value in of_metrics.values()):
@@ -216,6 +216,7 @@ def audit(
                 threshold=0.5 if threshold is None else threshold,
                 trust_pickle=trust_pickle,
                 limit=limit,
+                progress=progress or False,
                 **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
         elif of_rows_file:
@@ -252,7 +253,7 @@ def audit(
                 snippets=snippets,
                 limit=limit,
                 trust_pickle=trust_pickle,
-                progress=progress,
+                progress=progress or False,
                 nondeterministic=draws_of_each,
                 **parameters,
             )

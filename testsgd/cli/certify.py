@@ -250,7 +250,7 @@ def certify(
             checkpoint=checkpoint,
             resume=resume,
             export_regions=export_regions,
-            progress=progress,
+            progress=progress or False,
             **parameters,
         )
     written = result.write(folder, wanted)

@@ -64,7 +64,7 @@ def compare(
             favourable=favorable,
             threshold=threshold,
             limit=limit,
-            progress=progress,
+            progress=progress or False,
             **parameters,
         )
     name = f"{result.summary.data.name}-comparison"

@@ -145,7 +145,8 @@ class _Phase:
 
     def text(self) -> str:
         """Return the phase with its share, and the time that is left if it goes on like this."""
-        if not self.name or not self.total:
+        # A phase of one part has no share.
+        if not self.name or self.total <= 1:
             return self.name
         share = min(1.0, self.done / self.total)
         if not 0 < share < 1:
@@ -169,12 +170,22 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
             yield phase.show
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskID,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
+        TaskProgressColumn(),
+        # Goes on between two answers of a slow model.
+        TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
@@ -190,8 +201,10 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
                 progress.console.print(note.strip(" ()").capitalize(), style="dim")
             progress.update(waiting, visible=False)
             if phase not in tasks:
-                tasks[phase] = progress.add_task(phase, total=total)
-            progress.update(tasks[phase], completed=done, total=total)
+                tasks[phase] = progress.add_task(phase, total=None)
+            # A phase of one part moves until it is done.
+            known = total if total > 1 or done else None
+            progress.update(tasks[phase], completed=done, total=known)
 
         yield show
 

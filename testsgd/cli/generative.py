@@ -78,7 +78,14 @@ def assess(
     GenerativeResult.check_formats(wanted)
     if out is not None:
         console.check_reports_writable(out)
-    result = assess_generative(outputs, spec, before=before, pictures=True if pictures else None)
+    with console.progress_bar(quiet) as progress:
+        result = assess_generative(
+            outputs,
+            spec,
+            before=before,
+            pictures=True if pictures else None,
+            progress=progress or False,
+        )
     return _finish(result, out, wanted, quiet=quiet)
 
 
@@ -122,9 +129,14 @@ def ask(
         console.progress_bar(quiet) as progress,
     ):
         _ask_for_outputs(specification, model, number, log=log, seed=seed, progress=progress)
-    result = assess_generative(
-        log, specification, before=before, pictures=True if pictures else None
-    )
+    with console.progress_bar(quiet) as progress:
+        result = assess_generative(
+            log,
+            specification,
+            before=before,
+            pictures=True if pictures else None,
+            progress=progress or False,
+        )
     return _finish(result, out, wanted, quiet=quiet)
 
 

@@ -323,7 +323,7 @@ def _find_frontier(
                 writable=True,
                 journal=journal,
                 resume=resume,
-                progress=progress,
+                progress=progress or False,
                 **parameters,
             )
         else:
@@ -338,7 +338,7 @@ def _find_frontier(
                 writable=True,
                 journal=journal,
                 resume=resume,
-                progress=progress,
+                progress=progress or False,
                 **parameters,
             )
     written = [*result.write_model(new_model), *result.write(reports, wanted)]
@@ -411,7 +411,7 @@ def _mitigate_by_samples(
                 journal=journal,
                 resume=resume,
                 writable=True,
-                progress=progress,
+                progress=progress or False,
                 **chosen,
             )
     except ModelError as error:
@@ -419,7 +419,10 @@ def _mitigate_by_samples(
             raise
         # A model that cannot be retrained here still has samples. If what is wrong is something
         # else, they cannot be made either, and this says so again.
-        frame = counter_samples(model, data, specification, **chosen)
+        with console.progress_bar(quiet) as progress:
+            frame = counter_samples(
+                model, data, specification, progress=progress or False, **chosen
+            )
         write_samples(frame, export)
         if not quiet:
             console.print_line(f"The model was not retrained: {error.what}.")

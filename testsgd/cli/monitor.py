@@ -217,7 +217,14 @@ def simulate(
     MonitorSimulationResult.check_formats(wanted)
     folder = out or default_folder("reports", f"{specification.stem}-monitor-simulated")
     console.check_reports_writable(folder)
-    result = simulate_monitor(specification, events, bias=_biases(bias), **parameters)
+    with console.progress_bar(quiet) as progress:
+        result = simulate_monitor(
+            specification,
+            events,
+            bias=_biases(bias),
+            progress=progress or False,
+            **parameters,
+        )
     written = result.write(folder, wanted)
     if not quiet:
         console.print_block(alarms_table(result.summary))

@@ -256,11 +256,12 @@ def simulate(
     SimulationResult.check_formats(wanted)
     folder = out or default_folder("reports", f"{shield.stem}-shield")
     console.check_reports_writable(folder)
-    with console.progress_bar(quiet):
+    with console.progress_bar(quiet) as progress:
         result = simulate_shield(
             shield,
             log,
             jobs=options.processors(jobs),
+            progress=progress or False,
             **parameters,
             **changes_of(bound, length),
         )

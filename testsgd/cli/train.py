@@ -36,6 +36,7 @@ def train(
     """
     from testsgd.data import TextSpecification, load_specification, load_table, load_texts
     from testsgd.models import TrainingReport, check_training, train_network, train_text_network
+    from testsgd.progress import named
 
     check_training(seed=seed, epochs=1 if epochs is None else epochs)
     specification = load_specification(dataset)
@@ -45,9 +46,7 @@ def train(
     if epochs is not None:
         chosen["epochs"] = epochs
     with console.progress_bar(quiet) as progress:
-        show = progress
-        if show is not None:
-            chosen["progress"] = lambda done, most: show("training", done, most)
+        chosen["progress"] = named("training", progress) or False
         if isinstance(specification, TextSpecification):
             texts = load_texts(specification, file=data, training=True)
             if limit is not None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from testsgd.auditing import Progress
 from testsgd.auditing.inputs import (
     audit_parameters,
     check_all_groups,
@@ -22,6 +21,7 @@ from testsgd.comparison.run import compare_methods
 from testsgd.comparison.testsgd_method import resolve_methods
 from testsgd.data import Specification, TextSpecification, check_count, resolve_specification
 from testsgd.errors import ParameterError
+from testsgd.progress import Progress, shown_progress
 
 # Seconds that each method beside the audit may take.
 TIME_LIMIT = 600.0
@@ -37,7 +37,7 @@ def compare(
     favourable: Any = None,
     threshold: float = 0.5,
     limit: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> ComparisonResult:
     """Run the audit and other published methods on one model, and show what each finds.
@@ -107,7 +107,8 @@ def compare(
         seed=settings.seed,
     )
     table = chosen_sample(table, settings, limit)
-    comparison = compare_methods(
-        loaded, table, settings, names, time_limit=seconds, progress=progress
-    )
+    with shown_progress(progress) as reporter:
+        comparison = compare_methods(
+            loaded, table, settings, names, time_limit=seconds, progress=reporter
+        )
     return ComparisonResult(summarise_comparison(comparison), comparison)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from testsgd.auditing import AuditParameters, Progress, TableFindings, run_audit
+from testsgd.auditing import AuditParameters, TableFindings, run_audit
 from testsgd.baselines import BaselineFinding, BaselineResult, Subject, run_baseline, subject_of
 from testsgd.baselines.registry import find_baseline
 from testsgd.comparison.matching import NEAR, Rows, groups_of, similarity
@@ -26,6 +26,7 @@ from testsgd.comparison.testsgd_method import AUDIT, audit_as_method, first_grou
 from testsgd.data import Table
 from testsgd.errors import ParameterError
 from testsgd.models import LoadedModel, Model
+from testsgd.progress import Progress
 
 # Findings that are shown of each method.
 FIRST_FINDINGS = 10

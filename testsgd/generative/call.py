@@ -13,6 +13,7 @@ from testsgd.generative.report.summarise import summarise_assessment
 from testsgd.generative.result import GenerativeResult
 from testsgd.generative.run import assess
 from testsgd.generative.specification import GenerativeSpecification
+from testsgd.progress import Progress, shown_progress, step
 
 GenerativeSpecificationLike: TypeAlias = GenerativeSpecification | Mapping[str, Any] | str | Path
 
@@ -25,6 +26,7 @@ def assess_generative(
     before: GenerativeResult | str | Path | None = None,
     keep_sequence: bool = True,
     pictures: PicturesLike | None = None,
+    progress: Progress | bool | None = None,
 ) -> GenerativeResult:
     """Assess the conditional fairness of outputs of a generative model.
 
@@ -46,6 +48,8 @@ def assess_generative(
     pictures : sequence of bytes, path-like or None, or True, optional
         Small PNG files, one for each output in order, of which the report shows the first ones of
         each requirement; None where an output has none. True: the outputs are pictures themselves.
+    progress : callable or bool, optional
+        As for :func:`testsgd.audit`.
 
     Returns
     -------
@@ -77,9 +81,12 @@ def assess_generative(
     earlier = before
     if isinstance(before, str | Path):
         earlier = GenerativeResult.from_json(before)
-    labelled = labelled_outputs(outputs, specified, classify=classify)
-    shown = shown_pictures(pictures, labelled.pictures, number=len(labelled))
-    outcome = assess(labelled, specified)
+    with shown_progress(progress) as reporter:
+        with step(reporter, "reading outputs"):
+            labelled = labelled_outputs(outputs, specified, classify=classify)
+            shown = shown_pictures(pictures, labelled.pictures, number=len(labelled))
+        with step(reporter, "assessing"):
+            outcome = assess(labelled, specified)
     summary = summarise_assessment(
         outcome,
         specified,

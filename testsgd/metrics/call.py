@@ -19,7 +19,6 @@ from testsgd.auditing import (
     positions_with,
     with_other_features,
 )
-from testsgd.auditing.progress import Progress, shown_progress
 from testsgd.data import check_count
 from testsgd.errors import ParameterError
 from testsgd.metrics.options import MetricOptions, PredictionOptions
@@ -28,6 +27,7 @@ from testsgd.metrics.predictions import read_predictions
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.parameters import show_parameters
+from testsgd.progress import Progress, shown_progress
 
 
 @show_parameters(AuditParameters, MetricParameters)
@@ -85,7 +85,7 @@ def audit_predictions(
     name : str
         What the data are called in the report.
     progress : callable or bool, optional
-        As for :func:`testsgd.audit`; nothing is shown of an audit of metrics, which is quick.
+        As for :func:`testsgd.audit`.
     **parameters
         Those of :class:`testsgd.metrics.MetricParameters`, such as ``reference``, or of
         :class:`testsgd.auditing.AuditParameters`, such as ``metric`` or ``fail_above``.
@@ -144,6 +144,7 @@ def audit_predictions(
             features=features,
             limit=limit,
             name=name,
+            progress=progress,
             **chosen,
         )
     with shown_progress(progress) as report_progress:
@@ -183,6 +184,7 @@ def audit_metrics(
     features: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
     name: str = "data",
+    progress: Progress | bool | None = None,
     **parameters: Unpack[MetricOptions],
 ) -> MetricsResult:
     """Compare metrics of predictions over all groups, with one guarantee for all of them.
@@ -206,7 +208,7 @@ def audit_metrics(
     rule : {"four-fifths"}, optional
         Compare selection rates by their ratio to that of the best group over the same features,
         with a gate at 0.8.
-    other_features, favourable, threshold, features, limit, name
+    other_features, favourable, threshold, features, limit, name, progress
         As for :func:`testsgd.audit_predictions`.
     **parameters
         Those of :class:`testsgd.metrics.MetricParameters`, such as ``reference``, ``measure`` or
@@ -263,14 +265,16 @@ def audit_metrics(
     if limit is not None:
         predictions = predictions.take(table.drawn(limit, settings.seed))
         table = table.sample(limit, settings.seed)
-    return audited(
-        table,
-        predictions,
-        settings,
-        metrics=with_rule(metrics, rule),
-        label=_name_of_label(y_true, y_pred),
-        started=started,
-    )
+    with shown_progress(progress) as reporter:
+        return audited(
+            table,
+            predictions,
+            settings,
+            metrics=with_rule(metrics, rule),
+            label=_name_of_label(y_true, y_pred),
+            started=started,
+            progress=reporter,
+        )
 
 
 def _name_of_label(y_true: Any, y_pred: Any) -> str:

@@ -21,6 +21,7 @@ from testsgd.errors import ParameterError
 from testsgd.metrics.call import audit_metrics, audit_predictions
 from testsgd.metrics.report.summary import AskedModel
 from testsgd.metrics.result import MetricsResult
+from testsgd.progress import Counter, Progress, named, shown_progress
 from testsgd.sampling import BATCH_ROWS
 
 
@@ -85,6 +86,7 @@ def audit_model_by_metrics(
     threshold: float = 0.5,
     trust_pickle: bool = False,
     limit: int | None = None,
+    progress: Progress | bool | None = None,
     **options: Any,
 ) -> MetricsResult:
     """Ask a model about the rows of a file, and compare metrics of its decisions.
@@ -107,6 +109,8 @@ def audit_model_by_metrics(
         As for :func:`testsgd.audit`.
     limit : int, optional
         Ask about a random sample of this size, chosen by ``seed``.
+    progress : callable or bool, optional
+        As for :func:`testsgd.audit`.
     **options
         Those of :func:`testsgd.audit_metrics`.
 
@@ -122,15 +126,15 @@ def audit_model_by_metrics(
         As for :func:`testsgd.audit` and :func:`testsgd.audit_metrics`.
     """
     frame = read_frame(Path(path))
-    named = {"label": label, "weights": weights}
-    check_columns(frame, named, sensitive_features)
+    columns = {"label": label, "weights": weights}
+    check_columns(frame, columns, sensitive_features)
     if not sensitive_features:
         raise ParameterError(
             "no sensitive feature is named",
             where="sensitive",
             remedy=f"name some of the columns {', '.join(list(frame.columns)[:20])}",
         )
-    rows = frame.drop(columns=[column for column in named.values() if column is not None])
+    rows = frame.drop(columns=[column for column in columns.values() if column is not None])
     name = Path(path).name.partition(".")[0]
     _, loaded, table = model_and_rows(
         model,
@@ -160,12 +164,13 @@ def audit_model_by_metrics(
         frame = frame.iloc[chosen]
         rows = rows.iloc[chosen]
     known = table.specification.label
-    decisions = np.concatenate(
-        [
-            loaded.model.decisions(table.frame.iloc[start : start + BATCH_ROWS])
-            for start in range(0, len(table), BATCH_ROWS)
-        ]
-    )
+    decisions = np.zeros(len(table), dtype=bool)
+    with shown_progress(progress) as reporter:
+        counter = Counter(named("asking about rows", reporter), len(table))
+        for start in range(0, len(table), BATCH_ROWS):
+            part = table.frame.iloc[start : start + BATCH_ROWS]
+            with counter.asking(len(part)):
+                decisions[start : start + len(part)] = loaded.model.decisions(part)
     result = audit_metrics(
         _as_classes(pd.Series(decisions), known.favourable),
         None if label is None else _labels_as_classes(table.labels, known.favourable),
@@ -174,6 +179,7 @@ def audit_model_by_metrics(
         sample_weight=None if weights is None else frame[weights],
         favourable=known.favourable,
         name=name,
+        progress=progress,
         **options,
     )
     asked = AskedModel(

@@ -28,6 +28,7 @@ from testsgd.metrics.search import (
     audit_cells,
 )
 from testsgd.metrics.stability import affordable, found_again
+from testsgd.progress import Progress, step
 from testsgd.rules import FrequentRuleSets, default_depth, lay_out, sensitive_axes
 from testsgd.rules.axes import Axis
 
@@ -67,8 +68,12 @@ class MetricRows:
         return cells_of_rows(contingency, self.predictions, self.metrics)
 
 
-def run_metrics(rows: MetricRows, parameters: MetricParameters) -> MetricsFindings:
+def run_metrics(
+    rows: MetricRows, parameters: MetricParameters, *, progress: Progress | None = None
+) -> MetricsFindings:
     """Compare metrics of all groups, and explain the first of each.
+
+    `progress` is called when a phase begins and when it is done.
 
     Raises
     ------
@@ -81,13 +86,21 @@ def run_metrics(rows: MetricRows, parameters: MetricParameters) -> MetricsFindin
     # The threads are our own: on a busy machine those of a product of matrices wait for each other.
     with threadpool_limits(1, user_api="blas"):
         if parameters.holdout is None:
-            found = _with_stability(audit_cells(rows.cells(), parameters))
+            with step(progress, "comparing groups"):
+                found = audit_cells(rows.cells(), parameters)
+            with step(progress, "searching bootstrap samples"):
+                found = _with_stability(found)
+        else:
+            with step(progress, "comparing groups, in two parts of the rows"):
+                rows, found = _held_out(rows, parameters, parameters.holdout)
+        with step(progress, "explaining groups"):
             return _explained(_looked_further(found, rows), rows)
-        return _held_out(rows, parameters, parameters.holdout)
 
 
-def _held_out(rows: MetricRows, parameters: MetricParameters, share: float) -> MetricsFindings:
-    """Return groups that were searched on one part of the rows and estimated on the other."""
+def _held_out(
+    rows: MetricRows, parameters: MetricParameters, share: float
+) -> tuple[MetricRows, MetricsFindings]:
+    """Return the rows of one part, and estimates on them of groups searched on the other."""
     if rows.predictions.rows is not None:
         raise ParameterError(
             "rows that were counted elsewhere cannot be split",
@@ -123,7 +136,7 @@ def _held_out(rows: MetricRows, parameters: MetricParameters, share: float) -> M
             for part, before in zip(estimated.metrics, found.metrics, strict=True)
         ),
     )
-    return _explained(_looked_further(estimated, kept), kept)
+    return kept, estimated
 
 
 def _looked_further(found: MetricsFindings, rows: MetricRows) -> MetricsFindings:

@@ -21,6 +21,7 @@ from testsgd.metrics.report.summarise import summarise_metrics
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.run import MetricRows, run_metrics
 from testsgd.parameters import parameters_of
+from testsgd.progress import Progress
 
 Wanted = Iterable[str | Masses] | str | Masses
 
@@ -83,6 +84,7 @@ def audited(
     metrics: Wanted | None,
     label: str,
     started: float,
+    progress: Progress | None = None,
 ) -> MetricsResult:
     """Return the result of an audit of metrics of a table's rows.
 
@@ -94,7 +96,7 @@ def audited(
         labelled = predictions.labelled is not None
         wanted = default_metrics(predictions.kind, labelled=labelled)
     rows = MetricRows.of(table, predictions, resolve_metrics(wanted), bins=settings.bins)
-    findings = run_metrics(rows, settings)
+    findings = run_metrics(rows, settings, progress=progress)
     finished = time.perf_counter()
     data = table_summary(
         table,

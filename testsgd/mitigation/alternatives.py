@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing import Estimates, Progress
+from testsgd.auditing import Estimates
 from testsgd.errors import DataError, MissingExtraError, ModelError, ParameterError
 from testsgd.mitigation.candidate_evaluation import Evaluator
 from testsgd.mitigation.cross_validation import Build
@@ -32,6 +32,7 @@ from testsgd.mitigation.search import CURVE_BUDGETS, Search
 from testsgd.models import Examples, LoadedModel, Refitter, Stage
 from testsgd.models.refitting.estimators import EstimatorRefitter
 from testsgd.models.refitting.text_networks import TextNetworkRefitter
+from testsgd.progress import Progress
 from testsgd.scoring import paired_interval
 
 ALTERNATIVES = {

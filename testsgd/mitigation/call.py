@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from testsgd.auditing import AuditResult, Progress
+from testsgd.auditing import AuditResult
 from testsgd.data import SensitiveTerms, Specification, check_count
 from testsgd.mitigation.alternatives import resolve_alternatives
 from testsgd.mitigation.inputs import mitigation_inputs
@@ -20,6 +20,7 @@ from testsgd.mitigation.result import MitigationResult
 from testsgd.mitigation.run import run_mitigation
 from testsgd.mitigation.samples import samples_frame
 from testsgd.models import Examples, LoadedModel, Refitter, refitter_for
+from testsgd.progress import Progress, about, shown_progress, step
 
 
 def mitigate(
@@ -38,7 +39,7 @@ def mitigate(
     journal: str | Path | None = None,
     resume: bool = False,
     writable: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> MitigationResult:
     """Retrain a model with samples that counter its discrimination of a group.
@@ -85,8 +86,8 @@ def mitigate(
         Go on from the journal after an interruption.
     writable : bool
         Raise an error at once if the retrained model could not be written.
-    progress : callable, optional
-        Called now and then with a phase's name, how much is done and how much there is.
+    progress : callable or bool, optional
+        As for :func:`audit`.
     **parameters
         Those of :class:`testsgd.mitigation.MitigationParameters` (``max_accuracy_drop``, ``runs``,
         ``steps``, ``fewest_samples``, ``largest_share``, ``side``, ``fallback``, ``max_draws``,
@@ -142,28 +143,31 @@ def mitigate(
     refitter = build(inputs.loaded, training, validation, settings.from_scratch)
     if writable:
         refitter.check_writable()
-    findings = inputs.find(progress)
-    material = inputs.with_targets(findings)
-    # Groups that were found without the held-out rows are compared on all rows all the same.
-    if material.split.unseen:
-        findings = material.audit(inputs.loaded, material.audited)
-    soft_targets = material.soft_targets(material.trained) if settings.soften else None
-    if soft_targets is not None:
-        softened = replace(training, targets=soft_targets)
-        refitter = build(inputs.loaded, softened, validation, settings.from_scratch)
-    # One thread: how sums are rounded, and so the samples, must not depend on the processors.
-    with threadpool_limits(1):
-        outcome = run_mitigation(
-            inputs.loaded,
-            refitter,
-            material,
-            findings,
-            settings,
-            build=build,
-            compare=alternatives,
-            journal=Journal(journal, inputs.about(findings, material.targets), resume=resume),
-            progress=progress,
-        )
+    with shown_progress(progress) as reporter:
+        findings = inputs.find(reporter)
+        material = inputs.with_targets(findings)
+        # Groups that were found without the held-out rows are compared on all rows all the same.
+        if material.split.unseen:
+            findings = material.audit(
+                inputs.loaded, material.audited, progress=about(reporter, "all rows")
+            )
+        soft_targets = material.soft_targets(material.trained) if settings.soften else None
+        if soft_targets is not None:
+            softened = replace(training, targets=soft_targets)
+            refitter = build(inputs.loaded, softened, validation, settings.from_scratch)
+        # One thread: how sums are rounded, and so the samples, must not depend on the processors.
+        with threadpool_limits(1):
+            outcome = run_mitigation(
+                inputs.loaded,
+                refitter,
+                material,
+                findings,
+                settings,
+                build=build,
+                compare=alternatives,
+                journal=Journal(journal, inputs.about(findings, material.targets), resume=resume),
+                progress=reporter,
+            )
     return MitigationResult(summarise_mitigation(outcome), outcome)
 
 
@@ -180,7 +184,7 @@ def counter_samples(
     threshold: float = 0.5,
     terms: SensitiveTerms | str | Path | None = None,
     limit: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
     """Return samples that counter the discrimination of a group, and leave the model as it is.
@@ -230,14 +234,19 @@ def counter_samples(
         limit=limit,
         **parameters,
     )
-    findings = inputs.find(progress)
+    with shown_progress(progress) as reporter:
+        findings = inputs.find(reporter)
     settings = inputs.settings
     material = inputs.with_targets(findings)
     gaps = [
         *(target.score for target in material.targets),
         *(abs(target.effect) for target in material.controls),
     ]
-    with threadpool_limits(1):
+    with (
+        shown_progress(progress) as reporter,
+        step(reporter, "drawing samples"),
+        threadpool_limits(1),
+    ):
         pools = [
             pool
             for draw_pools in (material.pools, material.control_pools)

@@ -11,7 +11,7 @@ from typing import Any, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing import AuditParameters, Estimates, Findings, Progress
+from testsgd.auditing import AuditParameters, Estimates, Findings
 from testsgd.auditing.estimates import counted_estimates
 from testsgd.auditing.parameters import Estimand
 from testsgd.data import Specification
@@ -31,6 +31,7 @@ from testsgd.mitigation.samples import CounterSamples, Source
 from testsgd.mitigation.side_effects import GroupSums
 from testsgd.mitigation.targets import ControlTarget, Target
 from testsgd.models import Examples, LoadedModel, Split
+from testsgd.progress import Progress
 from testsgd.rules import RuleSet
 
 Places = NDArray[np.intp]

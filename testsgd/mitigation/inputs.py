@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd._version import __version__
-from testsgd.auditing import AuditParameters, AuditResult, AuditSummary, Findings, Progress
+from testsgd.auditing import AuditParameters, AuditResult, AuditSummary, Findings
 from testsgd.auditing.inputs import (
     audit_parameters,
     check_all_rows,
@@ -47,6 +47,7 @@ from testsgd.mitigation.targets import Target, choose_targets
 from testsgd.mitigation.text_splits import TextMaterial
 from testsgd.models import LoadedModel, Split, load_text_model
 from testsgd.models.training_split import data_labels, split_data
+from testsgd.progress import Progress
 from testsgd.rules import find_mentions
 from testsgd.scoring import Clusters
 

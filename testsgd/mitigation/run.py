@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from testsgd.auditing import Findings, Progress, compare_audits
+from testsgd.auditing import Findings, compare_audits
 from testsgd.errors import DataError
 from testsgd.mitigation.alternatives import CurveMeasure, MethodSetup, try_alternatives
 from testsgd.mitigation.candidate_evaluation import (
@@ -34,6 +34,7 @@ from testsgd.models import LoadedModel, Refitter
 from testsgd.models.refitting import Trainer
 from testsgd.models.refitting.estimators import EstimatorRefitter
 from testsgd.models.refitting.networks import NetworkRefitter
+from testsgd.progress import Progress
 
 
 @dataclass(frozen=True)

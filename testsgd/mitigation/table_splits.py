@@ -16,7 +16,6 @@ from testsgd.auditing import (
     Estimates,
     Findings,
     GroupMeasure,
-    Progress,
     TableFindings,
     run_audit,
 )
@@ -26,6 +25,7 @@ from testsgd.mitigation.parameters import Kind, Side
 from testsgd.mitigation.samples import Source
 from testsgd.mitigation.side_effects import Counts, GroupSums
 from testsgd.models import Examples, LoadedModel, Model
+from testsgd.progress import Progress
 from testsgd.rules import RuleSet
 from testsgd.sampling import Draws, drawn_neighbours, explore_neighbourhood, neighbourhood_size
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing import AuditParameters, Findings, Progress
+from testsgd.auditing import AuditParameters, Findings
 from testsgd.auditing.parameters import Estimand
 from testsgd.auditing.text import (
     TermGroupMeasure,
@@ -30,6 +30,7 @@ from testsgd.mitigation.samples import Source
 from testsgd.mitigation.side_effects import Counts, GroupSums
 from testsgd.mitigation.targets import ControlTarget, Target
 from testsgd.models import Examples, LoadedModel, TextModel
+from testsgd.progress import Progress
 from testsgd.rules import Mentions, RuleSet, TermRule, find_mentions
 from testsgd.sampling import Replacer
 

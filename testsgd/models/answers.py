@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from testsgd.data import Label, category_text
 from testsgd.data.schema_parts import is_number
 from testsgd.errors import ModelError, TestSGDError
+from testsgd.progress import tell_answered
 
 # The two ways to write no and yes in numbers, no first.
 ZERO_ONE = (("0", "1"), ("False", "True"))
@@ -234,12 +235,11 @@ class CheckedFunction(ABC, Generic[Asked]):
         if len(asked) <= size:
             return self._answers_at_once(function, asked)
         parts = getattr(asked, "iloc", asked)
-        return np.concatenate(
-            [
-                self._answers_at_once(function, parts[start : start + size])
-                for start in range(0, len(asked), size)
-            ]
-        )
+        answers = []
+        for start in range(0, len(asked), size):
+            answers.append(self._answers_at_once(function, parts[start : start + size]))
+            tell_answered(min(start + size, len(asked)), len(asked))
+        return np.concatenate(answers)
 
     def _answers_at_once(self, function: Callable[[Asked], Any], asked: Any) -> NDArray[Any]:
         """Return the answers of one call, shape (n,), after their number is checked."""

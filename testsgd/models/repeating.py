@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from testsgd.errors import ModelError
 from testsgd.models.answers import CheckedFunction
+from testsgd.progress import parts_of
 
 # How far from the threshold rounding may put a score.
 ROUNDING = 1e-3
@@ -85,8 +86,10 @@ def ask_again(
     if not isinstance(model, CheckedFunction) or not len(first):
         return Repetition()
     answers = np.zeros(len(first), dtype=bool)
+    parts = parts_of(len(first))
     for piece in np.array_split(np.arange(len(first))[::-1], _PIECES):
-        answers[piece] = model.decisions(take(piece))
+        with parts.asking(len(piece)):
+            answers[piece] = model.decisions(take(piece))
     different = np.flatnonzero(answers != first)
     if at_random or not len(different):
         return Repetition(len(different) / len(first), len(first))

@@ -25,6 +25,7 @@ from testsgd.models.files import (
 )
 from testsgd.models.network import read_network
 from testsgd.models.training_split import Split, data_labels, output_labels, split_data
+from testsgd.progress import PhaseProgress, shown_phase
 
 
 def check_training(*, seed: int, epochs: int) -> None:
@@ -217,7 +218,7 @@ def train_network(
     seed: int = 0,
     epochs: int = 30,
     batch_size: int = 128,
-    progress: Callable[[int, int], None] | None = None,
+    progress: PhaseProgress | bool | None = None,
 ) -> TrainingReport:
     """Train a network of six fully connected layers (64-32-16-8-4-1) and write it.
 
@@ -235,8 +236,9 @@ def train_network(
         kept.
     batch_size : int
         Rows a step.
-    progress : callable, optional
-        Called with the epochs done and the most there can be.
+    progress : callable or bool, optional
+        As for :func:`testsgd.audit`, but a callable is called with the epochs done and the most
+        there can be.
 
     Returns
     -------
@@ -276,7 +278,8 @@ def train_network(
         "validation_data": (inputs[parts.validation], labels[parts.validation]),
         "batch_size": batch_size,
     }
-    trained = fit(keras, network, data, epochs=epochs, patience=5, progress=progress)
+    with shown_phase(progress, "training") as reporter:
+        trained = fit(keras, network, data, epochs=epochs, patience=5, progress=reporter)
     about = {
         "data set": table.specification.name,
         "data fingerprint": table_fingerprint(table),

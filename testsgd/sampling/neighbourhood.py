@@ -7,7 +7,7 @@ its neighbours get the favourable label, and every group's rate follows without 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import joblib
@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from testsgd.data import Table
 from testsgd.models import Model
+from testsgd.progress import Counter, PhaseProgress, parts_of
 from testsgd.sampling.perturbation import moved
 
 # Rows prepared at once. Fixed, so that the result does not depend on the number of jobs.
@@ -72,7 +73,7 @@ def explore_neighbourhood(
     jobs: int = 1,
     cell_of_row: NDArray[np.integer] | None = None,
     draws: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: PhaseProgress | None = None,
 ) -> Neighbourhood:
     """Return a model's decisions about every neighbour of every row, counted by row.
 
@@ -92,7 +93,8 @@ def explore_neighbourhood(
     draws : int
         How often to ask each question, of a model that answers differently each time.
     progress : callable, optional
-        Called with the rows done and their number.
+        Called with the questions answered and their number: about each row and each neighbour, one
+        that is the row itself included.
 
     Returns
     -------
@@ -104,10 +106,12 @@ def explore_neighbourhood(
     by_feature = np.zeros((len(table.specification.insensitive), cells), dtype=np.int64)
     own = np.zeros(len(table), dtype=np.int32)
     queries = done = 0
+    questions = draws * len(table) * (1 + 2 * len(table.specification.insensitive))
+    counter = Counter(progress, questions)
     # One thread a chunk: the libraries' own threads would split sums by the number of processors.
     with threadpool_limits(1):
         chunks = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(
-            joblib.delayed(_explore_chunk)(model, table, rows, cell_of_row, cells)
+            joblib.delayed(_explore_chunk)(model, table, rows, cell_of_row, cells, counter)
             for _ in range(draws)
             for rows in _chunks(len(table))
         )
@@ -119,8 +123,6 @@ def explore_neighbourhood(
             by_feature += sums
             queries += asked
             done += len(counts)
-            if progress is not None:
-                progress(done, draws * len(table))
     size = neighbourhood_size(table) * draws
     moved_sums = None if cell_of_row is None else by_feature
     return Neighbourhood(favourable, decisions, own, size, draws, queries, moved_sums)
@@ -138,6 +140,7 @@ def _explore_chunk(
     rows: slice,
     cell_of_row: NDArray[np.integer] | None,
     cells: int,
+    counter: Counter,
 ) -> tuple[slice, NDArray[np.int32], NDArray[np.bool_], NDArray[np.int64], int]:
     """Return a model's decisions about some rows and their neighbours.
 
@@ -147,7 +150,8 @@ def _explore_chunk(
     """
     frame = table.frame.iloc[rows]
     prepared = model.prepare(frame)
-    base = prepared.decisions()
+    with counter.asking(len(frame)):
+        base = prepared.decisions()
     counts = np.zeros(len(frame), dtype=np.int32)
     sums = np.zeros((len(table.specification.insensitive), cells), dtype=np.int64)
     for index, name in enumerate(table.specification.insensitive):
@@ -156,7 +160,8 @@ def _explore_chunk(
         for direction in (-1, 1):
             column, changed = moved(frame[name], feature, name, direction)
             answers += base & ~changed
-            answers[changed] += prepared.decisions_with(name, column, changed)
+            with counter.asking(len(frame)):
+                answers[changed] += prepared.decisions_with(name, column, changed)
         counts += answers
         if cell_of_row is not None:
             sums[index] = np.bincount(cell_of_row[rows], weights=answers, minlength=cells)
@@ -285,8 +290,11 @@ def decide_draws(model: Model, table: Table, draws: Draws) -> NDArray[np.bool_]:
         Which draws get the favourable label.
     """
     decisions = np.zeros(len(draws), dtype=bool)
+    parts = parts_of(len(draws))
     for start in range(0, len(draws), BATCH_ROWS):
         part = slice(start, start + BATCH_ROWS)
         batch = Draws(draws.rows[part], draws.features[part], draws.directions[part])
-        decisions[part] = model.decisions(drawn_frame(table, batch))
+        frame = drawn_frame(table, batch)
+        with parts.asking(len(batch)):
+            decisions[part] = model.decisions(frame)
     return decisions

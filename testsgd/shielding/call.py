@@ -12,6 +12,7 @@ import numpy as np
 
 from testsgd.errors import DataError, ParameterError
 from testsgd.parameters import declared_parameters
+from testsgd.progress import Progress, shown_progress, step
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.parameters import SimulationParameters
 from testsgd.shielding.report.summarise import summarise_simulation, summarise_synthesis
@@ -125,6 +126,7 @@ def synthesize_shield(
     memory_limit: int | None = MEMORY_LIMIT,
     journal: str | Path | None = None,
     fsync: bool = False,
+    progress: Progress | bool | None = None,
     **changes: Any,
 ) -> Shield:
     """Return the shield that keeps a bound on the bias at the least expected cost.
@@ -145,6 +147,8 @@ def synthesize_shield(
         on from it.
     fsync : bool
         Wait until each decision is on the disc: then a power failure loses none either.
+    progress : callable or bool, optional
+        As for :func:`testsgd.audit`.
     **changes
         Keys of the specification to change, such as ``bound="1/20"`` or ``length=50``.
 
@@ -179,10 +183,12 @@ def synthesize_shield(
     (0.25, True)
     """
     plan = plan_shield(specification, storage=storage, **changes)
+    with shown_progress(progress) as reporter, step(reporter, "synthesising"):
+        solution = _solved(plan, jobs, memory_limit)
     return Shield(
         plan.specification,
         plan.inputs,
-        _solved(plan, jobs, memory_limit),
+        solution,
         journal=None if journal is None else Path(journal),
         fsync=fsync,
         storage=storage,
@@ -328,6 +334,7 @@ def simulate_shield(
     log: str | Path | None = None,
     *,
     jobs: int = 1,
+    progress: Progress | bool | None = None,
     **options: Any,
 ) -> SimulationResult:
     """Return what a shield does in simulated runs, compared with the same runs without it.
@@ -341,6 +348,8 @@ def simulate_shield(
         distribution that the shield expects.
     jobs : int
         Processors to work on.
+    progress : callable or bool, optional
+        As for :func:`testsgd.audit`.
     **options
         The parameters of :class:`SimulationParameters`, such as ``runs=200``, and keys of a
         specification to change, as for :func:`synthesize_shield`.
@@ -374,19 +383,22 @@ def simulate_shield(
     periods = parameters.periods or specification.horizon.periods or 1
     parameters = replace(parameters, periods=periods)
     events = inputs if log is None else logged_events(log, specification, inputs)
-    if solution is None:
-        solution = _solved(plan_shield(specification), jobs)
-    started = time.perf_counter()
-    simulation = simulate(
-        specification,
-        inputs,
-        events,
-        runs=parameters.runs,
-        periods=periods,
-        random_state=parameters.random_state,
-        jobs=jobs,
-        solution=solution,
-    )
+    with shown_progress(progress) as reporter:
+        if solution is None:
+            with step(reporter, "synthesising"):
+                solution = _solved(plan_shield(specification), jobs)
+        started = time.perf_counter()
+        with step(reporter, "simulating"):
+            simulation = simulate(
+                specification,
+                inputs,
+                events,
+                runs=parameters.runs,
+                periods=periods,
+                random_state=parameters.random_state,
+                jobs=jobs,
+                solution=solution,
+            )
     summary = summarise_simulation(
         simulation,
         specification,

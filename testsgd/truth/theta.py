@@ -20,7 +20,6 @@ from testsgd.auditing import (
     AuditOptions,
     AuditParameters,
     Findings,
-    Progress,
     audit_file,
     run_audit,
 )
@@ -29,6 +28,7 @@ from testsgd.auditing.text import run_text_audit
 from testsgd.data import load_specification
 from testsgd.errors import ParameterError
 from testsgd.models import load_model, load_text_model
+from testsgd.progress import Progress, about
 from testsgd.truth.tables import TruthTable
 from testsgd.truth.verdicts import OneSidedSearch, search_inside_only
 
@@ -100,12 +100,21 @@ def study_data_set(
     if not isinstance(specification, data.TextSpecification):
         model = load_model(None, specification)
         table = data.load_table(specification)
-        audit = partial(run_audit, model, table, progress=progress)
+
+        def audit(parameters: AuditParameters) -> Findings:
+            reporter = about(progress, f"theta {parameters.theta:g}")
+            return run_audit(model, table, parameters, progress=reporter)
+
         return study(name, thetas, audit, partial(search_inside_only, model.model, table))
     texts = data.load_texts(specification)
     terms = data.load_terms(specification.terms)
     network = load_text_model(None, specification)
-    return study(name, thetas, partial(run_text_audit, network, texts, terms, progress=progress))
+
+    def audit_texts(parameters: AuditParameters) -> Findings:
+        reporter = about(progress, f"theta {parameters.theta:g}")
+        return run_text_audit(network, texts, terms, parameters, progress=reporter)
+
+    return study(name, thetas, audit_texts)
 
 
 def study_own_data(
@@ -170,6 +179,8 @@ def study_own_data(
             "theta_side": parameters.theta_side,
             "stability": parameters.stability,
         }
+        side = " inside" if parameters.theta_side == "inside" else ""
+        reporter = about(progress, f"theta {parameters.theta:g}{side}")
         if of_file:
             result = audit_file(
                 dataset,
@@ -178,7 +189,7 @@ def study_own_data(
                 model=model,
                 label=label,
                 favourable=favourable,
-                progress=progress,
+                progress=reporter,
                 **chosen,
             )
         else:
@@ -187,7 +198,7 @@ def study_own_data(
                 data_file,
                 dataset,
                 favourable=favourable,
-                progress=progress or False,
+                progress=reporter or False,
                 **chosen,
             )
         assert result.findings is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import string
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.models.text import TextModel
+from testsgd.progress import Counter, parts_of
 from testsgd.rules.text import CategorySet, Mentions, TermRuleSets
 from testsgd.sampling.text import Replacer
 from testsgd.scoring import Clusters
@@ -35,6 +36,13 @@ class SharedPredictions:
         self._jobs = jobs
         self._draws = draws
         self._known: dict[bytes, int] = {}
+        # Counts the questions to the model; by itself it counts nothing.
+        self._counter = Counter(None, 0)
+
+    def report_to(self, counter: Counter) -> None:
+        """Count in `counter` what the model is asked, what it was asked before included."""
+        counter.add(self.asked)
+        self._counter = counter
 
     @property
     def asked(self) -> int:
@@ -47,7 +55,10 @@ class SharedPredictions:
         """Return the answers about texts, each distinct text asked about once; shape (texts,).
 
         An answer is whether the label is favourable, or how many of several answers are.
+        `progress` is called with the number of texts whose answers are known.
         """
+        if progress is None and isinstance(texts, Sized):
+            progress = parts_of(len(texts)).add_up_to
         answers: list[NDArray[Any]] = []
         portion: list[str] = []
         characters = done = 0
@@ -55,24 +66,25 @@ class SharedPredictions:
             portion.append(text)
             characters += len(text)
             if len(portion) >= _PORTION_TEXTS or characters >= _PORTION_CHARACTERS:
-                answers.append(self._decide_portion(portion))
+                answers.append(self._decide_portion(portion, progress, done))
                 done += len(portion)
                 portion = []
                 characters = 0
-                if progress is not None:
-                    progress(done)
         if portion:
-            answers.append(self._decide_portion(portion))
-            if progress is not None:
-                progress(done + len(portion))
+            answers.append(self._decide_portion(portion, progress, done))
         return np.concatenate(answers) if answers else np.zeros(0, dtype=self._type)
 
     @property
     def _type(self) -> type:
         return bool if self._draws == 1 else np.int64
 
-    def _decide_portion(self, texts: list[str]) -> NDArray[Any]:
-        """Return the answers about a portion of texts; the model is asked about new ones only."""
+    def _decide_portion(
+        self, texts: list[str], progress: Callable[[int], None] | None, done: int
+    ) -> NDArray[Any]:
+        """Return the answers about a portion of texts; the model is asked about new ones only.
+
+        `done` texts come before the portion.
+        """
         digests = [_digest(text) for text in texts]
         # Texts that are new, each once, by length: texts of one length cost a network no padding.
         new = {
@@ -83,20 +95,38 @@ class SharedPredictions:
         if new:
             ordered = sorted(new.items(), key=lambda item: len(item[1]))
             asked = [text for _, text in ordered]
-            favourable = sum(self._ask(asked).astype(np.int64) for _ in range(self._draws))
-            for (digest, _), count in zip(ordered, np.asarray(favourable).tolist(), strict=True):
+            before = self.asked
+
+            def tell(answered: int, questions: int) -> None:
+                self._counter.add_up_to(before + answered)
+                if progress is not None:
+                    # What is known already is answered with the rest.
+                    progress(done + len(texts) * answered // questions)
+
+            counter = Counter(tell, len(asked) * self._draws)
+            favourable = np.zeros(len(asked), dtype=np.int64)
+            for _ in range(self._draws):
+                favourable += self._ask(asked, counter)
+            for (digest, _), count in zip(ordered, favourable.tolist(), strict=True):
                 self._known[digest] = count
+        elif progress is not None:
+            progress(done + len(texts))
         return np.array([self._known[digest] for digest in digests], dtype=self._type)
 
-    def _ask(self, texts: list[str]) -> NDArray[np.bool_]:
+    def _ask(self, texts: list[str], counter: Counter) -> NDArray[np.bool_]:
         """Ask the model about texts, in batches, in several threads if it allows them."""
         batches = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
+
+        def decisions(batch: list[str]) -> NDArray[np.bool_]:
+            with counter.asking(len(batch)):
+                return self._model.decisions(batch)
+
         if self._jobs == 1 or len(batches) == 1:
-            return np.concatenate([self._model.decisions(batch) for batch in batches])
+            return np.concatenate([decisions(batch) for batch in batches])
         # One thread a batch: the libraries' own threads would get in one another's way.
         with threadpool_limits(1):
             decided = joblib.Parallel(n_jobs=self._jobs, prefer="threads")(
-                joblib.delayed(self._model.decisions)(batch) for batch in batches
+                joblib.delayed(decisions)(batch) for batch in batches
             )
         return np.concatenate(decided)
 

@@ -34,6 +34,7 @@ from testsgd.auditing.text.pooled import sample_texts_pooled
 from testsgd.auditing.text.rule_selection import TermSelection
 from testsgd.auditing.text.stability import affordable_of_texts, term_stability
 from testsgd.models import PROBE_ROWS, Repetition, ask_again
+from testsgd.progress import step
 from testsgd.rules.text import small_category_sets
 from testsgd.scoring import normal_quantile
 
@@ -46,7 +47,8 @@ def audit_texts(audit: TextAudit) -> TextFindings:
     with clock.phase("model check"):
         # The first texts show early what is wrong with a model, and by them it is recognised.
         tried = audit.texts.texts[: min(PROBE_ROWS, audit.allowed // 2)]
-        favourable = predictions.decide(tried)
+        with audit.counter("trying the model", len(tried)).asking(len(tried)):
+            favourable = predictions.decide(tried)
         probe = 2 * favourable.astype(np.int64) > parameters.draws
         fingerprint = hashlib.sha256(np.packbits(probe).tobytes()).hexdigest()
         repetition = _ask_again(audit, tried, favourable)
@@ -55,7 +57,8 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         # All texts as they are, if that takes at most half of what sampling may ask.
         answers = None
         if not audit.exact and 2 * len(audit.texts) * parameters.draws <= budget:
-            answers = predictions.decide(audit.texts.texts)
+            with audit.counter("asking about texts", audit.size).asking(audit.size):
+                answers = predictions.decide(audit.texts.texts)
     outcome = _find_rates(audit, budget)
     outcome = replace(
         outcome,
@@ -67,7 +70,7 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         control = None
         if outcome.known is not None and audit.given is None:
             control = nonsense_control(audit, outcome.known, budget)
-    with clock.phase("neutral words"):
+    with clock.phase("neutral words"), step(audit.progress, "asking about neutral words"):
         control_effects = ask_controls(audit, budget - outcome.drawn)
     rule_sets = audit.rule_sets
     estimates = outcome.estimates
@@ -169,12 +172,13 @@ def _ask_again(audit: TextAudit, first: Sequence[str], favourable: NDArray[Any])
     distinct = {text: index for index, text in enumerate(first)}
     texts = list(distinct)
     indices = list(distinct.values())
-    return ask_again(
-        audit.model.model,
-        lambda places: [texts[place] for place in places],
-        favourable[indices],
-        most=most,
-    )
+    with audit.counter("asking about some texts again", len(texts)).asking(len(texts)):
+        return ask_again(
+            audit.model.model,
+            lambda places: [texts[place] for place in places],
+            favourable[indices],
+            most=most,
+        )
 
 
 def _find_rates(audit: TextAudit, budget: int) -> TextOutcome:

@@ -26,9 +26,11 @@ def audit_texts_exactly(audit: TextAudit) -> TextOutcome:
     draws = audit.parameters.draws
     total = len(texts) + int(rule_sets.rows().sum())
     done = 0
+    tell = audit.phase("asking about texts and variants")
 
     def step(portion: int) -> None:
-        audit.tell(done + portion, total)
+        if tell is not None:
+            tell(done + portion, total)
 
     with audit.clock.phase("predictions of the texts"):
         answers = predictions.decide(texts.texts, progress=step)

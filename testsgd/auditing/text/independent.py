@@ -52,9 +52,10 @@ def sample_texts_independent(audit: TextAudit, budget: int) -> TextOutcome:
         return sample_until_certain(ask, audit.parameters, share)
 
     tallies = np.zeros((5, len(rule_sets)), dtype=np.int64)
+    counter = audit.counter("asking group by group", len(rule_sets))
     for group in range(len(rule_sets)):
         tallies[:, group] = sample(group)
-        audit.tell(group + 1, len(rule_sets))
+        counter.add(1)
     once = np.ones(len(texts), dtype=np.int64)
     sizes_out = len(texts) - containing_all(audit.mentions, rule_sets, once)
     estimates = drawn_estimates(rule_sets.rows(), sizes_out, tallies[:4], audit.parameters)

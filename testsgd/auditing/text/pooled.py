@@ -40,7 +40,6 @@ def sample_texts_pooled(audit: TextAudit, budget: int) -> TextOutcome:
 
     def look() -> Estimates:
         """Return the estimates from all draws so far, with the stopping rule applied."""
-        audit.tell(min(predictions.asked, budget), budget)
         favourable = np.where(pool.answers, pool.weights, 0)
         samples_out, favourable_out = (
             weights.sum() - containing_all(mentions, rule_sets, weights)
@@ -49,6 +48,8 @@ def sample_texts_pooled(audit: TextAudit, budget: int) -> TextOutcome:
         tallies = np.vstack([seeds.samples, samples_out, seeds.favourable, favourable_out])
         return drawn_estimates(rule_sets.rows(), rows_out, tallies, parameters)
 
+    # How many draws it takes is not known before; there are no more than these.
+    predictions.report_to(audit.counter("asking about draws, of the most allowed", budget))
     least = parameters.min_samples + 1
     # Of a small budget most is left to the seeds.
     pool.draw(max(1, min(_POOL_FACTOR * least, (budget - predictions.asked) // 3)))

@@ -18,6 +18,7 @@ from testsgd.data.text import SensitiveTerms, Texts
 from testsgd.errors import ParameterError
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
+from testsgd.progress import Progress, about
 from testsgd.rules.text import (
     Mentions,
     TermRuleSets,
@@ -34,7 +35,7 @@ def run_text_audit(
     terms: SensitiveTerms,
     parameters: AuditParameters,
     *,
-    progress: run.Progress | None = None,
+    progress: Progress | None = None,
 ) -> TextFindings:
     """Audit a model on texts: whether mentioning a term makes a difference.
 
@@ -98,10 +99,9 @@ def run_text_audit(
     if ranked_by == "counterfactual":
         # The effect is of terms that are put in; so are the rates that stand beside it.
         parameters = replace(parameters, estimand="neighbourhood")
-    ask_progress = run.named("asking the model", progress)
     if parameters.holdout is not None:
         return audit_texts_held_out(
-            model, texts, terms, parameters, parameters.holdout, clock, ask_progress
+            model, texts, terms, parameters, parameters.holdout, clock, progress
         )
     with clock.phase("terms"):
         mentions = find_mentions(texts.texts, terms)
@@ -120,7 +120,7 @@ def run_text_audit(
             parameters=parameters,
             exact=_fits_exactly(model, parameters, len(texts) + variants, texts),
             clock=clock,
-            progress=ask_progress,
+            progress=progress,
         )
     )
 
@@ -155,7 +155,7 @@ def audit_texts_held_out(
     parameters: AuditParameters,
     share: float,
     clock: outcome.Clock,
-    progress: outcome.Progress | None,
+    progress: Progress | None,
 ) -> TextFindings:
     """Find distinct groups on one part of the texts and estimate them on the other."""
     with clock.phase("terms"):
@@ -185,7 +185,7 @@ def audit_texts_held_out(
         ),
         exact=_fits_exactly(model, parameters, len(texts) + most, searched, kept),
         clock=clock,
-        progress=progress,
+        progress=about(progress, run.SEARCHED),
     )
     search_findings = audit_texts(search)
     with clock.phase("terms"):
@@ -200,6 +200,7 @@ def audit_texts_held_out(
         variants=variants,
         parameters=replace(parameters, max_queries=run.part_of_queries(allowed, kept, texts)),
         given=given,
+        progress=about(progress, run.HELD_OUT),
     )
     return run.held_out(search_findings, audit_texts(estimation), parameters, share)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from testsgd.auditing import AuditParameters, Progress, check_columns
+from testsgd.auditing import AuditParameters, check_columns
 from testsgd.auditing.inputs import find_model_and_table
 from testsgd.auditing.undescribed import model_and_rows
 from testsgd.data import (
@@ -30,6 +30,7 @@ from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.models import LoadedModel, Model
 from testsgd.models.training_split import data_labels
 from testsgd.parameters import parameters_of, show_parameters
+from testsgd.progress import Progress, shown_progress
 from testsgd.scoring import Clusters
 
 
@@ -49,7 +50,7 @@ def fair_frontier(
     writable: bool = False,
     journal: str | Path | None = None,
     resume: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Unpack[FrontierOptions],
 ) -> FrontierResult:
     """Lower the worst difference in selection rate of all groups, and say what it costs.
@@ -89,8 +90,8 @@ def fair_frontier(
         and may be removed when the result is safe. It is of equal data, model and settings.
     resume : bool
         Go on from the journal after an interruption; the result is the same.
-    progress : callable, optional
-        Called now and then with a phase's name, how much is done and how much there is.
+    progress : callable or bool, optional
+        As for :func:`testsgd.audit`.
     **parameters
         Those of :class:`testsgd.mitigation.FrontierParameters`, such as ``max_accuracy_drop``.
 
@@ -160,13 +161,14 @@ def fair_frontier(
     # Imported here: scikit-learn takes half a second, and `import testsgd` needs it not.
     from testsgd.mitigation.frontiers.run import run_frontier
 
-    outcome = run_frontier(
-        _problem(loaded, table, settings),
-        writable=writable,
-        journal=None if journal is None else Path(journal),
-        resume=resume,
-        progress=progress,
-    )
+    with shown_progress(progress) as reporter:
+        outcome = run_frontier(
+            _problem(loaded, table, settings),
+            writable=writable,
+            journal=None if journal is None else Path(journal),
+            resume=resume,
+            progress=reporter,
+        )
     return FrontierResult(summarise_frontier(outcome), outcome)
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from testsgd.auditing import Progress
 from testsgd.errors import ModelError
 from testsgd.mitigation.compared_rates import SELECTION_RATE
 from testsgd.mitigation.frontiers.candidates import (
@@ -46,6 +45,7 @@ from testsgd.models.network import NetworkModel
 from testsgd.models.refitting import Refitter, refitter_for
 from testsgd.models.refitting.estimators import EstimatorRefitter
 from testsgd.models.refitting.protocol import is_penalised_trainer
+from testsgd.progress import Progress
 from testsgd.scoring import normal_quantile, paired_rates_interval
 
 

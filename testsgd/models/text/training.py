@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from testsgd.models.training import (
     write_network,
 )
 from testsgd.models.training_split import Split, data_labels, output_labels, split_data
+from testsgd.progress import PhaseProgress, shown_phase
 
 EPOCHS = 8
 
@@ -55,7 +55,7 @@ def train_text_network(
     *,
     seed: int = 0,
     epochs: int = EPOCHS,
-    progress: Callable[[int, int], None] | None = None,
+    progress: PhaseProgress | bool | None = None,
 ) -> TextTrainingReport:
     """Train a network of embedding, convolution, pooling and LSTM and write it.
 
@@ -117,7 +117,8 @@ def train_text_network(
         "validation_data": keras_batches(lambda: validation),
         "shuffle": False,  # The batches are shuffled already.
     }
-    trained = fit(keras, network, data, epochs=epochs, patience=_PATIENCE, progress=progress)
+    with shown_phase(progress, "training") as reporter:
+        trained = fit(keras, network, data, epochs=epochs, patience=_PATIENCE, progress=reporter)
     with model_folder(folder) as staging:
         path = staging / MODEL_FILE
         write_network(keras, network, path)

@@ -20,6 +20,7 @@ from testsgd.monitoring.simulation.report.summarise import summarise
 from testsgd.monitoring.simulation.result import MonitorSimulationResult
 from testsgd.monitoring.simulation.runs import simulate
 from testsgd.monitoring.specification import MonitorSpecification
+from testsgd.progress import Counter, Progress, named, shown_progress
 
 BIASES = (0.0, 0.05, 0.1, 0.2)
 _SECONDS = 86_400
@@ -31,6 +32,7 @@ def simulate_monitor(
     events: Any = None,
     *,
     bias: Sequence[float] = BIASES,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> MonitorSimulationResult:
     """Return how often a monitor raises false alarms, and how soon it finds a bias.
@@ -48,6 +50,8 @@ def simulate_monitor(
         are drawn with their own decisions. Left out, people are drawn by chances.
     bias : sequence of float
         True biases, from 0 to 1.
+    progress : callable or bool, optional
+        As for :func:`testsgd.audit`.
     **parameters
         ``runs``, ``people_a_day``, ``days``, ``rate``, ``share``, ``label_rate``,
         ``random_state``, as for ``testsgd monitor simulate``.
@@ -83,7 +87,9 @@ def simulate_monitor(
     asked: tuple[float | None, ...] = biases
     if population.decisions is not None:
         asked = (*biases, None)
-    found = list(simulate(specification, population, chosen, asked))
+    with shown_progress(progress) as reporter:
+        counter = Counter(named("simulating", reporter), len(asked) * chosen.runs)
+        found = list(simulate(specification, population, chosen, asked, counter))
     return MonitorSimulationResult(summarise(specification, population, chosen, found))
 
 

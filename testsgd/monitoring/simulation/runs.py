@@ -13,6 +13,7 @@ from testsgd.monitoring.running import Monitor
 from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
 from testsgd.monitoring.simulation.population import Population, events_of
 from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
+from testsgd.progress import Counter
 
 _DAY = 86_400.0
 
@@ -41,22 +42,23 @@ def simulate(
     population: Population,
     parameters: MonitorSimulationParameters,
     biases: tuple[float | None, ...],
+    counter: Counter,
 ) -> Iterator[FirstAlerts]:
     """Return the first alerts of every bias and property.
 
     The streams of all biases have the same people and the same luck, so that they differ in
     nothing but the rates. A bias of None leaves the decisions of past events as they are.
+    `counter` counts the streams.
     """
     monitored = specification.monitored
     ratio = all(watched.fairness.measure == "ratio" for watched in monitored)
     for bias in biases:
         rates = None if bias is None else population.rates(bias, ratio=ratio)
-        found = np.array(
-            [
-                _first_alerts(specification, population, parameters, rates, run)
-                for run in range(parameters.runs)
-            ]
-        )
+        of_runs = []
+        for run in range(parameters.runs):
+            of_runs.append(_first_alerts(specification, population, parameters, rates, run))
+            counter.add(1)
+        found = np.array(of_runs)
         for place, watched in enumerate(monitored):
             true_bias = None
             if bias is not None and rates is not None:
