@@ -145,16 +145,27 @@ def test_messages_name_the_values_of_the_id() -> None:
 
 
 @pytest.mark.parametrize("missing", [None, "", float("nan")])
-def test_without_one_of_the_fields_there_is_no_id(missing: Any) -> None:
+def test_a_part_of_an_id_is_refused_and_counts_nowhere(missing: Any) -> None:
     monitor = Monitor(MonitorSpecification.from_dict(document()))
-    half = {"applicant": 7, "job": missing}
+    monitor.observe({"group": "men", "decision": 1})
     with pytest.raises(EventError) as caught:
-        monitor.observe({**half, "group": "women"})
+        monitor.observe({"applicant": 7, "job": missing, "group": "women", "decision": 1})
+    assert caught.value.where == "job"
+    assert caught.value.remedy
+    assert counts(monitor) == {"men": (1, 1)}
+
+
+@pytest.mark.parametrize("missing", [None, "", float("nan")])
+def test_events_without_any_of_the_fields_are_trials_of_their_own(missing: Any) -> None:
+    monitor = Monitor(MonitorSpecification.from_dict(document()))
+    nobody = {"applicant": missing, "job": missing}
+    with pytest.raises(EventError) as caught:
+        monitor.observe({**nobody, "group": "women"})
     assert caught.value.where == "decision"
     assert "applicant and job" in str(caught.value)
     for _ in range(2):
-        monitor.observe({**half, "group": "women", "decision": 1})
-    assert counts(monitor) == {"women": (2, 2)}  # two trials of their own
+        monitor.observe({**nobody, "group": "women", "decision": 1})
+    assert counts(monitor) == {"women": (2, 2)}
 
 
 def test_a_value_that_is_no_id_is_refused_by_its_field() -> None:

@@ -118,10 +118,12 @@ def events_of(
     """Yield random events; some of them are wrong, or said again."""
     id_fields = specification.events.id_fields
     if not joined:
-        for _ in range(EVENTS):
-            said = {key: value for part in person(chance) for key, value in part.items()}
-            # A part of an id is none.
-            yield said | {field: chance.choice("xy") for field in id_fields[1:]}
+        for number in range(EVENTS):
+            event = {key: value for part in person(chance) for key, value in part.items()}
+            if len(id_fields) > 1:
+                event |= {field: chance.choice("xy") for field in id_fields[1:]}
+                event[id_fields[0]] = number  # Of its own, so that each event is a trial.
+            yield event
         return
     again = specification.trials.repeated == "new"
     people = [person(chance) for _ in range(EVENTS // 3)]

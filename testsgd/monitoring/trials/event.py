@@ -342,25 +342,35 @@ def joint_id_text(event: Mapping[str, Any], fields: tuple[str, ...]) -> str | No
     -------
     str or None
         A list in JSON, so that two ids are the same text only if all their fields are equal. None
-        if the event lacks one of the fields, or one is empty.
+        if the event has none of the fields, or all are empty.
 
     Raises
     ------
     EventError
-        If a field is neither a text nor a number.
+        If a field is neither a text nor a number, or the event has only some of the fields.
 
     Examples
     --------
     >>> joint_id_text({"applicant": 7, "job": "baker"}, ("applicant", "job"))
     '["7", "baker"]'
-    >>> joint_id_text({"applicant": 7}, ("applicant", "job"))
+    >>> joint_id_text({"decision": 1}, ("applicant", "job"))
     """
     values = [event.get(field) for field in fields]
     texts = [
         None if value is None else _quick_text(value, field)
         for field, value in zip(fields, values, strict=True)
     ]
-    return None if None in texts else json.dumps(texts, ensure_ascii=False)
+    if None not in texts:
+        return json.dumps(texts, ensure_ascii=False)
+    if any(text is not None for text in texts):
+        # It would count for another trial, or for one of its own.
+        missing = fields[texts.index(None)]
+        raise EventError(
+            f"an id is {' and '.join(fields)}, and the event has no {missing}",
+            where=missing,
+            remedy="give all fields of the id, or none of them",
+        )
+    return None
 
 
 def _quick_text(value: Any, field: str) -> str | None:
