@@ -108,7 +108,7 @@ check: $(VENV)/developing ## Check what changed: style, types, and its fast test
 # A fault names its case: python tests/fuzz/case_runner.py KIND NUMBER repeats it alone.
 CASES ?= 10000
 fuzz: export TESTSGD_FUZZ_CASES = $(CASES)
-fuzz: $(VENV)/developing ## Read 10,000 damaged files a kind, but of the kinds with open faults
+fuzz: $(VENV)/developing ## Read 10,000 damaged files of each kind
 	$(BIN)/python -m pytest -n auto $(PYTEST) tests/fuzz
 
 # What the core promises, with no extra and the lowest versions that pyproject.toml declares.
