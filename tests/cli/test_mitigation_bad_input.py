@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 import refittable_models
 
+from testsgd.mitigation.journal import Journal
+
 # The fixtures of this area.
 folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 module = refittable_models.module
@@ -190,10 +192,8 @@ def test_a_journal_of_something_else(refuses: Fails, folder: Path) -> None:
     journal = folder / "out" / "journal.json"
     journal.write_text("{}", encoding="utf-8")
     assert "no journal of a mitigation" in refuses("--resume", "--out", "out")
-    journal.write_text(
-        json.dumps({"format": "testsgd.journal/1", "about": "else", "entries": {}}),
-        encoding="utf-8",
-    )
+    journal.unlink()
+    Journal(journal, {"data": "else"}, resume=False).keep("figure", 1)
     message = refuses("--resume", "--out", "out")
     assert "other data, another model or other settings" in message
     assert "without --resume" in message

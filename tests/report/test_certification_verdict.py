@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from certification_documents import bounded, domain, enumerated, gated, several_classes, weighted
 from hypothesis import given
@@ -76,8 +78,11 @@ def test_the_headline_can_be_quoted() -> None:
     )
     assert summarise_certification(several_classes()).verdict.headline == (
         "For at least 70.0% of all people in the domain, changing race alone provably does not "
-        "change the decision; for nobody is it proved that it does; 30.0% remain undecided."
+        "change the decision; running the model found 1 person for whom it does; 30.0% remain "
+        "undecided."
     )
+    without = summarise_certification(replace(several_classes(), counterexamples=()))
+    assert "for nobody is it proved that it does" in without.verdict.headline
 
 
 @pytest.mark.parametrize(
@@ -85,7 +90,7 @@ def test_the_headline_can_be_quoted() -> None:
     [
         (Shares(1.0, 0.0, 0.0), "For all people in the domain, changing race alone provably does"),
         (Shares(0.0, 1.0, 0.0), "changing race alone provably changes the decision."),
-        (Shares(0.0, 0.0, 1.0), "is proved for nobody in the domain yet"),
+        (Shares(0.0, 0.0, 1.0), "is proved for no part of the domain yet; running the model found"),
         (Shares(0.0, 0.25, 0.75), "For at least 25.0% of all people in the domain"),
     ],
 )

@@ -122,6 +122,8 @@ def _figures(summary: CertificationSummary) -> KeyFigures:
     fair, unfair = (
         ([plural(people, "person", "people")] for people in counted) if counted else ([], [])
     )
+    found = sum(not example.proved for example in summary.counterexamples)
+    single = (f"besides, {plural(found, 'person', 'people')} found by running the model",)
     return KeyFigures(
         (
             KeyFigure(
@@ -133,8 +135,12 @@ def _figures(summary: CertificationSummary) -> KeyFigures:
             KeyFigure(
                 "Proved unfair",
                 wording.bound(texts.falsified, "≥"),
-                (*unfair, "two protected values get different decisions"),
-                "bad" if proved.falsified else "",
+                (
+                    *unfair,
+                    "two protected values get different decisions",
+                    *(single if found and not proved.falsified else ()),
+                ),
+                "bad" if proved.falsified or found else "",
             ),
             KeyFigure(
                 "Undecided",

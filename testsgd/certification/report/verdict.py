@@ -41,8 +41,14 @@ def certification_verdict(
     else there is not enough evidence. What is estimated never decides.
     """
     texts = wording.proved_texts(proved)
+    # Found by running the model, so each of them is treated differently for certain.
+    shown = sum(not example.proved for example in certification.counterexamples)
     headline = _headline(
-        proved, texts, domain, wording.people_counts(proved, domain, certification.method)
+        proved,
+        texts,
+        domain,
+        counted=wording.people_counts(proved, domain, certification.method),
+        shown=shown,
     )
     sentences = []
     rounded = certification.within_rounding
@@ -54,7 +60,6 @@ def certification_verdict(
             "that the rounding of another machine may decide otherwise; they are decided as the "
             "model runs here."
         )
-    shown = sum(not example.proved for example in certification.counterexamples)
     if shown and not proved.falsified:
         sentences.insert(
             0,
@@ -99,7 +104,9 @@ def _headline(
     proved: Shares,
     texts: wording.ProvedTexts,
     domain: DomainSummary,
+    *,
     counted: tuple[int, int] | None,
+    shown: int,
 ) -> str:
     what, everyone = wording.changing(domain), wording.people(domain)
     if proved.undecided == 0 and proved.falsified == 0:
@@ -113,21 +120,19 @@ def _headline(
             f"({texts.certified}), {what} provably does not change the decision; for the other "
             f"{count(unfair)} it provably does"
         )
+    tried = f"running the model found {plural(shown, 'person', 'people')} for whom it does"
     if proved.certified == 0 and proved.falsified == 0:
-        return (
-            f"Whether {what} changes the decision is proved for nobody in the domain yet; all "
-            "remain undecided"
-        )
+        rest = f"; {tried}" if shown else "; all remain undecided"
+        return f"Whether {what} changes the decision is proved for no part of the domain yet{rest}"
     if proved.certified == 0:
         return (
             f"For at least {texts.falsified} of {everyone}, {what} provably changes the decision; "
             f"for nobody is it proved that it does not; {texts.undecided} remain undecided"
         )
-    unfair_part = (
-        f"for at least {texts.falsified} it provably does"
-        if proved.falsified
-        else "for nobody is it proved that it does"
-    )
+    if proved.falsified:
+        unfair_part = f"for at least {texts.falsified} it provably does"
+    else:
+        unfair_part = tried if shown else "for nobody is it proved that it does"
     rest = f"{texts.undecided} remain undecided" if proved.undecided else "nobody is left undecided"
     return (
         f"For at least {texts.certified} of {everyone}, {what} provably does not change the "
