@@ -78,3 +78,14 @@ def test_an_equal_share() -> None:
 def test_what_has_no_advice(keys: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
         period_advice(specification(**keys))
+
+
+def test_of_equal_shares_the_likeliest_period_has_as_many_events_as_groups() -> None:
+    advice = period_advice(specification(shield="static-fair", length=20))
+    assert advice.likeliest is not None
+    length, likely = advice.likeliest
+    every = {one: by_enumeration([0.5, 0.5], one, -(-one // 2)) for one in range(1, 9)}
+    assert likely == pytest.approx(every[length])
+    assert likely == pytest.approx(max(every.values()))
+    assert advice.shortest is None
+    assert period_advice(specification(shield="static-fair", length=20), target=0.5).shortest == 2

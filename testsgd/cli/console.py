@@ -144,7 +144,7 @@ class _Phase:
         self.total = total
 
     def text(self) -> str:
-        """Return the phase with its share, and the time that is left if it goes on like this."""
+        """Return the phase with its share, and the time that is left of it at this pace."""
         # A phase of one part has no share.
         if not self.name or self.total <= 1:
             return self.name
@@ -152,7 +152,7 @@ class _Phase:
         if not 0 < share < 1:
             return f"{self.name}: {share:.0%}"
         left = (time.monotonic() - self.began) * (1 - share) / share
-        return f"{self.name}: {share:.0%}, about {left:,.0f} s left"
+        return f"{self.name}: {share:.0%}, about {left:,.0f} s left of this"
 
 
 @contextmanager

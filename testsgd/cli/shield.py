@@ -164,6 +164,14 @@ def advise(
         console.print_line(f"Period of {one}: holds with probability {text}")
     if advice.shortest is not None:
         console.print_line(f"Shortest period for {probability:g}: {advice.shortest}")
+    elif advice.likeliest is not None:
+        length, likely = advice.likeliest
+        console.print_line(
+            f"No period reaches {probability:g}: the likeliest, of {length}, holds with "
+            f"probability {likely:.4f}. A shield static-bounded-welfare or dynamic needs less."
+        )
+    else:
+        console.print_line(f"No period of up to 4,096 reaches {probability:g}.")
     if advice.narrowest is not None:
         console.print_line(
             f"Narrowest welfare bounds for {probability:g}: {advice.narrowest} apart"

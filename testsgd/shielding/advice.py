@@ -32,6 +32,8 @@ class PeriodAdvice:
     target: float  # The probability that is wanted.
     shortest: int | None  # The first length, of up to 4,096, that reaches it; None: none does.
     narrowest: Fraction | None  # Of welfare bounds that reach it at the specification's length.
+    # Of equal shares: the length of the likeliest period, and its probability.
+    likeliest: tuple[int, float] | None = None
 
 
 def enough_probability(shares: Sequence[float], length: int, least: int) -> float:
@@ -136,7 +138,16 @@ def period_advice(specification: ShieldSpecification, *, target: float = 0.95) -
         # An equal share of each period: longer periods make it less likely.
         groups = len(shares)
         rows = [(one, enough_probability(shares, one, math.ceil(one / groups))) for one in lengths]
-        return PeriodAdvice(math.ceil(length / groups), tuple(rows), target, None, None)
+        # Each group must come exactly as often as the others: once in as many events is likeliest.
+        likeliest = (groups, enough_probability(shares, groups, 1))
+        return PeriodAdvice(
+            least=math.ceil(length / groups),
+            rows=tuple(rows),
+            target=target,
+            shortest=groups if likeliest[1] >= target else None,
+            narrowest=None,
+            likeliest=likeliest,
+        )
     low, high = horizon.welfare
     least = math.ceil(1 / (high - low))
     rows = [(one, enough_probability(shares, one, least)) for one in lengths]

@@ -148,4 +148,6 @@ def _sentence(
     if alarms.median_days is None:
         return f"{people} {what} is found in {runs} {within}."
     middle = days_text(alarms.median_days)
+    if alarms.median_days < 1 and alarms.median_people is not None:
+        middle = f"{plural(round(alarms.median_people), 'person', 'people')}, on the first day"
     return f"{people} {what} is found after a median of {middle}, and in {runs} {within}."
