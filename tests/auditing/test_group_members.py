@@ -136,7 +136,8 @@ def test_what_cannot_be_looked_up_is_an_error(result: AuditResult) -> None:
     )
     with pytest.raises(DataError):
         numeric.mask(people().assign(score="high"))
-    for rank in (0, -1, 10**9):
+    wrong: tuple[Any, ...] = (0, -1, 10**9, "1", 1.5)
+    for rank in wrong:
         with pytest.raises(ParameterError):
             result.mask(rank, people())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -197,7 +198,7 @@ class AuditResult(DocumentResult[AuditSummary]):
 
         if self.findings is not None:
             ranking = self.findings.ranking
-            if 1 <= rank <= len(ranking):
+            if isinstance(rank, Integral) and 1 <= rank <= len(ranking):
                 return rules_of_group(self.findings, int(ranking[rank - 1]))
         for group in self.summary.groups:
             if group.rank == rank:
