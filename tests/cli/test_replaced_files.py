@@ -14,6 +14,7 @@ import testsgd as package
 from testsgd.data import bundled_folder, generate_demo
 from testsgd.errors import ConfigurationError
 from testsgd.io import check_replaceable, kind_of_file
+from testsgd.mitigation.journal import Journal
 
 folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 
@@ -66,6 +67,41 @@ def test_a_specification_is_not_replaced_by_its_shield(folder: Path, fails: Fail
     fails("shield", "synthesize", specification, "--shield", specification)
     fails("monitor", "run", EXAMPLES / "monitors" / SHIELD.name, "--state", specification)
     assert specification.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["state", "state.txt", "state.csv", "state.html", "state.json"])
+def test_a_state_is_known_whatever_its_name(
+    name: str, folder: Path, testsgd: Runs, fails: Fails
+) -> None:
+    monitor = EXAMPLES / "monitors" / SHIELD.name
+    events = folder / "events.jsonl"
+    events.write_text('{"group": "female", "decision": 1}\n{"group": "male", "decision": 0}\n')
+    words = ("monitor", "run", monitor, "--events", events, "--state", name)
+    assert testsgd(*words).code == testsgd(*words).code == 3
+    state = folder / name
+    before = state.read_bytes()
+    assert json.loads(before)["state"]["book"] != {}
+    # What goes on is not replaced by files that have no kind, such as an exported text.
+    fails("monitor", "export", EXAMPLES / "monitors" / "loans-by-estimate.toml", "--out", name)
+    assert state.read_bytes() == before
+    # A text of others that only speaks of a state is not testsgd's.
+    theirs = folder / f"theirs-{name}".removesuffix(".json").replace(".html", ".txt")
+    theirs.write_text(f"my notes: {before.decode()}")
+    assert kind_of_file(theirs) is None
+
+
+def test_journals_go_on_whatever_their_names(folder: Path) -> None:
+    path = folder / "mitigation"
+    for name in ("first", "second"):
+        journal = Journal(path, {"work": 1}, resume=True)
+        journal.keep(name, [1])
+    assert Journal(path, {"work": 1}, resume=True).names == ("first", "second")
+    saved = folder / "loans.npz"
+    package.synthesize_shield(SHIELD).save(saved)
+    for step in (0, 1):
+        with package.load_shield(saved, journal=folder / "decisions") as shield:
+            assert shield.step == step
+            shield.decide("female", 1)
 
 
 def test_a_network_of_others_is_not_replaced(folder: Path, people: Path, fails: Fails) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 import testsgd
 from testsgd.auditing import AuditResult
+from testsgd.cli.main import _run
 from testsgd.data import load_specification, load_table
 from testsgd.errors import ParameterError, ResultError
 from testsgd.expressions import parse
@@ -33,6 +36,79 @@ def test_a_group_has_the_people_that_the_audit_counted(audited: AuditResult) -> 
         (comparison,) = result.summary.comparisons
         counted = [one.denominator for one in comparison.groups]
         assert counted == [group.n_in, group.n_out]
+
+
+@pytest.mark.parametrize("rows", ["age >= 40", "gender = male or age < 30"])
+def test_rows_outside_of_an_audit_are_in_no_group(rows: str) -> None:
+    table = load_table(load_specification("demo"), seed=0)
+    chosen = testsgd.audit(None, None, "demo", estimand="observed", rows=rows)
+    first = next(group for group in chosen.summary.groups if group.distinct)
+    text = monitors_from_audit(chosen.to_json())[0]
+    events = table.frame.assign(decision=list("yn" * (len(table) // 2)))
+    result = testsgd.monitor(MonitorSpecification.parse(text), events)
+    (comparison,) = result.summary.comparisons
+    assert [one.denominator for one in comparison.groups] == [first.n_in, first.n_out]
+    assert first.n_in + first.n_out == int(parse(rows).mask(table.frame).sum()) < len(table)
+    assert any(rows in line for line in text.splitlines() if line.startswith("#"))
+
+
+def test_rows_of_an_audit_of_metrics_are_kept() -> None:
+    people = testsgd.generate_demo(seed=1)
+    audited = testsgd.audit_predictions(
+        people["income"] > 50,
+        sensitive_features=people[["gender", "age"]],
+        metrics="selection_rate",
+        rows="age >= 40",
+    )
+    text = monitors_from_audit(audited.to_json())[0]
+    result = testsgd.monitor(MonitorSpecification.parse(text), people.assign(decision=1))
+    (comparison,) = result.summary.comparisons
+    assert sum(one.denominator for one in comparison.groups) == int((people["age"] >= 40).sum())
+
+
+@pytest.fixture(scope="module")
+def named() -> AuditResult:
+    """Return an audit of groups, named otherwise than reports do, one of which has no rows."""
+    return testsgd.audit(
+        None,
+        None,
+        "demo",
+        estimand="observed",
+        groups=[
+            "race in {Asian, Black} and gender = female",
+            "age > 200",
+            "age <= 29",
+            "age <= 28",
+            "age in {40, 41}",
+            "gender = female",
+            "age < 29 and gender = female",
+        ],
+    )
+
+
+NAMED = [
+    "race in {Asian, Black} and gender = female",
+    "age < 30",
+    "age < 29",
+    "40 <= age < 42",
+    "gender = female",
+    "gender = female and age < 29",
+]
+
+
+def _watched(texts: tuple[str, ...]) -> list[list[bool]]:
+    """Return who of the demo is in the first group of each specification."""
+    frame = load_table(load_specification("demo"), seed=0).frame
+    groups = [tomllib.loads(text)["groups"][0]["when"] for text in texts]
+    return [parse(when).mask(frame).tolist() for when in groups]
+
+
+def test_named_groups_are_watched_in_the_order_given(named: AuditResult) -> None:
+    frame = load_table(load_specification("demo"), seed=0).frame
+    wanted = [parse(text).mask(frame).tolist() for text in NAMED]
+    assert not any(group.distinct for group in named.summary.groups)
+    assert _watched(monitors_from_audit(named.to_json())) == wanted
+    assert _watched(monitors_from_audit(named.to_json(), groups=2)) == wanted[:2]
 
 
 def test_together_they_keep_the_confidence(audited: AuditResult) -> None:
@@ -89,3 +165,25 @@ def test_what_is_no_audit_of_rows_is_refused(audited: AuditResult, tmp_path: Pat
     (tmp_path / "result.json").write_text("{}")
     with pytest.raises(ResultError):
         monitors_from_audit(tmp_path / "result.json")
+
+
+def test_the_command_says_how_many_there_are(
+    audited: AuditResult,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "result.json").write_text(audited.to_json())
+    number = len([group for group in audited.summary.groups if group.distinct])
+
+    def printed(groups: int, out: str) -> list[str]:
+        words = ["monitor", "init", "--from", "result.json", "--groups", str(groups), "--out", out]
+        assert _run(words) == 0
+        return capsys.readouterr().out.splitlines()
+
+    fewer = printed(99, "fewer")
+    assert len(fewer) == len(list(Path("fewer").iterdir())) == number
+    assert {"99", str(number)} <= set(re.findall(r"\d+", fewer[-1].split(".toml")[1]))
+    enough = printed(number, "enough")
+    assert enough[-1].endswith(".toml")

@@ -105,16 +105,21 @@ def init(
         typer.Option("--from", metavar="result.json", help="The JSON result of an audit of rows."),
     ],
     groups: Annotated[
-        int, typer.Option(help="How many of the first distinct groups; each has a monitor.")
-    ] = 3,
+        int | None,
+        typer.Option(
+            help="How many groups at most; each has a monitor. (default: the first three distinct "
+            "ones, or all that the audit's --group named)"
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the specifications.")] = Path("monitors"),
     quiet: options.QuietOption = False,
     verbose: options.VerboseOption = False,
 ) -> int:
     """Write specifications of monitors that watch the groups that an audit found.
 
-    Each compares one group with its complement, by expressions over the fields of the event. What
-    is to be filled in is said by comments. A file that is there already is not changed.
+    Each compares one group with its complement, by expressions over the fields of the event. After
+    an audit with --rows both are among these rows. What is to be filled in is said by comments. A
+    file that is there already is not changed.
 
     Exit codes: 0 done, 2 bad input.
     """
@@ -135,7 +140,10 @@ def init(
         write_text(path, text)
     if not quiet:
         for path in paths:
-            console.print_line(f"Written: {path}")
+            # Fewer than were asked for are not left unsaid.
+            fewer = groups is not None and path == paths[-1] and len(paths) < groups
+            number = f" (all that there are: {len(paths)} of {groups})" if fewer else ""
+            console.print_line(f"Written: {path}{number}")
     return console.DONE
 
 

@@ -22,6 +22,9 @@ from testsgd.io.reading import check_regular
 # A mark of testsgd's stands at the beginning of a file or at its end.
 _LOOKED_AT = 2**18
 _JSON_MARK = re.compile(rb'"(?:schema|format)":\s*"(testsgd\.[\w.-]+)')
+# What work goes on from is known whatever its name, which is the user's choice.
+_GOING_ON = ("testsgd.monitor-state", "testsgd.journal")
+_GOING_ON_MARK = re.compile(rb'\s*\{\s*"format":\s*"(testsgd\.[\w.-]+)')
 _FIRST_KEY = re.compile(rb'^\s*\{\s*"((?:[^"\\]|\\.)*)"')
 _PAGES = {".html", ".md", ".xml"}
 # Columns by which tables are known; no table of people has them all.
@@ -94,6 +97,9 @@ def kind_of_file(path: str | Path) -> str | None:
         return f"model {path.name}"
     if beginning.startswith(b"PK"):
         return _kind_of_archive(path)
+    mark = _GOING_ON_MARK.match(beginning)
+    if mark and mark[1].decode() in _GOING_ON:
+        return mark[1].decode()
     if suffix == ".json":
         return _kind_of_json(beginning)
     if suffix in _PAGES:
@@ -139,7 +145,10 @@ def check_replaceable(target: str | Path, *, by: str | Path | None = None) -> No
             where=str(target),
             remedy="choose another name, or give --force",
         )
-    if by is not None and _kind_of_new(Path(by), target) not in (None, kind):
+    if by is None:
+        return
+    new = _kind_of_new(Path(by), target)
+    if new != kind and (new is not None or kind in _GOING_ON):
         raise ConfigurationError(
             f"there is another kind of file ({kind})",
             where=str(target),

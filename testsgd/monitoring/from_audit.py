@@ -1,4 +1,4 @@
-"""From what an audit found to monitors of it: a specification for each of the first groups."""
+"""From what an audit found to monitors of it: a specification for each of its groups."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 from testsgd.data import MISSING
 from testsgd.errors import ParameterError
-from testsgd.expressions import quoted
+from testsgd.expressions import parse, quoted
 from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.monitoring.specification.parts import shown
+from testsgd.monitoring.watched_groups import first_of, in_given_order
 from testsgd.report.kinds import read_result
 from testsgd.report.summaries import RuleSummary
 
@@ -20,19 +21,23 @@ _REST = "everybody else"
 _AUDITS = ("testsgd.audit/2", "testsgd.metrics/1")
 
 
-def monitors_from_audit(source: str | Path, *, groups: int = 3) -> tuple[str, ...]:
-    """Return specifications of monitors that watch the first distinct groups of an audit.
+def monitors_from_audit(source: str | Path, *, groups: int | None = None) -> tuple[str, ...]:
+    """Return specifications of monitors that watch the groups of an audit.
+
+    They are the first distinct groups that it found. If groups were named, they are those with
+    enough rows, in the order in which they were named.
 
     Groups of an audit overlap, and a person is in one group of a monitor; so each group has a
-    monitor of its own, which compares it with its complement. Together they raise a false alarm by
-    evidence with at most 5% probability.
+    monitor of its own, which compares it with its complement. Of an audit of some rows only, people
+    outside of them are in neither. Together they raise a false alarm by evidence with at most 5%
+    probability.
 
     Parameters
     ----------
     source : str or path-like
         The JSON result of an audit of rows, or the path of the file that holds it.
-    groups : int
-        How many of the first distinct groups.
+    groups : int, optional
+        How many groups at most; by default three that were found, or all that were named.
 
     Returns
     -------
@@ -55,7 +60,7 @@ def monitors_from_audit(source: str | Path, *, groups: int = 3) -> tuple[str, ..
     >>> specification.groups.names[-1]
     'everybody else'
     """
-    if groups < 1:
+    if groups is not None and groups < 1:
         raise ParameterError(
             f"{groups} groups are to be watched", where="groups", remedy="give at least 1"
         )
@@ -71,7 +76,14 @@ def monitors_from_audit(source: str | Path, *, groups: int = 3) -> tuple[str, ..
             remedy="give the result.json of an audit of rows",
         )
     found = summary.groups if summary.schema_ == _AUDITS[0] else summary.metrics[0].groups
-    first = [group for group in found if group.distinct][:groups]
+    named = getattr(summary.parameters, "groups", ())
+    if named:
+        decided = [group for group in found if group.decided]
+        conditions = [conditions_of(group.rules)[0] for group in decided]
+        watched = in_given_order(decided, conditions, named)
+    else:
+        watched = [group for group in found if group.distinct]
+    first = first_of(watched, groups, named=bool(named))
     if not first:
         raise ParameterError(
             "no group was judged, so there is none to watch",
@@ -85,13 +97,15 @@ def monitors_from_audit(source: str | Path, *, groups: int = 3) -> tuple[str, ..
 
 def _specification(summary: Any, group: Any, place: int, total: int) -> str:
     """Return the specification that watches one of several groups."""
-    inside, outside = conditions_of(group.rules)
+    rows = summary.parameters.rows
+    inside, outside = conditions_of(group.rules, rows=rows)
     # Rounded up, so that all of them together are no less sure.
     confidence = math.ceil(1e6 - (1e6 - 1e6 * _CONFIDENCE) / total) / 1e6
     favourable = getattr(getattr(summary.data, "label", None), "favourable", None)
     favourable = favourable or getattr(summary.data, "favourable", None) or "1"
     decision = f"decision = {quoted(favourable)}"
-    fields = ", ".join(dict.fromkeys(rule.feature for rule in group.rules))
+    of_rows = () if rows is None else parse(rows).names
+    fields = ", ".join(dict.fromkeys((*(rule.feature for rule in group.rules), *of_rows)))
     of_all = f"Group {place} of {total}. " if total > 1 else ""
     shares = (
         f"# These are {total} monitors, and all of them together are to be right with 95% "
@@ -99,9 +113,17 @@ def _specification(summary: Any, group: Any, place: int, total: int) -> str:
         if total > 1
         else "# Of everything that this monitor ever says."
     )
+    only = () if rows is None else (f"# It looked only at rows with {_comment(rows)}",)
+    neither = (
+        "# A person in neither group, whose number is missing, is counted and not compared."
+        if rows is None
+        else "# A person in neither group, outside of these rows or whose number is missing, is "
+        "counted\n# and not compared."
+    )
     lines = (
         f"# {of_all}What an audit of {_comment(summary.data.name)} found, watched from now on:",
         f"# {_comment(group.text)}",
+        *only,
         "#",
         f"# An event has the fields that the expressions are about ({_comment(fields)}) and the",
         "# decision, and better an id. Write the names that your events have, if they differ.",
@@ -116,7 +138,7 @@ def _specification(summary: Any, group: Any, place: int, total: int) -> str:
         f"name = {shown(_short(group.text))}",
         f"when = {shown(inside)}",
         "",
-        "# A person in neither group, whose number is missing, is counted and not compared.",
+        neither,
         "[[groups]]",
         f"name = {shown(_REST)}",
         f"when = {shown(outside)}",
@@ -136,12 +158,14 @@ def _specification(summary: Any, group: Any, place: int, total: int) -> str:
     return text
 
 
-def conditions_of(rules: Sequence[RuleSummary]) -> tuple[str, str]:
+def conditions_of(rules: Sequence[RuleSummary], *, rows: str | None = None) -> tuple[str, str]:
     """Return the expressions of a group and of its complement, as an audit has both.
 
     Parameters
     ----------
     rules : sequence of RuleSummary
+    rows : str, optional
+        The expression of the rows that were audited; all other rows are in neither.
 
     Returns
     -------
@@ -153,11 +177,14 @@ def conditions_of(rules: Sequence[RuleSummary]) -> tuple[str, str]:
     >>> rule = RuleSummary(feature="age", low=40.0, high=60.0, text="40 <= age < 60")
     >>> conditions_of([rule])
     ('40 <= age < 60', 'not (40 <= age < 60) and age != missing')
+    >>> conditions_of([rule], rows="sex = f")[0]
+    '(sex = f) and 40 <= age < 60'
     """
     inside = " and ".join(map(_rule, rules))
     intervals = dict.fromkeys(rule.feature for rule in rules if rule.values is None)
     known = "".join(f" and {quoted(name)} != missing" for name in intervals)
-    return inside, f"not ({inside}){known}"
+    among = "" if rows is None else f"({rows}) and "
+    return f"{among}{inside}", f"{among}not ({inside}){known}"
 
 
 def _rule(rule: RuleSummary) -> str:
