@@ -1,4 +1,4 @@
-"""What a label is for the person who is given it, as a user says it of data."""
+"""What a label is for the person who is given it, as a user gives it in a call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from testsgd.errors import ParameterError
 
 
 def checked_outcome(given: str | None) -> Outcome | None:
-    """Return what a user says a label is for a person; None if nothing is said.
+    """Return the outcome of a label that a user gives, checked; None if there is none.
 
     Parameters
     ----------

@@ -155,7 +155,7 @@ class Label(Part):
 
     @property
     def outcome_given(self) -> bool:
-        """Whether somebody said what the label is for a person."""
+        """Whether `outcome` is given, and not left at its default."""
         return "outcome" in self.model_fields_set
 
     @model_validator(mode="after")

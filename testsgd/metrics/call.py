@@ -170,7 +170,7 @@ def audit_predictions(
 
 
 def check_no_outcome(outcome: str | None) -> None:
-    """Raise a ParameterError if an audit of metrics is told what a label is for a person."""
+    """Raise a ParameterError if an outcome is given to an audit of metrics."""
     if outcome is not None:
         raise ParameterError(
             "an audit of metrics, scores or numbers calls no side worse off",

@@ -1,4 +1,4 @@
-"""What a report says where nobody said what the label is for a person."""
+"""The sentence of a report where it is not given what the label is for a person."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HARM = re.compile(
 
 
 def outcome_is_assumed(summary: AuditSummary) -> bool:
-    """Return whether the label is taken for a benefit because nobody said what it is.
+    """Return whether the label is taken for a benefit because no outcome is given.
 
     Data with a description have the description's outcome, which has a default.
     """
@@ -21,7 +21,7 @@ def outcome_is_assumed(summary: AuditSummary) -> bool:
 
 
 def assumed_outcome(summary: AuditSummary) -> str:
-    """Return the sentence that says so, and how to say otherwise; for some names it is a hint."""
+    """Return that sentence, with how to change it; for some names it is a hint."""
     label = summary.data.label.favourable
     how = '--outcome harm or neither (in Python outcome="harm")'
     name = _name_of_harm(summary)

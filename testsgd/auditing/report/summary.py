@@ -438,7 +438,7 @@ class LabelSummary(Part):
         "benefit", description="what it is for a person to be given this label"
     )
     outcome_given: bool = Field(
-        False, description="whether `outcome` was said; if not, it is taken for a benefit"
+        False, description="whether `outcome` was given; if not, it is taken for a benefit"
     )
 
 
