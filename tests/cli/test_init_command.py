@@ -62,7 +62,12 @@ def test_every_line_that_was_guessed_has_a_comment(testsgd: Run, folder: Path) -
     rows().to_csv(folder / "people.csv", index=False)
     text = testsgd("init", "people.csv", "--sensitive", "sex", "--label", "granted").out
     assert tomllib.loads(text)["features"]["sex"]["sensitive"]
-    types = [line for line in text.splitlines() if line.startswith(("type =", "sensitive ="))]
+    assert tomllib.loads(text)["label"]["outcome"] == "benefit"
+    types = [
+        line
+        for line in text.splitlines()
+        if line.startswith(("type =", "sensitive =", "outcome ="))
+    ]
     assert types
     assert all("#" in line for line in types)
     assert "number" in text  # What is left out is said, too.

@@ -115,3 +115,73 @@ def test_impact_ratios_are_written_beside_the_report(testsgd: Run, folder: Path)
     for wrong in ("sex", "sex,nothing"):
         assert testsgd(*arguments, "--impact-ratios", wrong).code == 2
     assert testsgd("audit", "demo", "--impact-ratios", "gender,race").code == 2
+
+
+def harmed(folder: Path, name: str, column: str) -> str:
+    """Write a file of decisions that 63 of 100 women and 31 of 100 men get; return its name."""
+    rows = pd.DataFrame({"sex": ["female", "male"] * 400})
+    place = np.arange(len(rows)) // 2 % 100
+    rows[column] = (place < np.where(rows["sex"] == "female", 63, 31)).astype(int)
+    rows.to_csv(folder / name, index=False)
+    return name
+
+
+@pytest.mark.parametrize(
+    ("options", "first", "kept"),
+    [
+        ((), "men", ("benefit", False)),
+        (("--outcome", "benefit"), "men", ("benefit", True)),
+        (("--outcome", "harm"), "women", ("harm", True)),
+    ],
+)
+def test_the_headline_names_the_side_that_is_worse_off(
+    testsgd: Run, folder: Path, options: tuple[str, ...], first: str, kept: tuple[str, bool]
+) -> None:
+    name = harmed(folder, "decided.csv", "denied")
+    audited = ("audit", name, "--predictions", "denied", "--sensitive", "sex", *QUICK)
+    finished = testsgd(*audited, *options)
+    assert (finished.code, finished.err) == (0, "")
+    written = folder / "reports" / "decided"
+    result = json.loads((written / "result.json").read_text(encoding="utf-8"))
+    assert result["verdict"]["headline"].lower().startswith(f"{first} ")
+    label = result["data"]["label"]
+    assert (label["outcome"], label["outcome_given"]) == kept
+    # Where nobody said what the label is, the report says how to; where somebody did, it does not.
+    for report in ("report.md", "report.html"):
+        text = (written / report).read_text(encoding="utf-8")
+        assert ("--outcome" in text) is not kept[1]
+
+
+def test_the_definition_hints_at_a_harm_by_the_name_of_a_column(testsgd: Run, folder: Path) -> None:
+    told = {}
+    for column in ("denied", "granted"):
+        name = harmed(folder, f"{column}.csv", column)
+        testsgd("audit", name, "--predictions", column, "--sensitive", "sex", *QUICK)
+        report = (folder / "reports" / column / "report.md").read_text(encoding="utf-8")
+        [told[column]] = [line for line in report.splitlines() if "--outcome" in line]
+    # The column is named once as such, and once more where it sounds like a harm.
+    assert told["denied"].count("denied") == told["granted"].count("granted") + 1
+
+
+def test_a_model_of_a_file_is_told_what_its_label_is(testsgd: Run, folder: Path) -> None:
+    name = harmed(folder, "decided.csv", "denied")
+    (folder / "denier_of_rows.py").write_text(
+        "def deny(frame):\n    return [int(sex == 'female') for sex in frame['sex']]\n",
+        encoding="utf-8",
+    )
+    arguments = ("audit", name, "--model", "denier_of_rows:deny", "--label", "denied")
+    finished = testsgd(*arguments, "--sensitive", "sex", "--outcome", "harm", *QUICK)
+    assert (finished.code, finished.err) == (0, "")
+    result = json.loads((folder / "reports" / "decided" / "result.json").read_text("utf-8"))
+    assert result["verdict"]["headline"].lower().startswith("women ")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--outcome", "bad"), ("--outcome", "harm", "--rule", "four-fifths")],
+)
+def test_an_outcome_that_is_none_or_of_metrics_is_refused_in_one_line(
+    fails: Run, people: Path, options: tuple[str, ...]
+) -> None:
+    arguments = ("audit", people.name, "--predictions", "approved", "--sensitive", "sex")
+    assert "outcome" in fails(*arguments, *options)

@@ -55,6 +55,7 @@ def audit(
     sensitive_features: Any = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     favourable: Any = None,
+    outcome: str | None = None,
     threshold: float = 0.5,
     terms: SensitiveTerms | str | Path | None = None,
     snippets: int = SNIPPETS,
@@ -91,6 +92,9 @@ def audit(
         ``{"age": {"edges": [18, 30, 50, 100]}}``.
     favourable : str, optional
         The label whose rate is compared, in place of the description's.
+    outcome : {"benefit", "harm", "neither"}, optional
+        What it is for a person to be given that label, in place of the description's; the side that
+        is worse off is named first. Without either it is taken for a benefit.
     threshold : float
         A score above it counts as the favourable label.
     terms : SensitiveTerms, str or path-like, optional
@@ -168,6 +172,7 @@ def audit(
                 spec,
                 sensitive_features=sensitive_features,
                 favourable=favourable,
+                outcome=outcome,
                 threshold=threshold,
                 features=features,
                 limit=limit,
@@ -176,7 +181,7 @@ def audit(
                 **parameters,
             )
     _check_described(sensitive_features, features)
-    specification = resolve_specification(spec, favourable=favourable)
+    specification = resolve_specification(spec, favourable=favourable, outcome=outcome)
     settings = audit_parameters(parameters, specification)
     check_asked_anew(model, settings)
     check_count("limit", limit, 1)

@@ -41,6 +41,7 @@ def audit_decisions(
     sensitive_features: Any,
     other_features: Any = None,
     favourable: Any = None,
+    outcome: str | None = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
     name: str = "data",
@@ -64,6 +65,9 @@ def audit_decisions(
         Further columns. No rule is about them; the report says in which of them groups differ.
     favourable : object, optional
         The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    outcome : {"benefit", "harm", "neither"}, optional
+        What it is for a person to be given the label whose rate is compared; if not given it is
+        taken for a benefit, and the report says so. The side that is worse off is named first.
     features : mapping of str to mapping, optional
         Parts of the description of features, in place of what is guessed, such as
         ``{"age": {"edges": [18, 30, 50, 100]}}``; the keys are those of a description's
@@ -131,6 +135,7 @@ def audit_decisions(
         labels=classes,
         name=name,
         favourable=favourable,
+        outcome=outcome,
         join_rare=True,
         features=features,
     )

@@ -45,6 +45,7 @@ def audit_undescribed(
     *,
     sensitive_features: Any,
     favourable: Any = None,
+    outcome: str | None = None,
     threshold: float = 0.5,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
@@ -67,6 +68,9 @@ def audit_undescribed(
         Names of columns, or columns that the model does not take.
     favourable : object, optional
         The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    outcome : {"benefit", "harm", "neither"}, optional
+        What it is for a person to be given the label whose rate is compared; if not given it is
+        taken for a benefit, and the report says so. The side that is worse off is named first.
     threshold : float
         A score above it counts as favourable.
     features : mapping of str to mapping, optional
@@ -106,6 +110,7 @@ def audit_undescribed(
         labels,
         sensitive_features=sensitive_features,
         favourable=favourable,
+        outcome=outcome,
         threshold=threshold,
         features=features,
         trust_pickle=trust_pickle,
@@ -136,6 +141,7 @@ def model_and_rows(
     features: Mapping[str, Mapping[str, Any]] | None,
     trust_pickle: bool,
     name: str,
+    outcome: str | None = None,
     batch_size: int | None = None,
 ) -> tuple[Any, LoadedModel[Model], Table]:
     """Return what is asked, as a model, and its rows, with a description guessed from both.
@@ -187,6 +193,7 @@ def model_and_rows(
         labels=known,
         name=name,
         favourable=favourable,
+        outcome=outcome,
         inputs=inputs,
         features=features,
     )

@@ -104,6 +104,7 @@ def audit(
     ] = 0,
     limit: options.LimitOption = None,
     favorable: options.FavourableOption = None,
+    outcome: options.OutcomeOption = None,
     threshold: Annotated[
         float | None,
         typer.Option(help="A score above it counts as the favourable label. (default: 0.5)"),
@@ -175,6 +176,7 @@ def audit(
         of_rows_file = data is None and is_rows_file(Path(dataset))
         result: AuditResult | MetricsResult
         if elsewhere or (of_rows_file and counts is not None):
+            _check_no_outcome(outcome)
             result = _audit_counted(
                 dataset,
                 counts=counts,
@@ -195,6 +197,7 @@ def audit(
                 sensitive_features=options.listed(sensitive or ""),
                 label=label,
                 favourable=favorable,
+                outcome=outcome,
                 threshold=threshold,
                 limit=limit,
                 progress=progress or False,
@@ -205,6 +208,7 @@ def audit(
                 _check_no_columns("a column of --predictions, or a --model", **of_metrics)
             if predictions is not None:
                 _check_no_columns("a file without --model", predictions=predictions)
+            _check_no_outcome(outcome)
             from testsgd.metrics import audit_model_by_metrics
 
             result = audit_model_by_metrics(
@@ -227,6 +231,7 @@ def audit(
                 model=asked,
                 label=label,
                 favourable=favorable,
+                outcome=outcome,
                 threshold=0.5 if threshold is None else threshold,
                 trust_pickle=trust_pickle,
                 limit=limit,
@@ -248,6 +253,7 @@ def audit(
                 data,
                 dataset,
                 favourable=favorable,
+                outcome=outcome,
                 threshold=0.5 if threshold is None else threshold,
                 terms=terms,
                 snippets=snippets,
@@ -386,6 +392,14 @@ def _check_no_columns(where: str, **columns: Any) -> None:
                 remedy="give the file in place of the name, or leave the option out",
                 name=name,
             )
+
+
+def _check_no_outcome(outcome: str | None) -> None:
+    """Refuse what is for an audit of one rate where metrics are audited."""
+    if outcome is not None:
+        from testsgd.metrics import check_no_outcome
+
+        check_no_outcome(outcome)
 
 
 def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> None:

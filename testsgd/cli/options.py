@@ -87,6 +87,16 @@ FavourableOption = Annotated[
     typer.Option("--favorable", "--favourable", help="The label whose rate is compared."),
 ]
 
+OutcomeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--outcome",
+        metavar="benefit|harm|neither",
+        help="What it is for a person to be given that label; reports name the side first that is "
+        "worse off. (default: the description's, or benefit)",
+    ),
+]
+
 ThresholdOption = Annotated[
     float, typer.Option(help="A score above it counts as the favourable label.")
 ]

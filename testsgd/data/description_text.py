@@ -160,6 +160,8 @@ def _text(guessed: Inferred, path: Path, *, how_sensitive: str, how_label: str) 
         f"column = {_value(label.column)} # {how_label}",
         f"values = {_value(label.values)}",
         f"favourable = {_value(label.favourable)} # the label whose rate is compared",
+        f"outcome = {_value(label.outcome)} # what that label is for a person: benefit, harm or "
+        "neither; not guessed, correct it",
     ]
     for column in guessed.columns:
         feature = specification.features.get(column.name)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from testsgd.data.categories import category_text, distinct_values
 from testsgd.data.cells import renamed
+from testsgd.data.outcomes import checked_outcome
 from testsgd.data.schema import DatasetSpecification
 from testsgd.data.toml_document import validated
 from testsgd.errors import DataError, ParameterError
@@ -209,6 +210,7 @@ def infer_specification(
     labels: pd.Series[Any],
     name: str = "data",
     favourable: Any = None,
+    outcome: str | None = None,
     inputs: Collection[str] | None = None,
     join_rare: bool = False,
     features: Mapping[str, Mapping[str, Any]] | None = None,
@@ -229,6 +231,8 @@ def infer_specification(
         What the data are called.
     favourable : object, optional
         The label whose rate is compared; without it, the one that is so by its name.
+    outcome : {"benefit", "harm", "neither"}, optional
+        What it is for a person to be given that label. It is never guessed.
     inputs : collection of str, optional
         The columns that the model takes; all of the frame, if not given.
     join_rare : bool
@@ -245,7 +249,8 @@ def infer_specification(
     Raises
     ------
     ParameterError
-        If a sensitive feature is no column or no feature, or the favourable label is unknown.
+        If a sensitive feature is no column or no feature, the favourable label is unknown, or the
+        outcome is none of the three.
     SpecificationError
         If what is given for a feature is wrong.
     DataError
@@ -260,6 +265,7 @@ def infer_specification(
     ('yes', ('age',))
     """
     given = features or {}
+    known_outcome = checked_outcome(outcome)
     columns = tuple(infer_column(frame[column]) for column in frame.columns if str(column) != label)
     known = {column.name: column for column in columns}
     _check_named("sensitive", sensitive, known)
@@ -298,11 +304,18 @@ def infer_specification(
     if favourable is None:
         listed = ", ".join(classes)
         notes.append(f"“{favourable_label}” is taken for the favourable label of {listed}")
+    described_label: dict[str, Any] = {
+        "column": label,
+        "favourable": favourable_label,
+        "values": classes,
+    }
+    if known_outcome is not None:
+        described_label["outcome"] = known_outcome
     specification = validated(
         DatasetSpecification,
         {
             "dataset": {"name": _short_name(name), "title": name},
-            "label": {"column": label, "favourable": favourable_label, "values": classes},
+            "label": described_label,
             "features": described,
         },
         where="the guessed description",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.data.categories import category_text
+from testsgd.data.outcomes import checked_outcome
 from testsgd.data.schema import DatasetSpecification
 from testsgd.data.specification import Specification, load_specification, specification_from_mapping
 from testsgd.data.table import Table, check_table, load_table
@@ -17,9 +18,12 @@ from testsgd.errors import ParameterError
 
 
 def resolve_specification(
-    spec: Specification | Mapping[str, Any] | str | Path, *, favourable: Any = None
+    spec: Specification | Mapping[str, Any] | str | Path,
+    *,
+    favourable: Any = None,
+    outcome: str | None = None,
 ) -> Specification:
-    """Return a data set's description, with another favourable label if one is given.
+    """Return a data set's description, with another favourable label or outcome if one is given.
 
     A favourable label that is not among the declared labels is taken all the same, and then no
     labels are declared: a model may know more labels than the file.
@@ -31,6 +35,8 @@ def resolve_specification(
         the catalogue, or the path of a TOML file.
     favourable : str, optional
         The label whose rate is compared.
+    outcome : {"benefit", "harm", "neither"}, optional
+        What it is for a person to be given that label.
 
     Returns
     -------
@@ -39,7 +45,7 @@ def resolve_specification(
     Raises
     ------
     ParameterError
-        If there is no data set of that name.
+        If there is no data set of that name, or the outcome is none of the three.
     SpecificationError
         If the mapping or the file does not describe a data set.
 
@@ -54,13 +60,18 @@ def resolve_specification(
         spec = specification_from_mapping(spec)
     elif isinstance(spec, (str, Path)):
         spec = load_specification(spec)
-    if favourable is None:
-        return spec
     label = spec.label
-    changed: dict[str, Any] = {"favourable": category_text(favourable), "meaning": ""}
-    if label.values is not None and changed["favourable"] not in label.values:
-        # A model may know more labels than the file; the table's check speaks of the file's.
-        changed["values"] = None
+    changed: dict[str, Any] = {}
+    if (known := checked_outcome(outcome)) is not None:
+        changed["outcome"] = known
+    if favourable is not None:
+        changed["favourable"] = category_text(favourable)
+        changed["meaning"] = ""
+        if label.values is not None and changed["favourable"] not in label.values:
+            # A model may know more labels than the file; the table's check speaks of the file's.
+            changed["values"] = None
+    if not changed:
+        return spec
     return spec.model_copy(update={"label": label.model_copy(update=changed)})
 
 

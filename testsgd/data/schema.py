@@ -153,6 +153,11 @@ class Label(Part):
         "as a high risk score, or neither; reports name the side first that is worse off",
     )
 
+    @property
+    def outcome_given(self) -> bool:
+        """Whether `outcome` is given, and not left at its default."""
+        return "outcome" in self.model_fields_set
+
     @model_validator(mode="after")
     def _parts_agree(self) -> Label:
         if self.values is not None:

@@ -41,6 +41,7 @@ def audit_predictions(
     rule: Literal["four-fifths"] | None = None,
     other_features: Any = None,
     favourable: Any = None,
+    outcome: str | None = None,
     threshold: float | None = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
@@ -74,6 +75,10 @@ def audit_predictions(
         ``condition_on`` names some whose mix is made the same.
     favourable : object, optional
         The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    outcome : {"benefit", "harm", "neither"}, optional
+        What it is for a person to be given the label whose rate is compared; if not given it is
+        taken for a benefit, and the report says so. The side that is worse off is named first.
+        It is for an audit of one rate: audits of metrics call no side worse off.
     threshold : float, optional
         A score or number above it counts as favourable.
     features : mapping of str to mapping, optional
@@ -131,6 +136,7 @@ def audit_predictions(
                 where="metric",
                 remedy="write metrics=[...]",
             )
+        check_no_outcome(outcome)
         return audit_metrics(
             y_pred,
             y_true,
@@ -154,11 +160,23 @@ def audit_predictions(
             sensitive_features=sensitive_features,
             other_features=other_features,
             favourable=favourable,
+            outcome=outcome,
             features=features,
             limit=limit,
             name=name,
             progress=report_progress,
             **chosen,
+        )
+
+
+def check_no_outcome(outcome: str | None) -> None:
+    """Raise a ParameterError if an outcome is given to an audit of metrics."""
+    if outcome is not None:
+        raise ParameterError(
+            "an audit of metrics, scores or numbers calls no side worse off",
+            where="outcome",
+            remedy="leave it out, or audit one rate of predictions that are classes",
+            name="outcome",
         )
 
 

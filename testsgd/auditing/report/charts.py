@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
+from testsgd.auditing.report.assumed_outcome import outcome_is_assumed
 from testsgd.auditing.report.summary import (
     FEWEST_SHOWN,
     AuditSummary,
@@ -99,7 +100,7 @@ def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary], words: W
     return Figure(
         "Differences of the top groups, in percentage points",
         (shapes.Strips((("", tuple(rows)),), groups_scale(groups)),),
-        f"{caption} {_COLOURS['neither' if summary.data.inferred else words.outcome]}",
+        f"{caption} {_COLOURS['neither' if outcome_is_assumed(summary) else words.outcome]}",
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from testsgd.auditing.report import charts, tables, wording
+from testsgd.auditing.report.assumed_outcome import assumed_outcome, outcome_is_assumed
 from testsgd.auditing.report.further_looks import within_blocks
 from testsgd.auditing.report.leading import leading_difference, leading_look
 from testsgd.auditing.report.notes import limits, meaning_notes
@@ -219,6 +220,8 @@ def _definition(summary: AuditSummary) -> tuple[str | Strong, ...]:
         if summary.guarantee.kind != "simultaneous":
             what = "a ratio"
         rest += f" The gate by ratios fails if {what} is below {number(ratio)}."
+    if outcome_is_assumed(summary):
+        rest += f" {assumed_outcome(summary)}"
     prediction = Strong(f"“{label.favourable}”")
     words = vocabulary(summary)
     if by_metric:

@@ -437,6 +437,9 @@ class LabelSummary(Part):
     outcome: Outcome = Field(
         "benefit", description="what it is for a person to be given this label"
     )
+    outcome_given: bool = Field(
+        False, description="whether `outcome` was given; if not, it is taken for a benefit"
+    )
 
 
 class DataSummary(Part):
