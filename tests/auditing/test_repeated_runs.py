@@ -175,6 +175,8 @@ def test_rows_without_a_description_are_followed_too() -> None:
     [
         {"runs": 0},
         {"runs": 2.5},
+        {"runs": 1001, "mode": "sampled"},
+        {"runs": 100_000_000, "mode": "sampled"},
         {"runs": 2, "mode": "exact"},
         {"runs": 2, "mode": "auto"},
         {"runs": 2, "holdout": 0.5},

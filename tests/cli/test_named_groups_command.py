@@ -51,6 +51,22 @@ def test_mistakes_are_one_line(fails: Run, people: pd.DataFrame) -> None:
     assert "groups" in fails(*COMMON, "--group", "region = A", "--metrics", "selection_rate")
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--group", "age > 1000"),
+        ("--group", "age > -5"),
+        ("--rows", "gender = female", "--group", "gender = female"),
+    ],
+    ids=" ".join,
+)
+def test_nobody_and_everybody_are_refused_in_one_line(
+    fails: Run, folder: Path, options: tuple[str, ...]
+) -> None:
+    assert options[-1] in fails("audit", "demo", *options)
+    assert not (folder / "reports").exists()
+
+
 def test_too_few_people_are_no_evidence(testsgd: Run, people: pd.DataFrame) -> None:
     assert testsgd(*COMMON, "--group", "age >= 79").code == 3
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 from functools import partial
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from everybody_written_out import answers
 from few_people import TRAITS, small_population
@@ -20,6 +22,7 @@ from testsgd.truth.theta import (
     THETAS,
     study,
     study_data_set,
+    study_own_data,
     theta_document,
     theta_tables,
 )
@@ -71,13 +74,34 @@ def test_rule_sets_and_best_scores_are_those_by_hand(theta: float) -> None:
             continue
         assert search.first_by_score is not None
         assert search.first_by_score.size == pytest.approx(max(scores))
-        assert search.first_by_lower_bound is not None
-        assert min(abs(search.first_by_lower_bound.size - np.array(scores))) < 1e-12
+        if search.first_by_lower_bound is not None:
+            assert min(abs(search.first_by_lower_bound.size - np.array(scores))) < 1e-12
         assert search.seconds > 0
+
+
+def test_no_group_is_first_by_lower_bounds_that_are_all_0(tmp_path: Path) -> None:
+    # A fair coin decides, and hardly anybody is outside of the largest group.
+    generator = np.random.default_rng(2)
+    frame = pd.DataFrame({"region": ["A"] * 60 + ["B"] * 58 + ["C"] * 2})
+    frame["granted"] = generator.permutation(["yes", "no"] * 60)
+    file = tmp_path / "past.csv"
+    frame.to_csv(file, index=False)
+    rows = study_own_data(
+        str(file), [0.3], predictions="granted", sensitive_features=["region"], favourable="yes"
+    )
+    for search in (rows[0].both_sides, rows[0].inside_only):
+        assert search is not None
+        assert search.first_by_score is not None
+        assert search.first_by_lower_bound is None
+    (table,) = theta_tables(rows)
+    place = table.headings.index("first by lower bound")
+    assert "%" not in table.cells[0][place]
+    assert table.cells[0][place] not in ("", "0")
 
 
 def test_a_data_set_of_the_catalogue() -> None:
     rows = study_data_set("demo", [0.05, 0.5])
+    assert rows[0].both_sides.first_by_lower_bound is not None
     assert [(row.data_set, row.theta) for row in rows] == [("demo", 0.05), ("demo", 0.5)]
     assert rows[0].both_sides.rule_sets > rows[1].both_sides.rule_sets
     document = json.loads(json.dumps(theta_document(rows)))

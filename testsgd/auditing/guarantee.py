@@ -28,7 +28,7 @@ class Guarantee:
     # 1 - the false discovery rate
     confidence: float
     # How the error rates were found. ``mixed``: by the max statistic for groups estimated from
-    # shared samples, by Bonferroni for those that got samples of their own.
+    # shared samples, by Bonferroni for those with samples of their own or few rows outside.
     method: Method
     groups: int  # How many groups it holds for together
     replicates: int  # Bootstrap samples behind it; 0 if there is no bootstrap

@@ -203,18 +203,29 @@ def simultaneous(
     The bootstrap's quantile c stands for an error rate of 2 P(Z > c) for each group. The ends of
     the intervals come from the exact tails of each group's rates, so groups of few rows, or with
     rates near 0 or 1, keep the promise too. Groups with samples of their own are judged by
-    Bonferroni's inequality; each kind then gets half of the error rate. So are all groups if the
-    confidence is so high that the bootstrap would take more than ten times the samples that are
-    asked for.
+    Bonferroni's inequality; each kind then gets half of the error rate. So are groups with fewer
+    than `min_count` rows outside, each of which takes the error rate over the number of all groups
+    beforehand; and all groups if the confidence is so high that the bootstrap would take more than
+    ten times the samples that are asked for.
     """
     if not len(own_samples):
         return bonferroni(estimates, parameters.confidence)
+    groups = len(own_samples)
+    # The bootstrap's normal approximation is not for the rates of a few rows outside; it leaves out
+    # just these groups, so those that it judges are all among those it draws.
+    few_outside = ~own_samples & (np.asarray(estimates.rows_out) < min_count)
+    few = int(few_outside.sum())
     own = int(own_samples.sum())
-    error = (1 - parameters.confidence) / (2 if own else 1)
+    # What these few take is what they would get if all were judged by Bonferroni's inequality, so
+    # the others lose little by them, and nothing against Bonferroni's.
+    each_of_few = (1 - parameters.confidence) / groups
+    error = (1 - parameters.confidence) * (1 - few / groups) / (2 if own else 1)
+    if own + few == groups:
+        return bonferroni(estimates, parameters.confidence)
     samples = affordable_samples(contingency, parameters.depth, parameters.replicates)
     # Rarer errors than one in all the bootstrap samples cannot be seen in them.
     needed = math.ceil(1 / error)
-    if own == len(own_samples) or needed > _MOST_TIMES * samples:
+    if needed > _MOST_TIMES * samples:
         return bonferroni(estimates, parameters.confidence)
     samples = max(samples, needed)
     largest = max_statistics(
@@ -226,13 +237,13 @@ def simultaneous(
         seed=parameters.seed,
         jobs=jobs,
     )
-    shared = shared_error(largest, error, len(own_samples) - own)
-    errors = np.where(own_samples, error / max(1, own), shared)
+    shared = shared_error(largest, error, groups - own - few)
+    errors = np.where(own_samples, error / max(1, own), np.where(few_outside, each_of_few, shared))
     return guarantee_of(
         estimates,
         errors,
         kind="simultaneous",
         confidence=parameters.confidence,
-        method="mixed" if own else "max-statistic",
+        method="mixed" if own or few else "max-statistic",
         replicates=samples,
     )

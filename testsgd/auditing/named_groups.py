@@ -69,6 +69,38 @@ def named_rule_sets(groups: Sequence[str], table: Table) -> tuple[RuleSet, ...]:
     return tuple(dict.fromkeys(_Reader(text, table).rule_set() for text in groups))
 
 
+def check_named_groups(groups: Sequence[str], table: Table) -> None:
+    """Raise a ParameterError for expressions that name no group, or one without two sides.
+
+    Parameters
+    ----------
+    groups : sequence of str
+        Expressions, each a conjunction of comparisons of sensitive features.
+    table : Table
+        The rows, with the description of their features.
+
+    Raises
+    ------
+    ParameterError
+        If one cannot be read, or no row is inside of a group, or none outside.
+    """
+    for text in groups:
+        rule_set = _Reader(text, table).rule_set()
+        inside = int(rule_set.matches(table).sum())
+        if inside and rule_set.complement(table).any():
+            continue
+        many = f"{inside:,} of the {len(table):,} rows that are audited"
+        missing = "nobody to compare it with" if inside else "nobody to compare"
+        raise ParameterError(
+            f"it has {many}, so there is {missing}",
+            where=f"group {text!r}",
+            remedy="name a group that has some of these rows and not all of them, or leave it out",
+            name="groups",
+            rows=inside,
+            of=len(table),
+        )
+
+
 def with_named_groups(audit: RowAudit, rule_sets: Sequence[RuleSet]) -> RowAudit:
     """Return an audit of just the groups that are named and have enough rows on both sides.
 

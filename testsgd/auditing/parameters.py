@@ -155,10 +155,11 @@ class AuditParameters(Parameters):
     seed: int = parameter(0, "Same seed, same result.", at_least=0)
     runs: int = parameter(
         1,
-        "In sampled mode: make the audit so often, each time with another seed (`seed`, the next "
-        "one, and so on). The result is that of the first; a table says how far the first groups "
-        "differ between runs.",
+        "In sampled mode: make the audit so often, at most 1,000 times, each time with another "
+        "seed (`seed`, the next one, and so on). The result is that of the first; a table says how "
+        "far the first groups differ between runs.",
         at_least=1,
+        at_most=1000,
     )
     jobs: int | None = parameter(
         None,

@@ -286,9 +286,7 @@ def _guarantee(audit: RowAudit, answers: Answers, rule_sets: FrequentRuleSets) -
         return per_group(estimates, parameters.confidence)
     # The bootstrap takes rows for independent.
     dependent = audit.given is not None or audit.table.clusters is not None
-    # Its normal approximation is not for the rates of a few rows outside.
-    few_outside = parameters.theta_side == "inside"
-    if parameters.guarantee != "simultaneous" or dependent or few_outside:
+    if parameters.guarantee != "simultaneous" or dependent:
         return guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
     [shared] = rule_sets.totals(audit.contingency, answers.cell_samples[None])
     return simultaneous(

@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from testsgd.auditing.conditional import check_other_features
 from testsgd.auditing.findings import Findings, Holdout, InSearch, TableFindings
 from testsgd.auditing.metrics import by_metric
-from testsgd.auditing.named_groups import check_no_search, named_rule_sets, with_named_groups
+from testsgd.auditing.named_groups import (
+    check_named_groups,
+    check_no_search,
+    named_rule_sets,
+    with_named_groups,
+)
 from testsgd.auditing.outcome import Clock, RowAudit, limit_batches
 from testsgd.auditing.own_effect import check_ranking
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters, Mode
@@ -110,8 +115,8 @@ def run_audit(
     limit_batches(model.model, parameters.batch_size)
     if parameters.groups:
         check_no_search(parameters)
-        # What is wrong about a name is said before the model is asked.
-        named_rule_sets(parameters.groups, table)
+        # What is wrong about a group is said before the model is asked.
+        check_named_groups(parameters.groups, table)
     if parameters.equal_rows == "one":
         table = with_copies_joined(table)
     model, table = by_metric(parameters.metric, model, table, progress)

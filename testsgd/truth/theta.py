@@ -52,8 +52,9 @@ class ThetaSearch:
     """Result of a search with one threshold."""
 
     rule_sets: int  # Frequent ones, equal ones included.
-    # By the paper's ranking and by ours; None if there is no group.
-    first_by_score: FirstGroup | None
+    first_by_score: FirstGroup | None  # By the paper's ranking; None if there is no group.
+    # By ours; None if there is no group, or if every lower bound of tables' groups is 0: then the
+    # order is that of the scores, and none is certain to differ.
     first_by_lower_bound: FirstGroup | None
     seconds: float  # Wall-clock time.
 
@@ -289,8 +290,9 @@ def theta_tables(rows: Sequence[ThetaRow]) -> list[TruthTable]:
         TruthTable(
             "What the support threshold does",
             "Rule sets that are frequent, the largest difference of any, in per cent, that of the "
-            "group which comes first by its lower bound, and seconds of the search; with the bound "
-            "on both sides of a group, and on the inside only.",
+            "group which comes first by its lower bound (none is certain: all lower bounds are 0), "
+            "and seconds of the search; with the bound on both sides of a group, and on the inside "
+            "only.",
             ("data set", "theta", *searches, *(f"inside only: {head}" for head in searches)),
             cells,
             1,
@@ -303,13 +305,16 @@ def _cells(search: ThetaSearch | None) -> list[str]:
     if search is None:
         return [""] * 4
 
-    def size(first: FirstGroup | None) -> str:
-        return "none" if first is None else f"{first.size:.1%}"
+    def size(first: FirstGroup | None, otherwise: str) -> str:
+        return otherwise if first is None else f"{first.size:.1%}"
 
     return [
         f"{search.rule_sets:,}",
-        size(search.first_by_score),
-        size(search.first_by_lower_bound),
+        size(search.first_by_score, "none"),
+        size(
+            search.first_by_lower_bound,
+            "none" if search.first_by_score is None else "none is certain",
+        ),
         f"{search.seconds:.2f}",
     ]
 
@@ -324,11 +329,14 @@ def _first_of_audit(findings: Findings, started: float) -> ThetaSearch:
         return ThetaSearch(frequent, None, None, seconds)
     largest = int(np.nanargmax(score))
     by_score = FirstGroup(findings.rule_set(largest).text, float(score[largest]))
+    # Texts are ranked by the effects of their terms.
+    by_effect = findings.parameters.ranked_by != "lower-bound"
+    certain = by_effect or findings.guarantee.lower_bounds[first] > 0
     by_bound = FirstGroup(findings.rule_set(first).text, float(findings.sizes[first]))
     return ThetaSearch(
         rule_sets=frequent,
         first_by_score=by_score,
-        first_by_lower_bound=by_bound,
+        first_by_lower_bound=by_bound if certain else None,
         seconds=seconds,
     )
 
@@ -337,6 +345,8 @@ def _first_of_one_sided(findings: OneSidedSearch, started: float) -> ThetaSearch
     """Return the number of rule sets, first groups and seconds of a one-sided search."""
     seconds = time.perf_counter() - started
     score = findings.estimates.score
+    lower_bounds = findings.guarantee.lower_bounds
+    by_bound = findings.first(lower_bounds) if (lower_bounds > 0).any() else None
 
     def described(group: int | None) -> FirstGroup | None:
         if group is None:
@@ -346,6 +356,6 @@ def _first_of_one_sided(findings: OneSidedSearch, started: float) -> ThetaSearch
     return ThetaSearch(
         rule_sets=findings.rule_sets.frequent,
         first_by_score=described(findings.first()),
-        first_by_lower_bound=described(findings.first(findings.guarantee.lower_bounds)),
+        first_by_lower_bound=described(by_bound),
         seconds=seconds,
     )
