@@ -7,6 +7,7 @@ import re
 import pandas as pd
 import pytest
 from audit_documents import as_summary, census_document
+from text_documents import comments_document, text_summary
 
 import testsgd
 from testsgd.auditing.report import charts as audit_charts
@@ -16,7 +17,7 @@ from testsgd.auditing.report.wording import findings
 from testsgd.report import scales
 from testsgd.report.charts import HeatMap as DrawnMap
 from testsgd.report.charts import Plane, Strips
-from testsgd.report.formatting import MINUS, tick_points
+from testsgd.report.formatting import MINUS, points, tick_points
 from testsgd.report.html import draw
 
 
@@ -243,3 +244,35 @@ def test_orange_marks_those_who_are_worse_off(outcome, orange_is_right):
     sides = re.findall(r'<g class="(less|more)">', draw(chart))
     orange = [(group.difference > 0) == orange_is_right for group in groups]
     assert [side == "less" for side in sides] == orange
+
+
+@pytest.mark.parametrize("ranked_by", ["counterfactual", "score"])
+def test_the_number_of_a_row_is_that_of_its_dot(ranked_by):
+    document = comments_document()
+    document["parameters"]["rank_by"] = ranked_by
+    told = text_summary(document)
+    figure = audit_charts.first_groups(told, told.groups, vocabulary(told))
+    ((_, rows),) = figure.charts[0].parts
+    for group, row in zip(told.groups, rows, strict=True):
+        (dot,) = [mark for mark in row.marks if mark.shape == "dot"]
+        (ring,) = [mark for mark in row.marks if mark.shape == "ring"]
+        pair = [group.counterfactual, group]
+        leading, other = pair if ranked_by == "counterfactual" else reversed(pair)
+        assert (dot.value, dot.interval) == (leading.difference, leading.confidence_interval)
+        assert (ring.value, ring.interval) == (other.difference, other.confidence_interval)
+        assert row.value == points(dot.value)
+        assert row.title.index(points(dot.value)) <= row.title.index(points(ring.value))
+        # The colour of the number is that of the dot.
+        assert row.side == dot.side
+
+
+def test_each_row_of_one_quantity_is_a_dot():
+    told = text_summary()
+    for group in told.groups:
+        figure = audit_charts.group_parts(
+            group, audit_charts.groups_scale([group]), vocabulary(told)
+        )
+        for _, rows in figure.charts[0].parts:
+            for row in rows:
+                for mark in row.marks:
+                    assert (mark.shape, points(mark.value)) == ("dot", row.value)

@@ -11,6 +11,8 @@ from sklearn.linear_model import LogisticRegression
 
 import testsgd
 from testsgd.mitigation import FrontierResult, FrontierSummary, frontier_verdict
+from testsgd.mitigation.frontiers.report.layout import key_figures
+from testsgd.report.blocks import KeyFigure
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +102,26 @@ def test_a_few_rows_do_not_turn_success_into_failure(summary: FrontierSummary) -
 def test_without_groups_nothing_is_concluded(summary: FrontierSummary) -> None:
     verdict = frontier_verdict(summary.model_copy(update={"groups": 0}))
     assert verdict.exit_code == 3
+
+
+def paying_card(summary: FrontierSummary, **of_effects: int) -> KeyFigure:
+    """Return the card on groups that pay, with other counts of what became of them."""
+    assert summary.effects is not None
+    nothing = {"exceeded_count": 0, "unclear_count": 0, "lossy_count": 0, "unclear_losses": 0}
+    effects = summary.effects.model_copy(update=nothing | of_effects)
+    return key_figures(summary.model_copy(update={"effects": effects})).figures[-1]
+
+
+def test_the_card_on_who_pays_counts_what_chance_may_explain(summary: FrontierSummary) -> None:
+    clear = paying_card(summary)
+    unclear = paying_card(summary, unclear_count=372, unclear_losses=41)
+    assert clear.value != unclear.value
+    gaps, groups = (line for line in unclear.about if "chance" in line)
+    assert "372" in gaps
+    assert "41" in groups
+    assert not any("chance" in line for line in clear.about)
+    # What is certain is said first, and what chance may explain stays beside it.
+    paid = paying_card(summary, exceeded_count=7, unclear_count=372)
+    assert paid.value == paying_card(summary, exceeded_count=7).value
+    assert paid.value not in {clear.value, unclear.value}
+    assert any("372" in line and "7" in line for line in paid.about)

@@ -361,3 +361,47 @@ def test_any_candidates_can_be_drawn(found: list[tuple[float, float, bool]], lim
         assert chart.across.low - 1e-9 <= mark.x <= chart.across.high + 1e-9
         assert 0 <= mark.y <= chart.upwards.high + 1e-9
     assert all(0 <= place <= 100 for place in positions(drawing(draw(chart))))
+
+
+def labelled(document: dict[str, Any], outcome: str) -> MitigationSummary:
+    label = document["data"]["label"] | {"outcome": outcome}
+    return as_mitigation(document | {"data": document["data"] | {"label": label}})
+
+
+@pytest.mark.parametrize("outcome", ["benefit", "harm", "neither"])
+def test_orange_is_for_the_group_that_is_worse_off(outcome: str) -> None:
+    summary = labelled(several_targets_document(), outcome)
+    for target in summary.targets:
+        before = gap_rows(summary, target.rank)[0]
+        assert target.before.difference is not None
+        orange = (target.before.difference > 0) == (outcome == "harm")
+        right, wrong = ("less", "more") if orange else ("more", "less")
+        assert list(of_class(before, right, "svg"))
+        assert not list(of_class(before, wrong))
+
+
+@pytest.mark.parametrize("outcome", ["benefit", "harm", "neither"])
+def test_a_difference_that_is_left_has_the_colour_of_harm(outcome: str) -> None:
+    summary = labelled(several_targets_document(), outcome)
+    rows = [
+        row
+        for key in ("before-after", "others")
+        for row in of_class(page_section(summary, key), "strip-row", "li")
+        if list(of_class(row, "was", "circle"))
+    ]
+    assert len(rows) > len(summary.targets)
+    for row in rows:
+        (mark,) = (one for one in row.iter("g") if list(of_class(one, "dot", "circle")))
+        orange = value(row).startswith("+") == (outcome == "harm")
+        assert mark.get("class") == ("less" if orange else "more")
+
+
+def test_the_captions_say_what_the_colours_mean() -> None:
+    told = {}
+    for outcome in ("benefit", "harm", "neither"):
+        summary = labelled(several_targets_document(), outcome)
+        page = page_section(summary, "before-after")
+        captions = [text(one) for one in page.iter("figcaption")]
+        told[outcome] = [caption for caption in captions if "range" in caption]
+        assert len(told[outcome]) == 2
+    assert len({tuple(captions) for captions in told.values()}) == 3

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import jsonschema
 import pytest
 from monitor_documents import (
     MONITORINGS,
+    PARITY,
     alarmed,
     alert,
     comparison,
+    estimated,
+    group,
     nothing,
     specification,
     strata,
@@ -23,7 +27,7 @@ from monitor_documents import (
 from monitor_documents import status as stands
 
 from testsgd.errors import ResultError
-from testsgd.monitoring import MonitoringSummary, MonitorResult
+from testsgd.monitoring import GroupStatus, MonitoringSummary, MonitorResult
 from testsgd.monitoring.report.summarise import summarise_monitoring
 from testsgd.report.kinds import read_result
 
@@ -125,3 +129,69 @@ def test_what_was_not_counted_is_said() -> None:
     seen = strata().stream.model_dump()
     expected: dict[str, Any] = {"refused": 8, "ignored": 5, "repeated": 6, "uncompared": 7}
     assert {key: seen[key] for key in expected} == expected
+
+
+def placed(headline: str, *told: str) -> list[int]:
+    """Return where a headline says these, each of which it must say."""
+    return [headline.index(part) for part in told]
+
+
+def test_the_headline_names_the_group_with_the_lowest_and_with_the_highest_rate() -> None:
+    first, second, third, fourth = placed(
+        alarmed().verdict.headline, "“b”", "30.0%", "“a”", "80.0%"
+    )
+    assert first < second < third < fourth
+    # Rates are those that the bias is of: estimates with a belief, if there is one.
+    placed(estimated().verdict.headline, "33.3%", "75.0%")
+
+
+def test_the_headline_names_two_of_many_groups_with_trials() -> None:
+    specified = specification()
+    rates = {"c": (30, 60), "a": (40, 50), "b": (15, 50), "empty": (0, 0)}
+    groups = tuple(group(name, *counts) for name, counts in rates.items())
+    told = summarise_monitoring(stands(comparison(specified, groups=groups)), specified)
+    headline = told.verdict.headline
+    placed(headline, "“b”", "30.0%", "“a”", "80.0%")
+    assert "“c”" not in headline
+    assert "“empty”" not in headline
+
+
+def test_a_group_without_trials_that_the_bias_is_of_is_named_as_such() -> None:
+    specified = specification()
+    empty = GroupStatus("nobody", 0, 0, Fraction(0), None)
+    groups = (group("a", 40, 50), group("b", 15, 50), empty)
+    told = summarise_monitoring(stands(comparison(specified, groups=groups)), specified)
+    placed(told.verdict.headline, "“b”", "30.0%", "“a”", "80.0%", "“nobody”", "0.0%")
+
+
+@pytest.mark.parametrize("others", [(), (group("b", 0, 0),)])
+def test_the_headline_compares_no_single_group(others: tuple[Any, ...]) -> None:
+    specified = specification()
+    alone = comparison(specified, groups=(group("a", 40, 50), *others))
+    assert "“a”" not in summarise_monitoring(stands(alone), specified).verdict.headline
+
+
+def test_the_headline_says_if_all_rates_are_the_same() -> None:
+    specified = specification()
+    groups = tuple(group(name, 20, 50) for name in "ab")
+    headline = summarise_monitoring(
+        stands(comparison(specified, groups=groups)), specified
+    ).verdict.headline
+    assert headline.count("40.0%") == 1
+    assert "“a”" not in headline
+
+
+def test_of_many_conditions_the_groups_are_those_of_the_largest_bias() -> None:
+    specified = specification(properties=[PARITY | {"condition_on": ["department"]}])
+    found = []
+    for place, top in enumerate([10, 35, 20]):
+        found.append(
+            comparison(
+                specified,
+                conditions=(("department", f"d{place}"),),
+                groups=(group("a", 40, 50), group("b", 40 - top, 50)),
+                estimate=Fraction(top, 50),
+            )
+        )
+    headline = summarise_monitoring(stands(*found), specified).verdict.headline
+    placed(headline, "d1", "“b”", "10.0%", "“a”", "80.0%")

@@ -16,7 +16,7 @@ from testsgd.auditing.report.summary import (
     HeatMap,
 )
 from testsgd.auditing.report.vocabulary import Words
-from testsgd.auditing.report.wording import spoken_difference
+from testsgd.auditing.report.wording import by_terms, spoken_difference
 from testsgd.data import Outcome
 from testsgd.report import charts as shapes
 from testsgd.report.blocks import Block, Details, Figure, Only, Paragraph
@@ -72,26 +72,36 @@ def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary], words: W
         scope = f", simultaneous for {plural(guarantee.groups, 'group')}"
     elif guarantee.kind == "fdr":
         scope = ", adjusted for the selection of discoveries"
-    caption = "Difference in percentage points. The dot is the difference; the thin line with ends "
-    caption += f"is the confidence interval{scope}"
+    leads = by_terms(summary)
+    what, ring = "difference", "counterfactual effect of the terms"
+    if leads:
+        what, ring = ring, "difference from other texts"
+    caption = f"In percentage points. The dot, and the number at the right, is the {what}; "
+    caption += f"the thin line with ends is the confidence interval{scope}"
     caption += "; the thick band is the sampling margin" * (summary.mode == "sampled") + "."
     if any(group.counterfactual for group in groups):
-        caption += " The ring is the counterfactual effect of the terms."
+        caption += f" The ring is the {ring}."
     rows = []
     for group in groups:
         effect = group.counterfactual
         marks = [_mark(group, words)]
-        title = _title(group)
+        titles = [_title(group)]
         if effect is not None:
             marks.append(_effect_mark(effect, words))
-            title += f"; {_effect_title(effect)}"
+            titles.append(_effect_title(effect))
+        if leads:
+            # The dot is what the groups are ranked by, which the headline speaks of.
+            marks.reverse()
+            titles.reverse()
+        marks[1:] = [replace(mark, shape="ring") for mark in marks[1:]]
+        spoken = spoken_difference(group, summary)
         rows.append(
             shapes.StripRow(
                 group.text,
-                points(spoken_difference(group, summary)),
-                title=title,
+                points(spoken),
+                title="; ".join(titles),
                 marks=tuple(marks),
-                side=_side(group.difference, words),
+                side=_side(spoken, words),
                 levels=effect is not None,
                 to=f"group-{group.rank}",
                 units=tuple(rule.text for rule in group.rules),
@@ -355,7 +365,6 @@ def _effect_mark(effect: CounterfactualSummary, words: Words) -> shapes.Mark:
     return shapes.Mark(
         effect.difference,
         effect.confidence_interval,
-        shape="ring",
         side=_side(effect.difference, words),
     )
 

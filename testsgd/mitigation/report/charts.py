@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from testsgd.auditing.report.vocabulary import words_for
+from testsgd.data import Outcome
 from testsgd.mitigation.report import phrases
 from testsgd.mitigation.report.phrases import FEW, candidate_score, estimated
 from testsgd.mitigation.report.summary import (
@@ -22,6 +23,7 @@ from testsgd.report.charts import (
     Mark,
     Plane,
     Shape,
+    Side,
     StripRow,
     Strips,
     Symbol,
@@ -29,6 +31,18 @@ from testsgd.report.charts import (
 )
 from testsgd.report.formatting import MINUS, count, interval, percent, plural, points, size
 from testsgd.report.scales import Scale, difference_scale, linear_scale
+
+# What the colours mean, by what the label is for a person who is given it, as in an audit.
+_SIDE_COLOURS: dict[Outcome, str] = {
+    "benefit": "Orange: the group is given it less often, and is worse off. Blue: more often.",
+    "harm": "Orange: the group is given it more often, and is worse off. Blue: less often.",
+    "neither": "Orange: the group is given it less often. Blue: more often.",
+}
+_SHIFT_COLOURS: dict[Outcome, str] = {
+    "benefit": "Orange, to the left: less often, worse off. Blue, to the right: more often.",
+    "harm": "Orange, to the right: more often, worse off. Blue, to the left: less often.",
+    "neither": "Orange, to the left: less often. Blue, to the right: more often.",
+}
 
 # Candidates that lose more than this many budgets are not drawn, if others are.
 _BUDGETS_SHOWN = 3.0
@@ -58,15 +72,29 @@ def gap_scale(targets: Iterable[TargetSummary]) -> Scale:
 def gaps(target: TargetSummary, summary: MitigationSummary, *, caption: bool) -> Figure:
     """Draw a target's rates before and after, on all rows and on the held-out ones."""
     words, kept = words_for(summary.data.kind), summary.chosen_run is not None
+    outcome = summary.data.label.outcome
     few = target.held_out_before
     remark = "" if phrases.enough(few) else f"fewer than {FEW} on one side: too few to tell"
     parts = (
-        _rates(f"All {words.many}", target.before, target.after if kept else None, ""),
-        _rates(f"Held-out {words.many}", few, target.held_out_after if kept else None, remark),
+        _rates(
+            f"All {words.many}",
+            target.before,
+            target.after if kept else None,
+            remark="",
+            outcome=outcome,
+        ),
+        _rates(
+            f"Held-out {words.many}",
+            few,
+            target.held_out_after if kept else None,
+            remark=remark,
+            outcome=outcome,
+        ),
     )
     about = (
         f"How often predicted “{summary.data.label.favourable}”: the filled dot is the group, the "
-        f"ring is {words.others}, and the line between them is the difference."
+        f"ring is {words.others}, and the line between them is the difference. "
+        f"{_SIDE_COLOURS[outcome]}"
     )
     return Figure(
         "Rates in the group and outside, before and after",
@@ -76,17 +104,31 @@ def gaps(target: TargetSummary, summary: MitigationSummary, *, caption: bool) ->
 
 
 def _rates(
-    label: str, before: RatesSummary, after: RatesSummary | None, remark: str
+    label: str,
+    before: RatesSummary,
+    after: RatesSummary | None,
+    *,
+    remark: str,
+    outcome: Outcome,
 ) -> tuple[str, tuple[StripRow, ...]]:
     """Draw the rates of one set of rows; what is doubtful about it should not catch the eye."""
-    drawn = [_gap("Before" if after else "Original model", before, faint=bool(remark))]
-    drawn += [_gap("After", after, faint=bool(remark))] if after else []
+    faint = bool(remark)
+    drawn = [
+        _gap("Before" if after else "Original model", before, faint=faint, outcome=outcome),
+        None if after is None else _gap("After", after, faint=faint, outcome=outcome),
+    ]
     rows = tuple(row for row in drawn if row is not None)
     remark = remark or ("" if rows else "nobody on one side")
     return f"{label} ({remark})" if remark else label, rows
 
 
-def _gap(label: str, rates: RatesSummary, *, faint: bool) -> StripRow | None:
+def _side(difference: float, outcome: Outcome) -> Side:
+    """Return the colour of a difference: orange, that of "less", for those who are worse off."""
+    worse = difference > 0 if outcome == "harm" else difference < 0
+    return "less" if worse else "more"
+
+
+def _gap(label: str, rates: RatesSummary, *, faint: bool, outcome: Outcome) -> StripRow | None:
     inside, outside = rates.rate_in, rates.rate_out
     if inside is None or outside is None or rates.difference is None:
         return None
@@ -100,7 +142,7 @@ def _gap(label: str, rates: RatesSummary, *, faint: bool) -> StripRow | None:
             Mark(inside, text=percent(inside)),
         ),
         line=(outside, inside),
-        side="less" if rates.difference < 0 else "more",
+        side=_side(rates.difference, outcome),
         faint=faint,
     )
 
@@ -119,37 +161,41 @@ def shifts(
     scale: Scale,
     label: str,
     *,
+    outcome: Outcome = "benefit",
     links: bool = False,
     caption: bool = True,
 ) -> Figure:
     """Draw groups' differences before and after; those that are not known after are left out."""
     rows = tuple(
-        _shift(group, group.after.difference, links=links)
+        _shift(group, group.after.difference, outcome=outcome, links=links)
         for group in groups
         if group.after.difference is not None
     )
     about = (
         "Difference in percentage points. The grey ring is the difference before; the dot is the "
-        "difference after, with its confidence interval as a thin line. Orange, to the left: less "
-        "often. Blue, to the right: more often."
+        "difference after, with its confidence interval as a thin line. "
+        f"{_SHIFT_COLOURS[outcome]}"
     )
     return Figure(label, (Strips((("", rows),), scale),), about if caption else "")
 
 
-def _shift(group: GroupChange | TargetSummary, after: float, *, links: bool) -> StripRow:
+def _shift(
+    group: GroupChange | TargetSummary, after: float, *, outcome: Outcome, links: bool
+) -> StripRow:
     before, ends = group.before.difference, group.after.confidence_interval
     title = f"{points(before)} before, {points(after)} after"
     if ends is not None:
         title += f", confidence interval {interval(ends)}"
-    marks = () if before is None else (Mark(before, shape="was"),)
+    side = _side(after, outcome)
+    marks = () if before is None else (Mark(before, shape="was", side=_side(before, outcome)),)
     is_target = isinstance(group, GroupChange) and group.target
     return StripRow(
         group.text,
         points(after),
         title=title,
-        marks=(*marks, Mark(after, interval=ends)),
+        marks=(*marks, Mark(after, interval=ends, side=side)),
         line=None if before is None else (before, after),
-        side="less" if after < 0 else "more",
+        side=side,
         note="target" if is_target else "",
         to=f"target-{group.rank}" if links and isinstance(group, TargetSummary) else "",
         units=tuple(rule.text for rule in group.rules),

@@ -147,7 +147,13 @@ def _before_and_after(summary: MitigationSummary, words: Words) -> tuple[Block, 
         label = "Differences of the targets, before and after, in percentage points"
         intro += [
             Heading(f"All {plural(len(targets), 'target')}, on all {words.many}"),
-            charts.shifts(targets, charts.shift_scale(targets), label, links=True),
+            charts.shifts(
+                targets,
+                charts.shift_scale(targets),
+                label,
+                outcome=summary.data.label.outcome,
+                links=True,
+            ),
         ]
     if summary.controls is not None and summary.controls.largest_before is not None:
         intro += [
@@ -242,11 +248,12 @@ def _others(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
         "The full audit ran again on the retrained model, over all "
         f"{plural(change.rows, words.one)} and {plural(change.groups, 'group')}."
     )
+    outcome = summary.data.label.outcome
     scale = charts.shift_scale([*change.worst, *change.increased])
     blocks: list[Block] = [Paragraph(audited_again), Heading("Largest differences that are left")]
     if any(group.after.difference is not None for group in change.worst):
         label = "Largest differences after retraining, in percentage points"
-        blocks.append(charts.shifts(change.worst, scale, label))
+        blocks.append(charts.shifts(change.worst, scale, label, outcome=outcome))
         blocks.append(groups_table(change.worst, "Largest differences after"))
     else:
         blocks.append(Paragraph("There is no group to show."))
@@ -254,7 +261,8 @@ def _others(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
     increased = [group for group in change.increased if group.after.difference is not None]
     if change.increased_count and increased:
         label = "Differences that grew, in percentage points"
-        blocks.append(charts.shifts(increased[:_OPEN_SHIFTS], scale, label, caption=False))
+        drawn = increased[:_OPEN_SHIFTS]
+        blocks.append(charts.shifts(drawn, scale, label, outcome=outcome, caption=False))
         fold = f"{plural(len(change.increased), 'group')} whose difference grew, with rates"
         folded = {"fold": fold, "open_rows": _OPEN_SHIFTS}
         blocks.append(groups_table(change.increased, "Differences that grew", **folded))

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from testsgd.auditing.report.summary import DataSummary
+from testsgd.auditing.report.vocabulary import Words
+from testsgd.auditing.report.worse_off import Features, group_in_words
 from testsgd.mitigation.parameters import LEAST_HELD_OUT
 from testsgd.mitigation.report.samples_summary import SamplesSummary
 from testsgd.mitigation.report.summary import (
@@ -16,6 +19,7 @@ from testsgd.mitigation.report.summary import (
     RatesSummary,
     RunRange,
     SplitSummary,
+    TargetSummary,
 )
 from testsgd.report.formatting import MINUS, NOTHING, count, size, size_points
 
@@ -183,6 +187,19 @@ def span(numbers: Sequence[int]) -> str:
     if low == high:
         return count(low) if low else "none"
     return f"{count(low)} to {count(high)}"
+
+
+def group_words(group: TargetSummary, data: DataSummary, words: Words) -> str:
+    """Write who is in a group as an audit's headline does, to stand behind "for".
+
+    What kind a feature is decides how its intervals are worded; texts are those with some terms.
+    """
+    if words.kind == "texts":
+        return words.target(group)
+    whole_numbers = frozenset(
+        feature.name for feature in data.features if feature.type == "integer"
+    )
+    return group_in_words(group.rules, Features(whole_numbers=whole_numbers))
 
 
 def from_to(before: float, after: float) -> str:

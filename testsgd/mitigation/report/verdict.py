@@ -153,8 +153,9 @@ class _Outcome:
         return [index for index, score in enumerate(scores) if score > limit]
 
     def name(self, index: int) -> str:
-        """Write the name of a target."""
-        return shorten(self.words.target(self.summary.targets[index]), _GROUP_LIMIT)
+        """Write who is in a target, in words."""
+        named = phrases.group_words(self.summary.targets[index], self.summary.data, self.words)
+        return shorten(named, _GROUP_LIMIT)
 
     def ends(self, index: int) -> tuple[float | None, float | None]:
         """Return the signed figure that decides, before and after."""
@@ -477,12 +478,12 @@ def _too_few(outcome: _Outcome) -> str:
     if outcome.by_control:
         return control_too_few(outcome.summary)
     words, held_out = outcome.words, count(outcome.summary.split.held_out)
-    for target in outcome.summary.targets:
+    for index, target in enumerate(outcome.summary.targets):
         number, side = phrases.smaller_side(target.held_out_before)
         if number < FEW:
             are = "is" if number == 1 else "are"
             return (
-                f"What became of the difference for {words.target(target)} cannot be told: "
+                f"What became of the difference for {outcome.name(index)} cannot be told: "
                 f"of {held_out} held-out {words.many} "
                 f"{number or 'none'} {are} {side}, and at least {FEW} are needed on both sides."
             )

@@ -58,14 +58,19 @@ def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
 
 
 def _headline(summary: MonitoringSummary, status: Status, number: int) -> str:
-    """Return the outcome in words, and the bias of the most alarming of `number` comparisons."""
+    """Return the outcome in words, and the groups and bias of the most alarming comparison.
+
+    The outcome is that of `number` comparisons. The most alarming one is the first, which has the
+    largest bias of those in the same state.
+    """
     first = summary.comparisons[0]
     many = len(summary.comparisons)
     where = f" in {wording.comparison_title(first)}: "
     if many > 1:
         most = wording.comparison_title(first)
         where = f" in {count(number)} of {count(many)} comparisons. Most alarming is {most}: "
-    return f"{wording.STATUS_NAMES[status]}{where}{wording.bias_sentence(summary, first)}."
+    clauses = [wording.groups_clause(summary, first), wording.bias_sentence(summary, first)]
+    return f"{wording.STATUS_NAMES[status]}{where}{'; '.join(filter(None, clauses))}."
 
 
 def _first_alert(summary: MonitoringSummary) -> str:

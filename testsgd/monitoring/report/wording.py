@@ -16,7 +16,16 @@ from testsgd.monitoring.report.summary import MonitoredComparison, MonitoringSum
 from testsgd.monitoring.specification import duration_text
 from testsgd.monitoring.trials import UNIT_NAMES, iso_text
 from testsgd.report.blocks import Note
-from testsgd.report.formatting import NOTHING, capital, count, number, percent, plural, share
+from testsgd.report.formatting import (
+    NOTHING,
+    capital,
+    count,
+    number,
+    percent,
+    plural,
+    share,
+    shorten,
+)
 
 STATUS_NAMES = {
     "alert_raised": "Alert raised",
@@ -35,6 +44,17 @@ _RATES = {
     "equal_opportunity": _LABELLED.format("positive"),
     "predictive_equality": _LABELLED.format("negative"),
 }
+
+
+_FAVOURABLE = "the rate of favourable decisions"
+_WHERE_LABELLED = "the rate of favourable decisions where the true label is {}"
+_RATE_NAMES = {
+    "demographic_parity": _FAVOURABLE,
+    "disparate_impact": _FAVOURABLE,
+    "equal_opportunity": _WHERE_LABELLED.format("positive"),
+    "predictive_equality": _WHERE_LABELLED.format("negative"),
+}
+_GROUP_LENGTH = 80
 
 
 def property_title(name: str) -> str:
@@ -102,6 +122,41 @@ def bias_sentence(summary: MonitoringSummary, comparison: MonitoredComparison) -
         ends = bias_interval(comparison, " and ")
         estimated += f", by evidence between {ends} with {sure} confidence"
     return f"the bias{last} {estimated}; at most {limit} is allowed"
+
+
+def groups_clause(summary: MonitoringSummary, comparison: MonitoredComparison) -> str:
+    """Return which groups have the lowest and the highest rate, as a clause.
+
+    The rates are those that the bias is of. It is empty if fewer than two groups have trials.
+    """
+    groups = {
+        group.name: group.estimate
+        for group in comparison.groups
+        if group.denominator and group.estimate is not None
+    }
+    if len(groups) < 2:
+        return ""
+    rate = _RATE_NAMES.get(property_of(summary, comparison).property, "the rate")
+    which = {"tumbling": " over all trials so far", "sliding": " over the last trials", "all": ""}
+    rate += which[summary.settings.window]
+    lowest = min(groups, key=lambda name: groups[name])
+    highest = max(groups, key=lambda name: groups[name])
+    if groups[lowest] == groups[highest]:
+        return f"{rate} is {percent(groups[lowest])} in every group"
+    low, high = (
+        f"“{shorten(name, _GROUP_LENGTH)}” ({percent(groups[name])})" for name in (lowest, highest)
+    )
+    clause = f"{rate} is lowest for {low} and highest for {high}"
+    # A bias may be the distance from a group that nothing is known of.
+    empty = [
+        group
+        for group in comparison.groups
+        if group.name in (comparison.lowest, comparison.highest) and not group.denominator
+    ]
+    for group in empty:
+        counted = f"“{shorten(group.name, _GROUP_LENGTH)}”, without any trial, counts as"
+        clause += f"; {counted} {percent(group.estimate)}"
+    return clause
 
 
 def false_alarms(summary: MonitoringSummary) -> str:

@@ -128,17 +128,24 @@ def key_figures(summary: FrontierSummary) -> KeyFigures:
     if effects is None:
         return KeyFigures((worst, cost))
     paying = effects.exceeded_count + effects.lossy_count
+    unclear = effects.unclear_count + effects.unclear_losses
     pays = KeyFigure(
         "Does a group pay?",
-        "yes" if paying else "none found",
+        "yes" if paying else "none beyond chance" if unclear else "none found",
         (
-            f"gaps that grew too much: {count(effects.exceeded_count)} of {count(effects.gaps)}",
+            f"gaps that grew too much: {count(effects.exceeded_count)} of {count(effects.gaps)}"
+            f"{_by_chance(effects.unclear_count)}",
             f"groups that lost too much accuracy: {count(effects.lossy_count)} of "
-            f"{count(effects.groups)}",
+            f"{count(effects.groups)}{_by_chance(effects.unclear_losses)}",
         ),
         "bad" if paying else "good",
     )
     return KeyFigures((worst, cost, pays))
+
+
+def _by_chance(unclear: int) -> str:
+    """Write how many more there are that chance may explain; empty if there are none."""
+    return f"; {count(unclear)} more, which chance may explain" if unclear else ""
 
 
 def _definition(summary: FrontierSummary) -> Text:
