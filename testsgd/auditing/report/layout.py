@@ -280,14 +280,19 @@ def _intervals(
     if summary.parameters.estimand == "observed":
         name = words.observed(label)
     estimand = f", {name[0].lower()}{name[1:]}" if words.kind == "rows" else ""
-    drawn = (
-        f"Each dot shows the {words.rate.lower()} of the group minus that of its complement"
-        f"{estimand}: left of zero the group is predicted “{label}” less often than "
-        f"{words.others}, right of zero more often."
+    difference = (
+        f"the {words.rate.lower()} of the group minus that of its complement{estimand}: left of "
+        f"zero the group is predicted “{label}” less often than {words.others}, right of zero more "
+        "often."
     )
-    if any(group.counterfactual for group in top):
-        drawn += " The ring below a dot shows the counterfactual effect of the terms"
-        drawn += ", and so does the number at the right." if wording.by_terms(summary) else "."
+    effect = "the counterfactual effect of the terms"
+    if wording.by_terms(summary):
+        drawn = f"Each dot, like the number at the right, shows {effect}."
+        drawn += f" The ring below a dot shows {difference}"
+    else:
+        drawn = f"Each dot shows {difference}"
+        if any(group.counterfactual for group in top):
+            drawn += f" The ring below a dot shows {effect}."
     return (_on_page(Paragraph(drawn), charts.first_groups(summary, top, words)),)
 
 
