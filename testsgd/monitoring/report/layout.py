@@ -194,14 +194,14 @@ def _groups_table(summary: MonitoringSummary, comparison: MonitoredComparison) -
         comparison.groups,
         (
             Listed("Group", lambda group: group.name, "name"),
+            Listed("Rate", lambda group: percent(group.rate), "number" if prior else "strong"),
+            Listed("Estimate", lambda group: percent(group.estimate), "strong", shown=prior),
+            _if_any(comparison.groups, f"{_INTERVAL} of this rate alone", wording.rate_interval),
             Listed("Counted", lambda group: count(group.denominator)),
             Listed(
                 "In the numerator" if custom else "Of these favourable",
                 lambda group: count(group.numerator),
             ),
-            Listed("Rate", lambda group: percent(group.rate), "number" if prior else "strong"),
-            Listed("Estimate", lambda group: percent(group.estimate), "strong", shown=prior),
-            _if_any(comparison.groups, f"{_INTERVAL} of this rate alone", wording.rate_interval),
         ),
         row=lambda group: {"note": ends.get(group.name, "")},
         title=title,
