@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,7 @@ from testsgd.auditing.report.summary import (
     UnjudgedSummary,
 )
 from testsgd.auditing.report.verdict import verdict
+from testsgd.report.formatting import MINUS
 
 UNJUDGED = UnjudgedSummary(fewest=50, combinations=40, unjudged=0, rows=0, share=0)
 EACH = GuaranteeSummary(
@@ -195,6 +197,26 @@ def test_the_confidence_interval_is_told_with_its_numbers() -> None:
     for number in ("300", "700", "30.1", "16.7"):
         assert number in words(judged)
     assert "includes zero" not in words(judged)
+
+
+@pytest.mark.parametrize(
+    ("difference", "outcome", "ends", "size"),
+    [
+        (-0.3, "benefit", ("-34.0", "-27.0"), "30.0 points less"),
+        (0.3, "benefit", ("-33.0", "-26.0"), "30.0 points less"),
+        (-0.3, "harm", ("+27.0", "+34.0"), "30.0 points more"),
+        (0.3, "harm", ("+26.0", "+33.0"), "30.0 points more"),
+        (-0.3, "neither", ("-34.0", "-27.0"), "30.0 points less"),
+    ],
+)
+def test_the_interval_has_the_sign_of_the_headline(
+    difference: float, outcome: str, ends: tuple[str, str], size: str
+) -> None:
+    known = (difference - 0.04, difference + 0.03)
+    judged = judge([group(difference, confidence_interval=known)], outcome=outcome)
+    assert size in judged.headline
+    [sentence] = [text for text in judged.sentences if "confidence interval" in text]
+    assert re.findall(r"[-+][0-9.]+", sentence.replace(MINUS, "-")) == list(ends)
 
 
 @pytest.mark.parametrize("interval", [(-0.1, 0.02), (0.0, 0.1), (-0.1, 0.0)])

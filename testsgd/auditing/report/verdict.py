@@ -33,7 +33,9 @@ from testsgd.auditing.report.ratio_gate import (
     ratio_gate_outcome,
     ratio_gate_sentence,
 )
+from testsgd.auditing.report.spoken_side import is_turned, names_who_is_worse_off
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
+from testsgd.auditing.report.turning import turned_difference, turned_interval
 from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
 from testsgd.auditing.report.wording import (
     ADJUSTMENTS,
@@ -180,7 +182,8 @@ def _with_further_looks(
         slice_text = shorten(leading.slice, TEXT_LIMIT)
         clause = _compared_clause(leading, summary, estimand="observed", others="all others there")
         first = f"Within {slice_text}, {clause}."
-        about = within_sentences(within, is_headline=True)
+        turned = is_turned(leading, summary)
+        about = within_sentences(within, is_headline=True, turned=turned)
         return first, [*about, headline, *sentences, *further]
     if within is not None:
         further += within_sentences(within, is_headline=False)
@@ -221,8 +224,9 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
     else:
         headline = _headline(top, summary)
         qualified = [*_disagreement(top, summary), _interval_sentence(top, summary)]
+        turned = is_turned(top, summary)
         if summary.parameters.ranked_by == "counterfactual" and top.own_effect is not None:
-            qualified.insert(0, own_effect_sentence(top.own_effect))
+            qualified.insert(0, own_effect_sentence(top.own_effect, turned=turned))
     sentences = [
         *few_outside_sentences(top, summary),
         *_held_out(top, summary),
@@ -315,10 +319,6 @@ def _headline(group: GroupSummary, summary: AuditSummary) -> str:
     return f"{_sentence(compared)}{'' if significant else ', not statistically significant'}."
 
 
-# Metrics of which a higher rate is better for the people that it is of.
-_BETTER_IF_HIGHER = ("selection_rate", "true_positive_rate")
-
-
 def _compared_clause(
     group: GroupSummary | FurtherGroup | WithinGroup,
     summary: AuditSummary,
@@ -335,7 +335,7 @@ def _compared_clause(
     label = summary.data.label.favourable
     among = words.observed(label) if estimand == "observed" else words.estimands[estimand]
     among = f"{among[0].lower()}{among[1:]}"
-    if words.kind == "rows" and summary.parameters.metric in _BETTER_IF_HIGHER:
+    if names_who_is_worse_off(summary):
         comparison = Comparison(group.rules, group.rate_in, group.rate_out)
         features = Features.of(summary)
         clause = worse_off_clause(
@@ -384,13 +384,16 @@ def _interval_name(summary: AuditSummary) -> str:
 
 
 def _interval_sentence(group: GroupSummary, summary: AuditSummary) -> str:
+    turned = is_turned(group, summary)
     sizes = vocabulary(summary).sides(group)
     size_in, size_out = group.effective_sample_size_in, group.effective_sample_size_out
     if size_in is not None and size_out is not None:
         worth = f"{count(round(size_in))} and {count(round(size_out))}"
         sizes += f"; effective sample sizes {worth}, as some repeat others"
     return interval_sentence(
-        f"{_interval_name(summary)} of that difference", group.confidence_interval, sizes
+        f"{_interval_name(summary)} of that difference",
+        turned_interval(group.confidence_interval, turned=turned),
+        sizes,
     )
 
 
@@ -502,12 +505,18 @@ def _disagreement(top: GroupSummary, summary: AuditSummary) -> list[str]:
     if other is None or other.confidence_interval is None or not disagree(top):
         return []
     estimand = vocabulary(summary).estimands[other.estimand]
+    turned = is_turned(top, summary)
+    difference = turned_difference(other.difference, turned=turned)
+    ends = turned_interval(other.confidence_interval, turned=turned)
     sentences = [
         f"The estimands disagree: {estimand[0].lower()}{estimand[1:]}, that difference is "
-        f"{points(other.difference)} ({interval(other.confidence_interval)})."
+        f"{points(difference)} ({interval(ends)})."
     ]
     if summary.moved:
-        changed = [f"{item.feature} ({points(item.difference)})" for item in summary.moved]
+        changed = [
+            f"{item.feature} ({points(turned_difference(item.difference, turned=turned))})"
+            for item in summary.moved
+        ]
         sentences.append(
             "The reason: a step of one feature that is not sensitive changes what the model "
             f"decides. The difference with that feature moved: {series(changed)}."

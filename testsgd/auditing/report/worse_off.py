@@ -108,16 +108,28 @@ def worse_off_clause(
     """
     group = Side(group_in_words(comparison.rules, features), comparison.rate_in)
     rest = Side(others or complement_in_words(comparison.rules, features), comparison.rate_out)
-    higher, lower = (group, rest) if group.rate > rest.rate else (rest, group)
-    # The side that is worse off comes first; where neither is, the group.
-    first = {"benefit": lower, "harm": higher, "neither": group}[outcome]
-    second = rest if first is group else group
+    turned = complement_is_worse_off(comparison, outcome)
+    first, second = (rest, group) if turned else (group, rest)
     verb = "is" if first.people.startswith(ALL_OTHERS) else "are"
     often = how_often(first.rate - second.rate)
     return (
         f"{first.people} {verb} predicted “{label}” {often} than {second.people} "
         f"({percent(first.rate)} against {percent(second.rate)})"
     )
+
+
+def complement_is_worse_off(comparison: Comparison, outcome: Outcome) -> bool:
+    """Return whether a clause on who is worse off begins with the complement.
+
+    It begins with the group where neither side is worse off.
+
+    Examples
+    --------
+    >>> complement_is_worse_off(Comparison([], 0.51, 0.25), "benefit")
+    True
+    """
+    group_has_more = comparison.rate_in > comparison.rate_out
+    return {"benefit": group_has_more, "harm": not group_has_more, "neither": False}[outcome]
 
 
 def group_in_words(rules: Sequence[RuleSummary], features: Features) -> str:
