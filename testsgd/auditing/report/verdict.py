@@ -7,6 +7,7 @@ from itertools import accumulate
 
 from testsgd.auditing.guarantee import Method
 from testsgd.auditing.parameters import Estimand
+from testsgd.auditing.report.composition import ValueCounts, composition_sentences
 from testsgd.auditing.report.controls import control_headline, control_sentences
 from testsgd.auditing.report.further_looks import (
     FurtherGroup,
@@ -89,8 +90,12 @@ def verdict(
     summary: AuditSummary,
     measures: Sequence[GateMeasure],
     ratios: Sequence[RatioMeasure] = (),
+    consists_of: Sequence[ValueCounts] = (),
 ) -> Verdict:
-    """Write in words what an audit found; `summary` needs no verdict yet."""
+    """Write in words what an audit found; `summary` needs no verdict yet.
+
+    `consists_of` says of which values the group of the headline consists, where that is known.
+    """
     decided = [group for group in summary.groups if group.decided]
     outcome: Outcome = "reported" if decided else "not_enough_evidence"
     if decided:
@@ -129,7 +134,9 @@ def verdict(
         if lacking and outcome != "gate_failed":
             outcome = "not_enough_evidence"
     code = EXIT_CODES[outcome]
-    sentences = [*first, *sentences]
+    many = vocabulary(summary).many
+    consisting = composition_sentences(consists_of, summary.unjudged.fewest, many)
+    sentences = [*consisting, *first, *sentences]
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
 
 
@@ -502,7 +509,9 @@ def _held_out(top: GroupSummary, summary: AuditSummary) -> list[str]:
 def _disagreement(top: GroupSummary, summary: AuditSummary) -> list[str]:
     """Write that the estimands disagree about the first group, and why; nothing if they agree."""
     other = top.other
-    if other is None or other.confidence_interval is None or not disagree(top):
+    if other is None or other.difference is None or other.confidence_interval is None:
+        return []
+    if not disagree(top):
         return []
     estimand = vocabulary(summary).estimands[other.estimand]
     turned = is_turned(top, summary)
