@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from audit_documents import as_summary, census_document
+from page_outline import Outline
 
 from testsgd.auditing import AuditResult
 from testsgd.auditing.report.layout import audit_layout
@@ -36,3 +37,13 @@ def test_an_own_effect_is_turned_with_its_difference() -> None:
     sentence = own_effect_sentence(effect, turned=True)
     for number in ("-10.0", "-25.0", "-12.0 to -8.0", "-15.0"):
         assert number in sentence.replace(MINUS, "-")
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_page_says_how_many_groups_its_ranking_has(complete: bool) -> None:
+    document = census_document()
+    listed = len(document["groups"])
+    document["counts"]["groups"] = listed if complete else 3541
+    page = Outline(AuditResult.document.to_html(as_summary(document))).text
+    assert ("ull ranking" in page) == complete
+    assert (f"{listed} of 3,541" in page) != complete
