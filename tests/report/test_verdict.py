@@ -147,6 +147,21 @@ def test_the_headline_begins_with_those_who_are_worse_off(difference: float, out
     assert f"{abs(100 * difference):.1f} points {'more' if first_rate > 0 else 'less'}" in headline
 
 
+@pytest.mark.parametrize("difference", [-0.3, 0.3])
+def test_the_headline_has_base_rates_in_the_order_of_the_rates(difference: float) -> None:
+    rule = {"feature": "gender", "values": ["female"], "text": "gender = female"}
+    based = {"base_rate_in": 0.431, "base_rate_out": 0.282}
+    headline = judge([group(difference, **based)]).headline
+    places = [headline.index(f"{rate}%") for rate in (f"{50 + 100 * difference:.1f}", "43.1")]
+    other = [headline.index(f"{rate}%") for rate in ("50.0", "28.2")]
+    assert (places < other) == (difference < 0)
+    assert max(places[0], other[0]) < min(places[1], other[1])
+    town = {"feature": "town", "values": ["x" * 60, "y" * 60], "text": "town"}
+    long = judge([group(difference, rules=[rule, town], **based)]).headline
+    assert "43.1" not in long
+    assert "43.1" not in judge([group(difference)]).headline
+
+
 def test_without_a_gate_the_difference_is_reported() -> None:
     judged = judge([group(0.9, confidence_interval=(0.8, 0.95), rate_in=1.0, rate_out=0.1)])
     assert (judged.status, judged.exit_code) == ("reported", 0)

@@ -343,7 +343,14 @@ def _compared_clause(
     among = words.observed(label) if estimand == "observed" else words.estimands[estimand]
     among = f"{among[0].lower()}{among[1:]}"
     if names_who_is_worse_off(summary):
-        comparison = Comparison(group.rules, group.rate_in, group.rate_out)
+        of_labels = isinstance(group, GroupSummary)
+        comparison = Comparison(
+            group.rules,
+            group.rate_in,
+            group.rate_out,
+            base_rate_in=group.base_rate_in if of_labels else None,
+            base_rate_out=group.base_rate_out if of_labels else None,
+        )
         features = Features.of(summary)
         clause = worse_off_clause(
             comparison, label, features, outcome=summary.data.label.outcome, others=others
