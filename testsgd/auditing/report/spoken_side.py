@@ -16,12 +16,21 @@ def names_who_is_worse_off(summary: AuditSummary) -> bool:
     return summary.data.kind != "texts" and by_rate
 
 
+def nothing_significant(summary: AuditSummary) -> bool:
+    """Return whether no group of the search differs significantly, as far as that was tested."""
+    guarantee = summary.guarantee
+    return guarantee.kind != "per-group" and guarantee.significant == 0
+
+
 def is_turned(group: GroupSummary | FurtherGroup | WithinGroup, summary: AuditSummary) -> bool:
     """Return whether a headline about a group begins with its complement.
 
-    What follows such a headline speaks of the complement less the group.
+    What follows such a headline speaks of the complement less the group. Where a difference of the
+    search may be chance, nobody is called worse off: the headline speaks of the group.
     """
     if not names_who_is_worse_off(summary):
+        return False
+    if isinstance(group, GroupSummary) and nothing_significant(summary):
         return False
     comparison = Comparison(group.rules, group.rate_in, group.rate_out)
     return complement_is_worse_off(comparison, summary.data.label.outcome)

@@ -34,7 +34,11 @@ from testsgd.auditing.report.ratio_gate import (
     ratio_gate_outcome,
     ratio_gate_sentence,
 )
-from testsgd.auditing.report.spoken_side import is_turned, names_who_is_worse_off
+from testsgd.auditing.report.spoken_side import (
+    is_turned,
+    names_who_is_worse_off,
+    nothing_significant,
+)
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
 from testsgd.auditing.report.turning import turned_difference, turned_interval
 from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
@@ -57,6 +61,8 @@ from testsgd.auditing.report.wording import (
 from testsgd.auditing.report.worse_off import (
     Comparison,
     Features,
+    complement_in_words,
+    group_in_words,
     worse_off_clause,
 )
 from testsgd.report.formatting import (
@@ -303,20 +309,20 @@ def _agreement(summary: AuditSummary) -> list[str]:
 def _headline(group: GroupSummary, summary: AuditSummary) -> str:
     words = vocabulary(summary)
     guarantee = summary.guarantee
-    compared = _compared_clause(group, summary, estimand=summary.parameters.estimand)
-    if guarantee.kind != "per-group" and guarantee.significant == 0:
+    if nothing_significant(summary):
         unequal = significant_error_rate(summary, words)
         if summary.parameters.groups:
             return (
                 f"None of {plural(summary.counts.groups, 'named group')} has a statistically "
                 f"significant difference in {words.rate.lower()}"
-                f"{f'; {unequal}' if unequal else ''}. The first of them: {compared}."
+                f"{f'; {unequal}' if unequal else ''}. {_may_be_chance(group, summary)}"
             )
         return (
             f"No group {_judged_size(summary)} has a statistically significant difference in "
-            f"{words.rate.lower()}{f'; {unequal}' if unequal else ''}. The first in the ranking: "
-            f"{compared}."
+            f"{words.rate.lower()}{f'; {unequal}' if unequal else ''}. "
+            f"{_may_be_chance(group, summary)}"
         )
+    compared = _compared_clause(group, summary, estimand=summary.parameters.estimand)
     significant = bool(group.lower_confidence_bound)
     if guarantee.kind == "per-group" and summary.counts.groups > 1:
         # Of many intervals that each hold by themselves, one without zero says little.
@@ -324,6 +330,29 @@ def _headline(group: GroupSummary, summary: AuditSummary) -> str:
     if guarantee.kind == "fdr":
         significant = (group.q_value or 0.0) <= 1 - guarantee.confidence
     return f"{_sentence(compared)}{'' if significant else ', not statistically significant'}."
+
+
+def _may_be_chance(group: GroupSummary, summary: AuditSummary) -> str:
+    """Write that the difference of the first group may be chance, as none is significant."""
+    words = vocabulary(summary)
+    label = summary.data.label.favourable
+    parameters = summary.parameters
+    estimand = parameters.estimand
+    among = words.observed(label) if estimand == "observed" else words.estimands[estimand]
+    if names_who_is_worse_off(summary):
+        features = Features.of(summary)
+        people = group_in_words(group.rules, features)
+        others = complement_in_words(group.rules, features)
+    else:
+        people, others = words.target(group), words.others
+    # By another order than that of sizes the first need not be the largest.
+    by_size = parameters.ranked_by == "score"
+    which = "largest difference that was seen" if by_size else "difference of the first group"
+    return (
+        f"The {which}, of {people} ({how_often(group.difference)}, {percent(group.rate_in)} "
+        f"against {percent(group.rate_out)} of {others}, {among[0].lower()}{among[1:]}), may be "
+        "chance."
+    )
 
 
 def _compared_clause(
