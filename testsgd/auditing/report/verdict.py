@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 
 from testsgd.auditing.guarantee import Method
@@ -372,14 +373,11 @@ def _compared_clause(
     among = words.observed(label) if estimand == "observed" else words.estimands[estimand]
     among = f"{among[0].lower()}{among[1:]}"
     if names_who_is_worse_off(summary):
-        of_labels = isinstance(group, GroupSummary)
-        comparison = Comparison(
-            group.rules,
-            group.rate_in,
-            group.rate_out,
-            base_rate_in=group.base_rate_in if of_labels else None,
-            base_rate_out=group.base_rate_out if of_labels else None,
-        )
+        comparison = Comparison(group.rules, group.rate_in, group.rate_out)
+        if isinstance(group, GroupSummary):
+            comparison = replace(
+                comparison, base_rate_in=group.base_rate_in, base_rate_out=group.base_rate_out
+            )
         features = Features.of(summary)
         clause = worse_off_clause(
             comparison, label, features, outcome=summary.data.label.outcome, others=others
