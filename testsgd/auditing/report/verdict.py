@@ -346,8 +346,9 @@ def _may_be_chance(group: GroupSummary, summary: AuditSummary) -> str:
         others = complement_in_words(group.rules, features)
     else:
         people, others = words.target(group), words.others
-    # By another order than that of sizes the first need not be the largest.
-    by_size = parameters.ranked_by == "score"
+    # Groups whose lower bounds are all zero are ranked by size; by own effects they are not.
+    by_bounds = parameters.ranked_by == "lower-bound" and not group.lower_confidence_bound
+    by_size = parameters.ranked_by == "score" or by_bounds
     which = "largest difference that was seen" if by_size else "difference of the first group"
     return (
         f"The {which}, of {people} ({how_often(group.difference)}, {percent(group.rate_in)} "
