@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,7 @@ from testsgd.auditing.report.summary import (
     UnjudgedSummary,
 )
 from testsgd.auditing.report.verdict import verdict
+from testsgd.report.formatting import MINUS
 
 UNJUDGED = UnjudgedSummary(fewest=50, combinations=40, unjudged=0, rows=0, share=0)
 EACH = GuaranteeSummary(
@@ -145,6 +147,21 @@ def test_the_headline_begins_with_those_who_are_worse_off(difference: float, out
     assert f"{abs(100 * difference):.1f} points {'more' if first_rate > 0 else 'less'}" in headline
 
 
+@pytest.mark.parametrize("difference", [-0.3, 0.3])
+def test_the_headline_has_base_rates_in_the_order_of_the_rates(difference: float) -> None:
+    rule = {"feature": "gender", "values": ["female"], "text": "gender = female"}
+    based = {"base_rate_in": 0.431, "base_rate_out": 0.282}
+    headline = judge([group(difference, **based)]).headline
+    places = [headline.index(f"{rate}%") for rate in (f"{50 + 100 * difference:.1f}", "43.1")]
+    other = [headline.index(f"{rate}%") for rate in ("50.0", "28.2")]
+    assert (places < other) == (difference < 0)
+    assert max(places[0], other[0]) < min(places[1], other[1])
+    town = {"feature": "town", "values": ["x" * 60, "y" * 60], "text": "town"}
+    long = judge([group(difference, rules=[rule, town], **based)]).headline
+    assert "43.1" not in long
+    assert "43.1" not in judge([group(difference)]).headline
+
+
 def test_without_a_gate_the_difference_is_reported() -> None:
     judged = judge([group(0.9, confidence_interval=(0.8, 0.95), rate_in=1.0, rate_out=0.1)])
     assert (judged.status, judged.exit_code) == ("reported", 0)
@@ -195,6 +212,26 @@ def test_the_confidence_interval_is_told_with_its_numbers() -> None:
     for number in ("300", "700", "30.1", "16.7"):
         assert number in words(judged)
     assert "includes zero" not in words(judged)
+
+
+@pytest.mark.parametrize(
+    ("difference", "outcome", "ends", "size"),
+    [
+        (-0.3, "benefit", ("-34.0", "-27.0"), "30.0 points less"),
+        (0.3, "benefit", ("-33.0", "-26.0"), "30.0 points less"),
+        (-0.3, "harm", ("+27.0", "+34.0"), "30.0 points more"),
+        (0.3, "harm", ("+26.0", "+33.0"), "30.0 points more"),
+        (-0.3, "neither", ("-34.0", "-27.0"), "30.0 points less"),
+    ],
+)
+def test_the_interval_has_the_sign_of_the_headline(
+    difference: float, outcome: str, ends: tuple[str, str], size: str
+) -> None:
+    known = (difference - 0.04, difference + 0.03)
+    judged = judge([group(difference, confidence_interval=known)], outcome=outcome)
+    assert size in judged.headline
+    [sentence] = [text for text in judged.sentences if "confidence interval" in text]
+    assert re.findall(r"[-+][0-9.]+", sentence.replace(MINUS, "-")) == list(ends)
 
 
 @pytest.mark.parametrize("interval", [(-0.1, 0.02), (0.0, 0.1), (-0.1, 0.0)])

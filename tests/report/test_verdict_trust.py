@@ -174,6 +174,20 @@ def test_the_headline_does_not_speak_of_a_difference_where_none_is_significant(k
     assert "significant" not in clear
 
 
+@pytest.mark.parametrize("kind", ["simultaneous", "fdr"])
+def test_a_difference_that_may_be_chance_is_of_the_group_and_has_its_sign(kind: str) -> None:
+    known = (-0.1, 0.26)
+    trusted = {"lower_confidence_bound": 0.0, "q_value": 0.3, "confidence_interval": known}
+    promised = guarantee(kind, significant=0, largest_bound_rank=None)
+    judged = judge([group(0.08, **trusted)], promised)
+    # With a benefit those with the lower rate, the others, would be called worse off.
+    assert "chance" in judged.headline
+    assert "8.0 points more often" in judged.headline
+    assert "less often" not in judged.headline
+    [ends] = [text for text in judged.sentences if "includes zero" in text]
+    assert "+26.0" in ends
+
+
 def test_per_group_headlines_take_differences_as_they_are() -> None:
     headline = judge(
         [group(-0.3, lower_confidence_bound=0.0)], guarantee("per-group", significant=0)

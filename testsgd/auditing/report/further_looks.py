@@ -12,6 +12,7 @@ from pydantic import Field
 
 from testsgd.auditing.findings import TableFindings
 from testsgd.auditing.finer import FinerSearch
+from testsgd.auditing.report.turning import turned_difference, turned_interval
 from testsgd.auditing.slices import WithinSlice
 from testsgd.report.blocks import Block, Cell, Only, Paragraph
 from testsgd.report.formatting import (
@@ -334,8 +335,13 @@ def _distinct(findings: TableFindings, candidates: tuple[WithinSlice, ...]) -> l
     )
 
 
-def within_sentences(within: WithinSummary, *, is_headline: bool) -> list[str]:
-    """Write what a search within slices found, and what its intervals hold for."""
+def within_sentences(
+    within: WithinSummary, *, is_headline: bool, turned: bool = False
+) -> list[str]:
+    """Write what a search within slices found, and what its intervals hold for.
+
+    `turned` says that the headline speaks of all others less the group.
+    """
     searched = (
         f"Within {plural(within.slices, 'slice')} of {series(within.features)}"
         f"{', of up to two of them,' if within.depth > 1 else ''}"
@@ -347,10 +353,13 @@ def within_sentences(within: WithinSummary, *, is_headline: bool) -> list[str]:
     if group is None:
         return [f"{searched} no group differs significantly ({note})."]
     if is_headline:
+        ends = turned_interval(group.confidence_interval, turned=turned)
+        over_all = turned_difference(group.overall_difference, turned=turned)
+        rows, others = (group.n_out, group.n_in) if turned else (group.n_in, group.n_out)
         return [
-            f"The confidence interval of that difference is {interval(group.confidence_interval)} "
-            f"points ({count(group.n_in)} and {count(group.n_out)} rows; one of {note}). Over all "
-            f"rows the difference of this group is {points(group.overall_difference)}."
+            f"The confidence interval of that difference is {interval(ends)} points "
+            f"({count(rows)} and {count(others)} rows; one of {note}). Over all rows that "
+            f"difference is {points(over_all)}."
         ]
     return [
         f"{searched} the largest lower confidence bound is that for "

@@ -260,13 +260,21 @@ def _first(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> 
     if not top:
         why = "could be decided" if summary.groups else "was large enough to be compared"
         return (Paragraph(f"There is no group to show here: no group {why}."),)
-    others = "All others are in the ", Link("full ranking", "ranking"), "."
     return (
         *_beyond(summary, top[0]),
         Paragraph(wording.findings_intro(summary)),
         tables.group_table(summary, top, words, "First groups", compact=True),
-        _on_page(Paragraph(others, "soft")),
+        _on_page(Paragraph(_where_others_are(summary), "soft")),
     )
+
+
+def _where_others_are(summary: AuditSummary) -> tuple[str | Link, ...]:
+    """Write where the other groups are, and how many of them if a report has not all."""
+    listed = len(summary.groups)
+    groups = summary.counts.groups
+    if listed >= groups:
+        return "All others are in the ", Link("full ranking", "ranking"), "."
+    return "The ", Link("ranking", "ranking"), f" has {count(listed)} of {count(groups)} groups."
 
 
 def _intervals(
@@ -597,9 +605,14 @@ def _ranking(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     shown = min(len(summary.groups), tables.SHOWN)
     first = f"The first {plural(shown, 'group')} of {count(groups)}, by {by}."
     marked = "The rules that explain how the rates differ are marked."
-    every = f"By {by}, of {plural(groups, 'group')}. {marked}"
+    listed = len(summary.groups)
+    of_all = f"of {plural(groups, 'group')}"
+    if listed < groups:
+        of_all = f"{count(listed)} {of_all}: the first, and those that explain the differences"
+    every = f"By {by}, {of_all}. {marked}"
+    name = "Full ranking" if listed >= groups else "Ranking"
     fold = f"{plural(len(summary.groups), 'group')} by rank"
-    table = tables.group_table(summary, summary.groups, words, "Full ranking", fold=fold)
+    table = tables.group_table(summary, summary.groups, words, name, fold=fold)
     return _in_markdown(Paragraph(first)), _on_page(Paragraph(every)), table
 
 

@@ -14,6 +14,7 @@ from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.repeated_runs import SeedRuns
 from testsgd.auditing.report import summary as document
 from testsgd.auditing.report.base_rates import group_base_rates
+from testsgd.auditing.report.composition import ValueCounts, composition
 from testsgd.auditing.report.error_rates import error_rate_summaries
 from testsgd.auditing.report.frames import frame_of
 from testsgd.auditing.report.further_looks import (
@@ -23,6 +24,7 @@ from testsgd.auditing.report.further_looks import (
     within_summary,
 )
 from testsgd.auditing.report.gate import GateMeasure
+from testsgd.auditing.report.leading import leading_look
 from testsgd.auditing.report.own_effects import own_effect_summaries
 from testsgd.auditing.report.ratio_gate import RatioMeasure
 from testsgd.auditing.report.runs import runs_summary
@@ -146,6 +148,7 @@ def summarise(
         )
         for item in estimands
     ]
+    known = AuditSummary.model_construct(**parts)
     return AuditSummary.of(
         findings,
         created=present_moment(),
@@ -153,12 +156,20 @@ def summarise(
         versions=package_versions(packages(findings)),
         model_queries=findings.queries,
         runs=runs_summary(findings, runs),
-        verdict=verdict(AuditSummary.model_construct(**parts), measures, ratios),
+        verdict=verdict(known, measures, ratios, _consists_of(findings, known)),
         own_effects_unknown=(
             findings.own_effects_unknown if isinstance(findings, TableFindings) else ""
         ),
         **parts,
     )
+
+
+def _consists_of(findings: Findings, known: AuditSummary) -> tuple[ValueCounts, ...]:
+    """Return of which values the group of the headline consists; nothing of texts."""
+    decided = [group for group in known.groups if group.decided]
+    if not decided or not isinstance(findings, TableFindings):
+        return ()
+    return composition(leading_look(known, decided[0]) or decided[0], findings.table)
 
 
 def _beside_the_search(parts: Mapping[str, Any]) -> list[GateMeasure]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 
 from testsgd.auditing.guarantee import Method
 from testsgd.auditing.parameters import Estimand
+from testsgd.auditing.report.composition import ValueCounts, composition_sentences
 from testsgd.auditing.report.controls import control_headline, control_sentences
 from testsgd.auditing.report.further_looks import (
     FurtherGroup,
@@ -33,7 +35,13 @@ from testsgd.auditing.report.ratio_gate import (
     ratio_gate_outcome,
     ratio_gate_sentence,
 )
+from testsgd.auditing.report.spoken_side import (
+    is_turned,
+    names_who_is_worse_off,
+    nothing_significant,
+)
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
+from testsgd.auditing.report.turning import turned_difference, turned_interval
 from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
 from testsgd.auditing.report.wording import (
     ADJUSTMENTS,
@@ -54,6 +62,8 @@ from testsgd.auditing.report.wording import (
 from testsgd.auditing.report.worse_off import (
     Comparison,
     Features,
+    complement_in_words,
+    group_in_words,
     worse_off_clause,
 )
 from testsgd.report.formatting import (
@@ -87,8 +97,12 @@ def verdict(
     summary: AuditSummary,
     measures: Sequence[GateMeasure],
     ratios: Sequence[RatioMeasure] = (),
+    consists_of: Sequence[ValueCounts] = (),
 ) -> Verdict:
-    """Write in words what an audit found; `summary` needs no verdict yet."""
+    """Write in words what an audit found; `summary` needs no verdict yet.
+
+    `consists_of` says of which values the group of the headline consists, where that is known.
+    """
     decided = [group for group in summary.groups if group.decided]
     outcome: Outcome = "reported" if decided else "not_enough_evidence"
     if decided:
@@ -127,7 +141,9 @@ def verdict(
         if lacking and outcome != "gate_failed":
             outcome = "not_enough_evidence"
     code = EXIT_CODES[outcome]
-    sentences = [*first, *sentences]
+    many = vocabulary(summary).many
+    consisting = composition_sentences(consists_of, summary.unjudged.fewest, many)
+    sentences = [*consisting, *first, *sentences]
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
 
 
@@ -180,7 +196,8 @@ def _with_further_looks(
         slice_text = shorten(leading.slice, TEXT_LIMIT)
         clause = _compared_clause(leading, summary, estimand="observed", others="all others there")
         first = f"Within {slice_text}, {clause}."
-        about = within_sentences(within, is_headline=True)
+        turned = is_turned(leading, summary)
+        about = within_sentences(within, is_headline=True, turned=turned)
         return first, [*about, headline, *sentences, *further]
     if within is not None:
         further += within_sentences(within, is_headline=False)
@@ -221,8 +238,9 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
     else:
         headline = _headline(top, summary)
         qualified = [*_disagreement(top, summary), _interval_sentence(top, summary)]
+        turned = is_turned(top, summary)
         if summary.parameters.ranked_by == "counterfactual" and top.own_effect is not None:
-            qualified.insert(0, own_effect_sentence(top.own_effect))
+            qualified.insert(0, own_effect_sentence(top.own_effect, turned=turned))
     sentences = [
         *few_outside_sentences(top, summary),
         *_held_out(top, summary),
@@ -292,20 +310,20 @@ def _agreement(summary: AuditSummary) -> list[str]:
 def _headline(group: GroupSummary, summary: AuditSummary) -> str:
     words = vocabulary(summary)
     guarantee = summary.guarantee
-    compared = _compared_clause(group, summary, estimand=summary.parameters.estimand)
-    if guarantee.kind != "per-group" and guarantee.significant == 0:
+    if nothing_significant(summary):
         unequal = significant_error_rate(summary, words)
         if summary.parameters.groups:
             return (
                 f"None of {plural(summary.counts.groups, 'named group')} has a statistically "
                 f"significant difference in {words.rate.lower()}"
-                f"{f'; {unequal}' if unequal else ''}. The first of them: {compared}."
+                f"{f'; {unequal}' if unequal else ''}. {_may_be_chance(group, summary)}"
             )
         return (
             f"No group {_judged_size(summary)} has a statistically significant difference in "
-            f"{words.rate.lower()}{f'; {unequal}' if unequal else ''}. The first in the ranking: "
-            f"{compared}."
+            f"{words.rate.lower()}{f'; {unequal}' if unequal else ''}. "
+            f"{_may_be_chance(group, summary)}"
         )
+    compared = _compared_clause(group, summary, estimand=summary.parameters.estimand)
     significant = bool(group.lower_confidence_bound)
     if guarantee.kind == "per-group" and summary.counts.groups > 1:
         # Of many intervals that each hold by themselves, one without zero says little.
@@ -315,8 +333,28 @@ def _headline(group: GroupSummary, summary: AuditSummary) -> str:
     return f"{_sentence(compared)}{'' if significant else ', not statistically significant'}."
 
 
-# Metrics of which a higher rate is better for the people that it is of.
-_BETTER_IF_HIGHER = ("selection_rate", "true_positive_rate")
+def _may_be_chance(group: GroupSummary, summary: AuditSummary) -> str:
+    """Write that the difference of the first group may be chance, as none is significant."""
+    words = vocabulary(summary)
+    label = summary.data.label.favourable
+    parameters = summary.parameters
+    estimand = parameters.estimand
+    among = words.observed(label) if estimand == "observed" else words.estimands[estimand]
+    if names_who_is_worse_off(summary):
+        features = Features.of(summary)
+        people = group_in_words(group.rules, features)
+        others = complement_in_words(group.rules, features)
+    else:
+        people, others = words.target(group), words.others
+    # Groups whose lower bounds are all zero are ranked by size; by own effects they are not.
+    by_bounds = parameters.ranked_by == "lower-bound" and not group.lower_confidence_bound
+    by_size = parameters.ranked_by == "score" or by_bounds
+    which = "largest difference that was seen" if by_size else "difference of the first group"
+    return (
+        f"The {which}, of {people} ({how_often(group.difference)}, {percent(group.rate_in)} "
+        f"against {percent(group.rate_out)} of {others}, {among[0].lower()}{among[1:]}), may be "
+        "chance."
+    )
 
 
 def _compared_clause(
@@ -335,8 +373,12 @@ def _compared_clause(
     label = summary.data.label.favourable
     among = words.observed(label) if estimand == "observed" else words.estimands[estimand]
     among = f"{among[0].lower()}{among[1:]}"
-    if words.kind == "rows" and summary.parameters.metric in _BETTER_IF_HIGHER:
+    if names_who_is_worse_off(summary):
         comparison = Comparison(group.rules, group.rate_in, group.rate_out)
+        if isinstance(group, GroupSummary):
+            comparison = replace(
+                comparison, base_rate_in=group.base_rate_in, base_rate_out=group.base_rate_out
+            )
         features = Features.of(summary)
         clause = worse_off_clause(
             comparison, label, features, outcome=summary.data.label.outcome, others=others
@@ -384,13 +426,16 @@ def _interval_name(summary: AuditSummary) -> str:
 
 
 def _interval_sentence(group: GroupSummary, summary: AuditSummary) -> str:
+    turned = is_turned(group, summary)
     sizes = vocabulary(summary).sides(group)
     size_in, size_out = group.effective_sample_size_in, group.effective_sample_size_out
     if size_in is not None and size_out is not None:
         worth = f"{count(round(size_in))} and {count(round(size_out))}"
         sizes += f"; effective sample sizes {worth}, as some repeat others"
     return interval_sentence(
-        f"{_interval_name(summary)} of that difference", group.confidence_interval, sizes
+        f"{_interval_name(summary)} of that difference",
+        turned_interval(group.confidence_interval, turned=turned),
+        sizes,
     )
 
 
@@ -499,15 +544,23 @@ def _held_out(top: GroupSummary, summary: AuditSummary) -> list[str]:
 def _disagreement(top: GroupSummary, summary: AuditSummary) -> list[str]:
     """Write that the estimands disagree about the first group, and why; nothing if they agree."""
     other = top.other
-    if other is None or other.confidence_interval is None or not disagree(top):
+    if other is None or other.difference is None or other.confidence_interval is None:
+        return []
+    if not disagree(top):
         return []
     estimand = vocabulary(summary).estimands[other.estimand]
+    turned = is_turned(top, summary)
+    difference = turned_difference(other.difference, turned=turned)
+    ends = turned_interval(other.confidence_interval, turned=turned)
     sentences = [
         f"The estimands disagree: {estimand[0].lower()}{estimand[1:]}, that difference is "
-        f"{points(other.difference)} ({interval(other.confidence_interval)})."
+        f"{points(difference)} ({interval(ends)})."
     ]
     if summary.moved:
-        changed = [f"{item.feature} ({points(item.difference)})" for item in summary.moved]
+        changed = [
+            f"{item.feature} ({points(turned_difference(item.difference, turned=turned))})"
+            for item in summary.moved
+        ]
         sentences.append(
             "The reason: a step of one feature that is not sensitive changes what the model "
             f"decides. The difference with that feature moved: {series(changed)}."

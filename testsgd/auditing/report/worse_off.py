@@ -16,6 +16,8 @@ ALL_OTHERS = "everybody else"
 # Values of a feature that a phrase names at most, and characters that it has at most.
 _VALUES_NAMED = 4
 _TEXT_LIMIT = 200
+# Characters of a clause up to which base rates stand beside the predicted ones.
+_CLAUSE_LIMIT = 180
 # Names of features, in lower case, whose values are nouns or years.
 _SEX = frozenset({"sex", "gender"})
 _AGE = frozenset({"age", "age_years", "age_in_years"})
@@ -62,11 +64,13 @@ class Side:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A group and its complement, with the rate of each."""
+    """A group and its complement, with the rate of each, and the base rates where known."""
 
     rules: Sequence[RuleSummary]  # The rules of the group; all of them hold.
     rate_in: float
     rate_out: float
+    base_rate_in: float | None = None
+    base_rate_out: float | None = None
 
 
 def worse_off_clause(
@@ -108,16 +112,39 @@ def worse_off_clause(
     """
     group = Side(group_in_words(comparison.rules, features), comparison.rate_in)
     rest = Side(others or complement_in_words(comparison.rules, features), comparison.rate_out)
-    higher, lower = (group, rest) if group.rate > rest.rate else (rest, group)
-    # The side that is worse off comes first; where neither is, the group.
-    first = {"benefit": lower, "harm": higher, "neither": group}[outcome]
-    second = rest if first is group else group
+    turned = complement_is_worse_off(comparison, outcome)
+    first, second = (rest, group) if turned else (group, rest)
     verb = "is" if first.people.startswith(ALL_OTHERS) else "are"
     often = how_often(first.rate - second.rate)
-    return (
-        f"{first.people} {verb} predicted “{label}” {often} than {second.people} "
-        f"({percent(first.rate)} against {percent(second.rate)})"
-    )
+    clause = f"{first.people} {verb} predicted “{label}” {often} than {second.people} "
+    rates = f"{percent(first.rate)} against {percent(second.rate)}"
+    base = _base_rates(comparison, turned=turned)
+    if base and len(clause) + len(rates) + len(base) <= _CLAUSE_LIMIT:
+        rates = f"{rates}; {base}"
+    return f"{clause}({rates})"
+
+
+def _base_rates(comparison: Comparison, *, turned: bool) -> str:
+    """Write how often the file itself has the label on each side; empty if that is not known."""
+    inside, outside = comparison.base_rate_in, comparison.base_rate_out
+    if inside is None or outside is None:
+        return ""
+    first, second = (outside, inside) if turned else (inside, outside)
+    return f"in the file {percent(first)} against {percent(second)}"
+
+
+def complement_is_worse_off(comparison: Comparison, outcome: Outcome) -> bool:
+    """Return whether a clause on who is worse off begins with the complement.
+
+    It begins with the group where neither side is worse off.
+
+    Examples
+    --------
+    >>> complement_is_worse_off(Comparison([], 0.51, 0.25), "benefit")
+    True
+    """
+    group_has_more = comparison.rate_in > comparison.rate_out
+    return {"benefit": group_has_more, "harm": not group_has_more, "neither": False}[outcome]
 
 
 def group_in_words(rules: Sequence[RuleSummary], features: Features) -> str:
