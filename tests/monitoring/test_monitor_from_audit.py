@@ -68,7 +68,7 @@ def test_rows_of_an_audit_of_metrics_are_kept() -> None:
 
 @pytest.fixture(scope="module")
 def named() -> AuditResult:
-    """Return an audit of groups, named otherwise than reports do, one of which has no rows."""
+    """Return an audit of groups, named otherwise than reports do, one of which has too few rows."""
     return testsgd.audit(
         None,
         None,
@@ -76,7 +76,7 @@ def named() -> AuditResult:
         estimand="observed",
         groups=[
             "race in {Asian, Black} and gender = female",
-            "age > 200",
+            "age >= 76 and race = Asian and gender = female",
             "age <= 29",
             "age <= 28",
             "age in {40, 41}",

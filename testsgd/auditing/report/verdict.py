@@ -427,8 +427,20 @@ def _interval_name(summary: AuditSummary) -> str:
 
 def _interval_sentence(group: GroupSummary, summary: AuditSummary) -> str:
     turned = is_turned(group, summary)
-    sizes = vocabulary(summary).sides(group)
-    size_in, size_out = group.effective_sample_size_in, group.effective_sample_size_out
+    spoken_of = group
+    if turned:
+        # The group is then the side that the headline speaks of.
+        spoken_of = group.model_copy(
+            update={
+                "n_in": group.n_out,
+                "n_out": group.n_in,
+                "effective_sample_size_in": group.effective_sample_size_out,
+                "effective_sample_size_out": group.effective_sample_size_in,
+            }
+        )
+    sizes = vocabulary(summary).sides(spoken_of)
+    size_in = spoken_of.effective_sample_size_in
+    size_out = spoken_of.effective_sample_size_out
     if size_in is not None and size_out is not None:
         worth = f"{count(round(size_in))} and {count(round(size_out))}"
         sizes += f"; effective sample sizes {worth}, as some repeat others"
