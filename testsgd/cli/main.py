@@ -20,6 +20,7 @@ from testsgd.cli.console import (
     Interruption,
     print_error,
 )
+from testsgd.cli.inputs import keep_inputs
 from testsgd.errors import TestSGDError
 from testsgd.io import (
     NO_ROOM,
@@ -76,6 +77,7 @@ def _add_file_options(command: Any) -> None:
         holder.command()(_file_options)
         named = typer.main.get_command(holder).params
         command.params += [option for option in named if not option.expose_value]
+        keep_inputs(command)
 
 
 def _replace_any_file(wanted: bool) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import contextvars
 import hashlib
 import json
+import os
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -44,6 +45,9 @@ _PREPROCESSING = "preprocessing.json"
 STAGING = (".testsgd-", ".part")
 
 _replacing_any = contextvars.ContextVar("replacing_any_file", default=False)
+_inputs: contextvars.ContextVar[tuple[Path, ...]] = contextvars.ContextVar(
+    "kept_inputs", default=()
+)
 
 
 @contextlib.contextmanager
@@ -61,6 +65,61 @@ def replacing_any_file() -> Iterator[None]:
         yield
     finally:
         _replacing_any.reset(token)
+
+
+@contextlib.contextmanager
+def keeping_inputs(inputs: Iterable[str | Path]) -> Iterator[None]:
+    """Let no output replace some files within the block, :func:`replacing_any_file` or not.
+
+    Parameters
+    ----------
+    inputs : iterable of str or pathlib.Path
+        Files that are read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from testsgd.io import check_replaceable, keeping_inputs, replacing_any_file
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     with replacing_any_file(), keeping_inputs([file.name]):
+    ...         check_replaceable(file.name)
+    Traceback (most recent call last):
+    testsgd.errors.ConfigurationError: ...
+    """
+    token = _inputs.set((*_inputs.get(), *map(Path, inputs)))
+    try:
+        yield
+    finally:
+        _inputs.reset(token)
+
+
+def check_no_input(target: str | Path) -> None:
+    """Raise if a file is one of those that :func:`keeping_inputs` keeps, by whatever name.
+
+    Parameters
+    ----------
+    target : str or pathlib.Path
+        Where something is to be written.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is the same file as one that is read.
+    """
+    if any(_is_same(Path(target), kept) for kept in _inputs.get()):
+        raise ConfigurationError(
+            "cannot write there (the file is read by the same command)",
+            where=str(target),
+            remedy="choose another name",
+        )
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Return whether two names are of one file, by links too."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def kind_of_file(path: str | Path) -> str | None:
@@ -119,8 +178,8 @@ def check_replaceable(target: str | Path, *, by: str | Path | None = None) -> No
     Raises
     ------
     ConfigurationError
-        If there is something that is no file, or a file that is not of the same kind; not the
-        latter within :func:`replacing_any_file`.
+        If there is something that is no file, or one that is kept by :func:`keeping_inputs`, or a
+        file that is not of the same kind; not the last within :func:`replacing_any_file`.
     """
     target = Path(target)
     if not target.exists():
@@ -130,6 +189,7 @@ def check_replaceable(target: str | Path, *, by: str | Path | None = None) -> No
         raise ConfigurationError(
             "cannot write there (it is no file)", where=str(target), remedy="choose another name"
         )
+    check_no_input(target)
     if _replacing_any.get() or target.stat().st_size == 0:
         return
     kind = kind_of_file(target)
