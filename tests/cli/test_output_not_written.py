@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import resource
 import subprocess
@@ -41,6 +42,45 @@ def test_output_onto_a_full_disk_is_one_line() -> None:
         )
     assert finished.returncode == 2
     assert len(finished.stderr.splitlines()) == 1
+
+
+def closed(*numbers: int) -> Callable[[], None]:
+    """Return what closes standard streams of a child process."""
+
+    def close() -> None:
+        for number in numbers:
+            os.close(number)
+
+    return close
+
+
+@pytest.mark.parametrize("numbers", [(1,), (2,), (0, 1, 2)])
+def test_closed_streams_change_no_verdict(numbers: tuple[int, ...], tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("sex,granted\n" + "f,0\nm,1\n" * 200)
+    words = ["audit", "people.csv", "--predictions", "granted", "--sensitive", "sex"]
+    words += ["--favorable", "1", "--out", "mine"]
+
+    def code(*more: str) -> tuple[int, bytes]:
+        finished = subprocess.run(
+            [*WORDS, *words, *more],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=tmp_path,
+            preexec_fn=closed(*numbers),
+            check=False,
+        )
+        # Nothing that was printed is in a file, or in the other stream.
+        assert finished.stdout == b"" or 1 not in numbers
+        return finished.returncode, finished.stderr
+
+    assert code() == (0, b"")
+    files = sorted((tmp_path / "mine").iterdir())
+    assert [file.name for file in files] == ["report.html", "report.md", "result.json"]
+    json.loads(files[2].read_bytes())
+    assert code("--fail-above", "0.1") == (1, b"")
+    refused, message = code("--fail-above", "many")
+    assert refused == 2
+    assert len(message.splitlines()) == (0 if 2 in numbers else 1)
 
 
 def limited_to(size: int) -> Callable[[], None]:

@@ -26,6 +26,7 @@ from testsgd.io import (
     NO_ROOM,
     discard_output,
     file_memory,
+    open_streams,
     replacing_any_file,
     reproducible_files,
 )
@@ -186,6 +187,7 @@ def main(
 
 def run(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line, by default on the process's arguments, and leave with its exit code."""
+    open_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that lacks a quotation mark is no reason to fail.
         if isinstance(stream, io.TextIOWrapper):

@@ -7,6 +7,7 @@ import errno
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -264,6 +265,32 @@ def discard_output(*streams: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in streams:
         os.dup2(nowhere, stream.fileno())
+
+
+def open_streams() -> None:
+    """Let what is written to a closed standard stream go nowhere, and nothing be read from one.
+
+    Python has None in the place of a stream that is closed when it starts. Its number would be that
+    of the next file that is opened, and what a library prints would end up in that file.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        nowhere = os.open(os.devnull, os.O_RDONLY if number == 0 else os.O_WRONLY)
+        if not _is_open(number):
+            os.dup2(nowhere, number)
+        # Held as long as the process lives, as Python's own streams are.
+        mode = "r" if number == 0 else "w"
+        setattr(sys, name, open(nowhere, mode, encoding="utf-8", errors="replace"))
+
+
+def _is_open(number: int) -> bool:
+    """Return whether the process has a file open by a number."""
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
 
 
 def lock(file: int) -> bool:
