@@ -13,6 +13,7 @@ import json
 import os
 import re
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,19 @@ from testsgd.io.reading import check_regular
 _LOOKED_AT = 2**18
 _JSON_MARK = re.compile(rb'"(?:schema|format)":\s*"(testsgd\.[\w.-]+)')
 _FIRST_KEY = re.compile(rb'^\s*\{\s*"((?:[^"\\]|\\.)*)"')
-_PAGES = {".html", ".md", ".xml"}
+# Signatures of pages, those of earlier versions too. The first is searched at the beginning of a
+# page, the second at its end; one is enough, but of Markdown, where both must be there. A page that
+# only speaks of testsgd has none.
+_HTML_MARK = re.compile(rb'<meta name="generator" content="testsgd">')
+_HTML_CLOSING = re.compile(
+    rb"Written by testsgd \S[^<]*, from a document of the form testsgd\.[\w.-]+/\d+\."
+)
+_MARKDOWN_HEADING = re.compile(rb"\A## \S")
+_MARKDOWN_CLOSING = re.compile(
+    rb"\n\*testsgd \d+\.\d[^\s,*]*(?:, [^\n*]+)?\.(?: [^\n]+)?\*\s*\Z"
+)
+_TRUTH_TABLES = re.compile(rb"\AMade by `testsgd bench [^`\n]*`, seed \d+")
+_JUNIT_MARK = re.compile(rb'<testsuites name="testsgd \w')
 # Columns by which tables are known; no table of people has them all.
 _TABLES = {
     ("rank", "text", "support", "lower_confidence_bound"): "groups",
@@ -34,8 +47,14 @@ _TABLES = {
     ("verdict", "counterpart_decision", "region_proof"): "answers",
     ("by", "category", "selection_rate", "impact_ratio"): "impact ratios",
 }
-# Members by which an archive of arrays is known.
-_ARCHIVES = {"header.npy": "shield", "notes.npy": "checkpoint"}
+# Members of archives of arrays: the one whose text says what it is, and how others are called.
+_SHIELD = "header.npy"
+_SHIELD_MEMBERS = re.compile(r"header\.npy|layer\.\d+\.npy")
+_SHIELD_FORMAT = b"testsgd.shield"
+_CHECKPOINT = "notes.npy"
+_CHECKPOINT_MEMBERS = {_CHECKPOINT, "lo.npy", "known.npy"}
+_CHECKPOINT_TREE = "tree_"
+_CHECKPOINT_MARK = re.compile(rb'\{"version": \d+, "about": "')
 # The file that says what a model and those beside it are: it is moved last.
 CARD = "card.json"
 _NETWORK = "model.keras"
@@ -155,8 +174,8 @@ def kind_of_file(path: str | Path) -> str | None:
         return _kind_of_archive(path)
     if suffix == ".json":
         return _kind_of_json(beginning)
-    if suffix in _PAGES:
-        return f"report {suffix}" if b"testsgd" in beginning + end else None
+    if suffix in {".html", ".md", ".xml"}:
+        return f"report {suffix}" if _is_signed(suffix, beginning, end) else None
     if suffix == ".csv":
         return _kind_of_table(beginning.partition(b"\n")[0].decode(errors="replace").split(","))
     if suffix == ".parquet":
@@ -220,13 +239,36 @@ def _ends(path: Path) -> tuple[bytes, bytes]:
         return beginning, file.read(_LOOKED_AT)
 
 
+def _is_signed(suffix: str, beginning: bytes, end: bytes) -> bool:
+    """Return whether a page has the signature of testsgd's reports."""
+    if suffix == ".xml":
+        return _JUNIT_MARK.search(beginning) is not None
+    if suffix == ".html":
+        return bool(_HTML_MARK.search(beginning) or _HTML_CLOSING.search(end))
+    is_report = _MARKDOWN_HEADING.search(beginning) and _MARKDOWN_CLOSING.search(end)
+    return bool(is_report or _TRUTH_TABLES.search(beginning))
+
+
 def _kind_of_archive(path: Path) -> str | None:
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
-    except (OSError, ValueError, zipfile.BadZipFile):
+            if _SHIELD in names and all(map(_SHIELD_MEMBERS.fullmatch, names)):
+                mark = _JSON_MARK.search(_beginning_of_member(archive, _SHIELD))
+                return "shield" if mark and mark[1] == _SHIELD_FORMAT else None
+            has_tree = any(name.startswith(_CHECKPOINT_TREE) for name in names)
+            if has_tree and names.issuperset(_CHECKPOINT_MEMBERS):
+                # Four bytes a character.
+                text = _beginning_of_member(archive, _CHECKPOINT).replace(b"\0", b"")
+                return "checkpoint" if _CHECKPOINT_MARK.search(text) else None
+    except (OSError, ValueError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile):
         return None
-    return next((kind for name, kind in _ARCHIVES.items() if name in names), None)
+    return None
+
+
+def _beginning_of_member(archive: zipfile.ZipFile, name: str) -> bytes:
+    with archive.open(name) as member:
+        return member.read(_LOOKED_AT)
 
 
 def _kind_of_json(beginning: bytes) -> str | None:
