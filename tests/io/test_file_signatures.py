@@ -52,9 +52,7 @@ def test_notes_about_testsgd_are_not_its_own(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("created", ["2026-03-01T09:05:30Z", "some day", None])
 @pytest.mark.parametrize("closing", ["", "The drawings are in the HTML report."])
 @pytest.mark.parametrize("version", ["0.1.0", "1.0", "2.10.0rc1", "0.2.0.dev3+g1a2b_3"])
-def test_reports_are_known(
-    version: str, closing: str, created: str | None, tmp_path: Path
-) -> None:
+def test_reports_are_known(version: str, closing: str, created: str | None, tmp_path: Path) -> None:
     document = Document(
         what="Audit",
         subject="a model",

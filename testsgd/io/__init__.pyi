@@ -51,6 +51,7 @@ from .writing import import_pyarrow as import_pyarrow
 from .writing import is_mixed as is_mixed
 from .writing import lock as lock
 from .writing import locked as locked
+from .writing import moved_together as moved_together
 from .writing import open_streams as open_streams
 from .writing import sha256_of_file as sha256_of_file
 from .writing import write_bytes as write_bytes

@@ -33,9 +33,7 @@ _HTML_CLOSING = re.compile(
     rb"Written by testsgd \S[^<]*, from a document of the form testsgd\.[\w.-]+/\d+\."
 )
 _MARKDOWN_HEADING = re.compile(rb"\A## \S")
-_MARKDOWN_CLOSING = re.compile(
-    rb"\n\*testsgd \d+\.\d[^\s,*]*(?:, [^\n*]+)?\.(?: [^\n]+)?\*\s*\Z"
-)
+_MARKDOWN_CLOSING = re.compile(rb"\n\*testsgd \d+\.\d[^\s,*]*(?:, [^\n*]+)?\.(?: [^\n]+)?\*\s*\Z")
 _TRUTH_TABLES = re.compile(rb"\AMade by `testsgd bench [^`\n]*`, seed \d+")
 _JUNIT_MARK = re.compile(rb'<testsuites name="testsgd \w')
 # Columns by which tables are known; no table of people has them all.
