@@ -111,7 +111,7 @@ def keeping_inputs(inputs: Iterable[str | Path]) -> Iterator[None]:
 
 
 def check_no_input(target: str | Path) -> None:
-    """Raise if a file is one of those that :func:`keeping_inputs` keeps, by whatever name.
+    """Raise if a file is one of those that :func:`keeping_inputs` keeps, under any name.
 
     Parameters
     ----------
