@@ -25,6 +25,7 @@ from testsgd.certification.search import (
     write_checkpoint,
 )
 from testsgd.errors import ResultError
+from testsgd.io import kind_of_file
 
 _PARAMETERS = CertificationParameters(time_limit=None, undecided=1e-3, samples=500)
 
@@ -69,6 +70,7 @@ def test_a_search_comes_back_as_it_was(tmp_path: Path) -> None:
         search.step()
         moments = [Moment(0.25, search.looks, search.shares)]
         write_checkpoint(tmp_path / "file", search, about, 1.5, moments)
+        assert kind_of_file(tmp_path / "file") == "checkpoint"
         again = BranchAndBound(prover)
         assert read_checkpoint(tmp_path / "file", again, about) == (1.5, moments)
     assert again.shares == search.shares

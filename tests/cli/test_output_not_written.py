@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import resource
 import subprocess
@@ -11,10 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import certifiable_networks
 import pytest
 
 from testsgd.errors import ConfigurationError
-from testsgd.io import replacing_any_file
+from testsgd.io import moved_together, replacing_any_file, write_text
 from testsgd.report.exporters import EXPORTERS, Exporter, export
 
 WORDS = [sys.executable, "-m", "testsgd"]
@@ -41,6 +43,44 @@ def test_output_onto_a_full_disk_is_one_line() -> None:
         )
     assert finished.returncode == 2
     assert len(finished.stderr.splitlines()) == 1
+
+
+def closed(*numbers: int) -> Callable[[], None]:
+    """Return what closes standard streams of a child process."""
+
+    def close() -> None:
+        for number in numbers:
+            os.close(number)
+
+    return close
+
+
+@pytest.mark.parametrize("numbers", [(1,), (2,), (0, 1, 2)])
+def test_closed_streams_change_no_verdict(numbers: tuple[int, ...], tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("sex,granted\n" + "f,0\nm,1\n" * 200)
+    words = ["audit", "people.csv", "--predictions", "granted", "--sensitive", "sex"]
+    words += ["--favorable", "1", "--out", "mine"]
+
+    def code(*more: str) -> tuple[int, bytes]:
+        finished = subprocess.run(
+            [*WORDS, *words, *more],
+            capture_output=True,
+            cwd=tmp_path,
+            preexec_fn=closed(*numbers),
+            check=False,
+        )
+        # Nothing that was printed is in a file, or in the other stream.
+        assert finished.stdout == b"" or 1 not in numbers
+        return finished.returncode, finished.stderr
+
+    assert code() == (0, b"")
+    files = sorted((tmp_path / "mine").iterdir())
+    assert [file.name for file in files] == ["report.html", "report.md", "result.json"]
+    json.loads(files[2].read_bytes())
+    assert code("--fail-above", "0.1") == (1, b"")
+    refused, message = code("--fail-above", "many")
+    assert refused == 2
+    assert len(message.splitlines()) == (0 if 2 in numbers else 1)
 
 
 def limited_to(size: int) -> Callable[[], None]:
@@ -90,3 +130,72 @@ def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as refused:
         export(1, tmp_path, ["html"], {**EXPORTERS, "html": html})
     assert refused.value.where == str(tmp_path / "report.html")
+
+
+def test_regions_are_written_with_the_reports_or_not(tmp_path: Path) -> None:
+    network = certifiable_networks.write_lender(tmp_path)
+    table = tmp_path / "regions.csv"
+    table.write_text("proof,share,proved_fair,proved_unfair\n")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    words = ["certify", str(network), "--out", "mine", "--export-regions", "regions.csv"]
+    words += ["--domain", str(next(tmp_path.glob("*.toml")))]
+
+    def code(size: int) -> int:
+        finished = subprocess.run(
+            [*WORDS, *words],
+            capture_output=True,
+            cwd=tmp_path,
+            preexec_fn=limited_to(size),
+            check=False,
+        )
+        assert finished.returncode == 0 or len(finished.stderr.splitlines()) == 1
+        return finished.returncode
+
+    assert code(8_192) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) in (before, sorted([*before, "mine"]))
+    assert list(tmp_path.glob("mine/*")) == []
+    assert table.read_text() == "proof,share,proved_fair,proved_unfair\n"
+    assert code(2**30) == 0
+    assert len(table.read_text().splitlines()) > 1
+    assert len(list(tmp_path.glob("mine/*"))) == 3
+
+
+def test_what_is_moved_together_is_there_at_the_end_or_not(tmp_path: Path) -> None:
+    table, journal, reports = tmp_path / "a.csv", tmp_path / "journal", tmp_path / "reports"
+    words = Exporter("words.txt", text=str)
+
+    def write_all(*, is_full: bool) -> None:
+        with moved_together(table, reports, None):
+            write_text(table, "a,b\n")
+            # What is not named does not wait.
+            write_text(journal, "begun")
+            assert journal.exists()
+            export("said", reports, ["txt"], {"txt": words})
+            assert not table.exists()
+            assert not (reports / words.file).exists()
+            if is_full:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with replacing_any_file():
+        with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+            write_all(is_full=True)
+        assert list(reports.iterdir()) == []
+        assert sorted(tmp_path.iterdir()) == [journal, reports]
+        write_all(is_full=False)
+    assert sorted(tmp_path.iterdir()) == [table, journal, reports]
+    assert [file.read_text() for file in reports.iterdir()] == ["said"]
+
+
+def test_a_place_that_is_taken_leaves_all_as_it_was(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+
+    def write_both() -> None:
+        with moved_together(first, second):
+            write_text(first, "a,b\n")
+            write_text(second, "c,d\n")
+            second.write_text("of somebody else")
+
+    with pytest.raises(ConfigurationError):
+        write_both()
+    assert list(tmp_path.iterdir()) == [second]
+    assert second.read_text() == "of somebody else"

@@ -23,6 +23,14 @@ from testsgd.io import (
     write_text,
 )
 
+# What pages of testsgd's are known by: HTML at its beginning, Markdown by both its ends.
+SIGNATURE = '<meta name="generator" content="testsgd">'
+
+
+def page(text: str) -> str:
+    """Return a page that is signed as HTML and as Markdown."""
+    return f"## {text} {SIGNATURE}\n\n*testsgd 0.1.0.*\n"
+
 
 class PowerCutError(Exception):
     """Something that goes wrong while a file is written."""
@@ -48,7 +56,7 @@ def test_a_new_file_appears_with_its_folders(tmp_path: Path) -> None:
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     target = tmp_path / "report.html"
-    target.write_text("a long text of testsgd that was there before")
+    target.write_text(f"a long text that was there before {SIGNATURE}")
     write_text(target, "short")
     assert target.read_text() == "short"
 
@@ -70,7 +78,7 @@ def test_a_block_that_raises_leaves_the_target_as_it_was(
     tmp_path: Path, error: type[BaseException]
 ) -> None:
     target = tmp_path / "report.html"
-    target.write_text("before, by testsgd")
+    target.write_text(f"before {SIGNATURE}")
 
     def write(stream: Any) -> NoReturn:
         stream.write("half")
@@ -78,7 +86,7 @@ def test_a_block_that_raises_leaves_the_target_as_it_was(
 
     with pytest.raises(error):
         write_stream(target, write)
-    assert target.read_text() == "before, by testsgd"
+    assert target.read_text() == f"before {SIGNATURE}"
     assert names(tmp_path) == ["report.html"]
 
 
@@ -166,7 +174,7 @@ def end_at_move(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
 def write_pair(folder: Path, text: str) -> None:
     with files_together(folder) as staging:
         for name in ("report.html", "report.md"):
-            (staging / name).write_text(f"testsgd {text}")
+            (staging / name).write_text(page(text))
 
 
 def contents(folder: Path) -> set[str]:
@@ -181,16 +189,16 @@ def test_files_of_two_runs_are_known_and_completed(
         end_at_move(patched, 2)
         with pytest.raises(KeyboardInterrupt):
             write_pair(tmp_path, "new")
-    assert contents(tmp_path) == {"testsgd old", "testsgd new"}
+    assert contents(tmp_path) == {page("old"), page("new")}
     assert is_mixed(tmp_path)
     # One file alone does not make the others newer.
-    write_text(tmp_path / "other.md", "testsgd other")
+    write_text(tmp_path / "other.md", page("other"))
     assert is_mixed(tmp_path)
     (tmp_path / "other.md").unlink()
     # The next run writes only one of the two; the other one is not older than it was.
     with files_together(tmp_path) as staging:
-        (staging / "report.html").write_text("testsgd newest")
-    assert contents(tmp_path) == {"testsgd new", "testsgd newest"}
+        (staging / "report.html").write_text(page("newest"))
+    assert contents(tmp_path) == {page("new"), page("newest")}
     assert not is_mixed(tmp_path)
     assert names(tmp_path) == ["report.html", "report.md"]
 
@@ -204,8 +212,8 @@ def test_files_of_others_are_not_replaced_by_what_was_left(
             write_pair(tmp_path, "new")
     (tmp_path / "report.md").write_text("somebody's own")
     with files_together(tmp_path) as staging:
-        (staging / "report.html").write_text("testsgd newest")
-    assert contents(tmp_path) == {"somebody's own", "testsgd newest"}
+        (staging / "report.html").write_text(page("newest"))
+    assert contents(tmp_path) == {"somebody's own", page("newest")}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no locks of folders")

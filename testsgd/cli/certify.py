@@ -18,6 +18,7 @@ from testsgd.cli import console, options
 from testsgd.cli.console import progress_lines
 from testsgd.cli.default_folders import default_folder
 from testsgd.errors import ParameterError
+from testsgd.io import moved_together
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -238,7 +239,10 @@ def certify(
     names = protected_names(protected) if protected else None
     # On a command line there is no None.
     parameters["time_limit"] = parameters["time_limit"] or None
-    with live_shares(quiet, parameters["time_limit"]) as progress:
+    with (
+        moved_together(export_regions, folder),
+        live_shares(quiet, parameters["time_limit"]) as progress,
+    ):
         result = run(
             model,
             domain,
@@ -253,7 +257,7 @@ def certify(
             progress=progress or False,
             **parameters,
         )
-    written = result.write(folder, wanted)
+        written = result.write(folder, wanted)
     if export_regions is not None:
         written.append(export_regions)
     if not quiet:

@@ -20,11 +20,13 @@ from testsgd.cli.console import (
     Interruption,
     print_error,
 )
+from testsgd.cli.inputs import keep_inputs
 from testsgd.errors import TestSGDError
 from testsgd.io import (
     NO_ROOM,
     discard_output,
     file_memory,
+    open_streams,
     replacing_any_file,
     reproducible_files,
 )
@@ -76,6 +78,7 @@ def _add_file_options(command: Any) -> None:
         holder.command()(_file_options)
         named = typer.main.get_command(holder).params
         command.params += [option for option in named if not option.expose_value]
+        keep_inputs(command)
 
 
 def _replace_any_file(wanted: bool) -> None:
@@ -184,6 +187,7 @@ def main(
 
 def run(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line, by default on the process's arguments, and leave with its exit code."""
+    open_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that lacks a quotation mark is no reason to fail.
         if isinstance(stream, io.TextIOWrapper):

@@ -12,7 +12,7 @@ import typer
 from testsgd.cli import console, options
 from testsgd.cli.default_folders import default_folder
 from testsgd.errors import ModelError, ParameterError
-from testsgd.io import check_replaceable
+from testsgd.io import check_replaceable, moved_together
 from testsgd.mitigation.frontiers.parameters import FrontierParameters
 from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.parameters import declared_parameters
@@ -341,7 +341,8 @@ def _find_frontier(
                 progress=progress or False,
                 **parameters,
             )
-    written = [*result.write_model(new_model), *result.write(reports, wanted)]
+    with moved_together(new_model, reports):
+        written = [*result.write_model(new_model), *result.write(reports, wanted)]
     journal.unlink(missing_ok=True)
     if not quiet:
         _print_frontier(result, written, verbose)
@@ -430,10 +431,11 @@ def _mitigate_by_samples(
         return console.DONE
     # The reports come last, because they speak of the rest.
     written = []
-    if export is not None:
-        write_samples(result.samples, export)
-        written.append(export)
-    written += [*result.write_model(new_model), *result.write(reports, wanted)]
+    with moved_together(export, new_model, reports):
+        if export is not None:
+            write_samples(result.samples, export)
+            written.append(export)
+        written += [*result.write_model(new_model), *result.write(reports, wanted)]
     journal.unlink(missing_ok=True)
     if not quiet:
         _print_result(result, written, verbose)

@@ -13,7 +13,7 @@ import typer
 from testsgd.cli import console, options
 from testsgd.cli.default_folders import default_folder
 from testsgd.errors import JournalError, ParameterError, TestSGDError
-from testsgd.io import check_replaceable
+from testsgd.io import check_replaceable, moved_together
 from testsgd.shielding.parameters import SimulationParameters
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def synthesize(
         if not quiet:
             console.print_line(f"Memory that is needed: about {bytes_text(plan.predicted_bytes)}")
 
-    with console.progress_bar(quiet):
+    with moved_together(target, out), console.progress_bar(quiet):
         result = synthesis_result(
             specification,
             out=target,
@@ -125,7 +125,7 @@ def synthesize(
             announce=announce,
             **changes_of(bound, length),
         )
-    written = [target] if out is None else [target, *result.write(out, wanted)]
+        written = [target] if out is None else [target, *result.write(out, wanted)]
     if not quiet:
         console.print_verdict(result.verdict)
         console.print_files(written)

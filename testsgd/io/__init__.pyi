@@ -20,7 +20,9 @@ from .documents import DEEPEST as DEEPEST
 from .documents import check_document as check_document
 from .documents import loads_json as loads_json
 from .documents import loads_toml as loads_toml
+from .identity import check_no_input as check_no_input
 from .identity import check_replaceable as check_replaceable
+from .identity import keeping_inputs as keeping_inputs
 from .identity import kind_of_file as kind_of_file
 from .identity import replacing_any_file as replacing_any_file
 from .memory import process_memory as process_memory
@@ -49,6 +51,8 @@ from .writing import import_pyarrow as import_pyarrow
 from .writing import is_mixed as is_mixed
 from .writing import lock as lock
 from .writing import locked as locked
+from .writing import moved_together as moved_together
+from .writing import open_streams as open_streams
 from .writing import sha256_of_file as sha256_of_file
 from .writing import write_bytes as write_bytes
 from .writing import write_stream as write_stream

@@ -10,8 +10,10 @@ import contextlib
 import contextvars
 import hashlib
 import json
+import os
 import re
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,17 @@ _JSON_MARK = re.compile(rb'"(?:schema|format)":\s*"(testsgd\.[\w.-]+)')
 _GOING_ON = ("testsgd.monitor-state", "testsgd.journal")
 _GOING_ON_MARK = re.compile(rb'\s*\{\s*"format":\s*"(testsgd\.[\w.-]+)')
 _FIRST_KEY = re.compile(rb'^\s*\{\s*"((?:[^"\\]|\\.)*)"')
-_PAGES = {".html", ".md", ".xml"}
+# Signatures of pages, those of earlier versions too. The first is searched at the beginning of a
+# page, the second at its end; one is enough, but of Markdown, where both must be there. A page that
+# only speaks of testsgd has none.
+_HTML_MARK = re.compile(rb'<meta name="generator" content="testsgd">')
+_HTML_CLOSING = re.compile(
+    rb"Written by testsgd \S[^<]*, from a document of the form testsgd\.[\w.-]+/\d+\."
+)
+_MARKDOWN_HEADING = re.compile(rb"\A## \S")
+_MARKDOWN_CLOSING = re.compile(rb"\n\*testsgd \d+\.\d[^\s,*]*(?:, [^\n*]+)?\.(?: [^\n]+)?\*\s*\Z")
+_TRUTH_TABLES = re.compile(rb"\AMade by `testsgd bench [^`\n]*`, seed \d+")
+_JUNIT_MARK = re.compile(rb'<testsuites name="testsgd \w')
 # Columns by which tables are known; no table of people has them all.
 _TABLES = {
     ("rank", "text", "support", "lower_confidence_bound"): "groups",
@@ -36,8 +48,14 @@ _TABLES = {
     ("verdict", "counterpart_decision", "region_proof"): "answers",
     ("by", "category", "selection_rate", "impact_ratio"): "impact ratios",
 }
-# Members by which an archive of arrays is known.
-_ARCHIVES = {"header.npy": "shield", "notes.npy": "checkpoint"}
+# Members of archives of arrays: the one whose text says what it is, and how others are called.
+_SHIELD = "header.npy"
+_SHIELD_MEMBERS = re.compile(r"header\.npy|layer\.\d+\.npy")
+_SHIELD_FORMAT = b"testsgd.shield"
+_CHECKPOINT = "notes.npy"
+_CHECKPOINT_MEMBERS = {_CHECKPOINT, "lo.npy", "known.npy"}
+_CHECKPOINT_TREE = "tree_"
+_CHECKPOINT_MARK = re.compile(rb'\{"version": \d+, "about": "')
 # The file that says what a model and those beside it are: it is moved last.
 CARD = "card.json"
 _NETWORK = "model.keras"
@@ -47,6 +65,9 @@ _PREPROCESSING = "preprocessing.json"
 STAGING = (".testsgd-", ".part")
 
 _replacing_any = contextvars.ContextVar("replacing_any_file", default=False)
+_inputs: contextvars.ContextVar[tuple[Path, ...]] = contextvars.ContextVar(
+    "kept_inputs", default=()
+)
 
 
 @contextlib.contextmanager
@@ -64,6 +85,61 @@ def replacing_any_file() -> Iterator[None]:
         yield
     finally:
         _replacing_any.reset(token)
+
+
+@contextlib.contextmanager
+def keeping_inputs(inputs: Iterable[str | Path]) -> Iterator[None]:
+    """Let no output replace some files within the block, :func:`replacing_any_file` or not.
+
+    Parameters
+    ----------
+    inputs : iterable of str or pathlib.Path
+        Files that are read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from testsgd.io import check_replaceable, keeping_inputs, replacing_any_file
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     with replacing_any_file(), keeping_inputs([file.name]):
+    ...         check_replaceable(file.name)
+    Traceback (most recent call last):
+    testsgd.errors.ConfigurationError: ...
+    """
+    token = _inputs.set((*_inputs.get(), *map(Path, inputs)))
+    try:
+        yield
+    finally:
+        _inputs.reset(token)
+
+
+def check_no_input(target: str | Path) -> None:
+    """Raise if a file is one of those that :func:`keeping_inputs` keeps, under any name.
+
+    Parameters
+    ----------
+    target : str or pathlib.Path
+        Where something is to be written.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is the same file as one that is read.
+    """
+    if any(_is_same(Path(target), kept) for kept in _inputs.get()):
+        raise ConfigurationError(
+            "cannot write there (the file is read by the same command)",
+            where=str(target),
+            remedy="choose another name",
+        )
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Return whether two names are of one file, by links too."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def kind_of_file(path: str | Path) -> str | None:
@@ -102,8 +178,8 @@ def kind_of_file(path: str | Path) -> str | None:
         return mark[1].decode()
     if suffix == ".json":
         return _kind_of_json(beginning)
-    if suffix in _PAGES:
-        return f"report {suffix}" if b"testsgd" in beginning + end else None
+    if suffix in {".html", ".md", ".xml"}:
+        return f"report {suffix}" if _is_signed(suffix, beginning, end) else None
     if suffix == ".csv":
         return _kind_of_table(beginning.partition(b"\n")[0].decode(errors="replace").split(","))
     if suffix == ".parquet":
@@ -125,8 +201,8 @@ def check_replaceable(target: str | Path, *, by: str | Path | None = None) -> No
     Raises
     ------
     ConfigurationError
-        If there is something that is no file, or a file that is not of the same kind; not the
-        latter within :func:`replacing_any_file`.
+        If there is something that is no file, or one that is kept by :func:`keeping_inputs`, or a
+        file that is not of the same kind; not the last within :func:`replacing_any_file`.
     """
     target = Path(target)
     if not target.exists():
@@ -136,6 +212,7 @@ def check_replaceable(target: str | Path, *, by: str | Path | None = None) -> No
         raise ConfigurationError(
             "cannot write there (it is no file)", where=str(target), remedy="choose another name"
         )
+    check_no_input(target)
     if _replacing_any.get() or target.stat().st_size == 0:
         return
     kind = kind_of_file(target)
@@ -169,13 +246,36 @@ def _ends(path: Path) -> tuple[bytes, bytes]:
         return beginning, file.read(_LOOKED_AT)
 
 
+def _is_signed(suffix: str, beginning: bytes, end: bytes) -> bool:
+    """Return whether a page has the signature of testsgd's reports."""
+    if suffix == ".xml":
+        return _JUNIT_MARK.search(beginning) is not None
+    if suffix == ".html":
+        return bool(_HTML_MARK.search(beginning) or _HTML_CLOSING.search(end))
+    is_report = _MARKDOWN_HEADING.search(beginning) and _MARKDOWN_CLOSING.search(end)
+    return bool(is_report or _TRUTH_TABLES.search(beginning))
+
+
 def _kind_of_archive(path: Path) -> str | None:
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
-    except (OSError, ValueError, zipfile.BadZipFile):
+            if _SHIELD in names and all(map(_SHIELD_MEMBERS.fullmatch, names)):
+                mark = _JSON_MARK.search(_beginning_of_member(archive, _SHIELD))
+                return "shield" if mark and mark[1] == _SHIELD_FORMAT else None
+            has_tree = any(name.startswith(_CHECKPOINT_TREE) for name in names)
+            if has_tree and names.issuperset(_CHECKPOINT_MEMBERS):
+                # Four bytes a character.
+                text = _beginning_of_member(archive, _CHECKPOINT).replace(b"\0", b"")
+                return "checkpoint" if _CHECKPOINT_MARK.search(text) else None
+    except (OSError, ValueError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile):
         return None
-    return next((kind for name, kind in _ARCHIVES.items() if name in names), None)
+    return None
+
+
+def _beginning_of_member(archive: zipfile.ZipFile, name: str) -> bytes:
+    with archive.open(name) as member:
+        return member.read(_LOOKED_AT)
 
 
 def _kind_of_json(beginning: bytes) -> str | None:

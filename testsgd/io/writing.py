@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import errno
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -41,6 +44,101 @@ def writing_to(
         ) from error
 
 
+@dataclass
+class _Move:
+    """Files that are written in a temporary folder, and where they belong."""
+
+    staging: Path
+    lock_file: int | None
+    # Whether they are all the files of a folder, of which a reader must not see some.
+    is_set: bool
+    places: dict[Path, Path] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raise if one of the places has a file that is not replaced."""
+        for file, target in self.places.items():
+            if not (self.is_set and _is_own_format(file, target.parent)):
+                check_replaceable(target, by=file)
+
+    def finish(self) -> None:
+        """Move the files to their places, and remove the temporary folder."""
+        for folder in {target.parent for target in self.places.values()}:
+            with writing_to(folder):
+                if self.is_set:
+                    # From here on all files are written: the name of the folder says so.
+                    whole = f"{_WHOLE}{self.staging.name.removeprefix(STAGING[0])}"
+                    self.staging = self.staging.rename(folder / whole)
+                for file, target in self.places.items():
+                    (self.staging / file.name).replace(target)
+            _remove_abandoned(folder)
+        self.discard()
+
+    def discard(self) -> None:
+        """Remove the temporary folder, unless it is to be moved by the next process."""
+        _remove_staging(self.staging, self.lock_file)
+        self.lock_file = None
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """Targets that are moved to their places together, and the moves that wait for that."""
+
+    targets: frozenset[Path]
+    moves: list[_Move] = field(default_factory=list)
+
+
+_waiting: contextvars.ContextVar[_Waiting | None] = contextvars.ContextVar("waiting", default=None)
+
+
+@contextlib.contextmanager
+def moved_together(*targets: str | Path | None) -> Iterator[None]:
+    """Move what is written to some files and folders within the block when it ends, or nothing.
+
+    If the block raises, as on a full disk, all of them are as they were.
+
+    Parameters
+    ----------
+    *targets : str, pathlib.Path or None
+        Files, and folders that :func:`files_together` writes to; what is written elsewhere does not
+        wait. None is left out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from testsgd.io import moved_together, write_text
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first, second = Path(folder) / "first.csv", Path(folder) / "second.csv"
+    ...     with moved_together(first, second):
+    ...         write_text(first, "a,b")
+    ...         is_there = first.exists()
+    ...         write_text(second, "c,d")
+    ...     is_there, first.exists(), second.exists()
+    (False, True, True)
+    """
+    waiting = _Waiting(frozenset(Path(one).absolute() for one in targets if one is not None))
+    token = _waiting.set(waiting)
+    try:
+        yield
+        for move in waiting.moves:
+            move.check()
+        for move in waiting.moves:
+            move.finish()
+    finally:
+        _waiting.reset(token)
+        for move in waiting.moves:
+            move.discard()
+
+
+def _finish_or_wait(move: _Move, target: Path) -> None:
+    """Move files to their places, now or at the end of :func:`moved_together`."""
+    waiting = _waiting.get()
+    move.check()
+    if waiting is not None and target.absolute() in waiting.targets:
+        waiting.moves.append(move)
+    else:
+        move.finish()
+
+
 @contextlib.contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
     """Return a path in a temporary folder beside `target`, moved onto it when the block succeeds.
@@ -53,27 +151,25 @@ def atomic_path(target: Path) -> Iterator[Path]:
     check_replaceable(target)
     with writing_to(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        staging, lock_file = _new_staging(target.parent)
-    temporary = staging / target.name
+        move = _Move(*_new_staging(target.parent), is_set=False)
+    temporary = move.staging / target.name
+    move.places[temporary] = target
     try:
         yield temporary
         if is_reproducible():
             without_dates(temporary)
         # A report is meant to be as open as its folder says.
         temporary.chmod(0o666 & ~_umask())
-        check_replaceable(target, by=temporary)
-        temporary.replace(target)
-        _remove_abandoned(target.parent)
-    except OSError as error:
-        if error.errno not in NO_ROOM:
+        _finish_or_wait(move, target)
+    except BaseException as error:
+        move.discard()
+        if not isinstance(error, OSError) or error.errno not in NO_ROOM:
             raise
         raise ConfigurationError(
             f"cannot write there ({error.strerror})",
             where=str(target),
             remedy="make room, or choose a folder elsewhere",
         ) from error
-    finally:
-        _remove_staging(staging, lock_file)
 
 
 @contextlib.contextmanager
@@ -89,26 +185,23 @@ def files_together(folder: Path, *, last: str | None = None) -> Iterator[Path]:
     folder = Path(folder)
     with writing_to(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        staging, lock_file = _new_staging(folder)
+        move = _Move(*_new_staging(folder), is_set=True)
+    staging = move.staging
     try:
         yield staging
         _finish_moves(folder)
         files = sorted(staging.iterdir(), key=lambda file: (file.name == last, file.name))
-        for file in files:
-            if not _is_own_format(file, folder):
-                check_replaceable(folder / file.name, by=file)
-        with writing_to(folder):
-            # From here on all files are written: the name of the folder says so.
-            staging = staging.rename(folder / f"{_WHOLE}{staging.name.removeprefix(STAGING[0])}")
-            for file in files:
-                (staging / file.name).replace(folder / file.name)
-        _remove_abandoned(folder)
-    except ConfigurationError as error:
+        move.places.update((file, folder / file.name) for file in files)
+        _finish_or_wait(move, folder)
+    except BaseException as error:
+        move.discard()
+        if not isinstance(error, ConfigurationError):
+            raise
         # The temporary folder is of no interest to a reader.
-        where = (error.where or str(folder)).replace(str(staging), str(folder))
+        where = error.where or str(folder)
+        for temporary in (move.staging, staging):
+            where = where.replace(str(temporary), str(folder))
         raise ConfigurationError(error.what, where=where, remedy=error.remedy) from error
-    finally:
-        _remove_staging(staging, lock_file)
 
 
 def is_mixed(folder: str | Path) -> bool:
@@ -264,6 +357,32 @@ def discard_output(*streams: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in streams:
         os.dup2(nowhere, stream.fileno())
+
+
+def open_streams() -> None:
+    """Let what is written to a closed standard stream go nowhere, and nothing be read from one.
+
+    Python has None in the place of a stream that is closed when it starts. Its number would be that
+    of the next file that is opened, and what a library prints would end up in that file.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        nowhere = os.open(os.devnull, os.O_RDONLY if number == 0 else os.O_WRONLY)
+        if not _is_open(number):
+            os.dup2(nowhere, number)
+        # Held as long as the process lives, as Python's own streams are.
+        mode = "r" if number == 0 else "w"
+        setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8", errors="replace"))
+
+
+def _is_open(number: int) -> bool:
+    """Return whether the process has a file open by a number."""
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
 
 
 def lock(file: int) -> bool:

@@ -1,0 +1,98 @@
+"""Which files a command reads, so that it replaces none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from testsgd.errors import TestSGDError
+from testsgd.io import check_no_input, keeping_inputs, loads_toml, read_text
+
+# The options that name what is written. Some of these files are read too, to go on from them.
+_WRITTEN = {
+    "answers",
+    "checkpoint",
+    "dead_letters",
+    "export",
+    "export_regions",
+    "journal",
+    "model_out",
+    "out",
+    "state",
+}
+# Options that name what is written by these commands only.
+_WRITTEN_BY = {"synthesize": {"shield"}, "terms": {"terms"}}
+# A specification that is larger is not searched for the files it names.
+_SEARCHED_BYTES = 2**20
+
+
+def keep_inputs(command: Any) -> None:
+    """Let a command replace none of the files that its arguments name, or their specifications.
+
+    Parameters
+    ----------
+    command : typer.core.TyperCommand
+        Its callback is replaced.
+    """
+    run: Callable[..., Any] = command.callback
+    written = _WRITTEN | _WRITTEN_BY.get(command.name, set())
+
+    @wraps(run)
+    def keeping(**arguments: Any) -> Any:
+        with keeping_inputs(_input_files(arguments, written)):
+            for name in sorted(written & arguments.keys()):
+                for target in _texts(arguments[name]):
+                    check_no_input(target)
+            return run(**arguments)
+
+    command.callback = keeping
+
+
+def _input_files(arguments: Mapping[str, Any], written: set[str]) -> list[Path]:
+    """Return the files that are read, by the values of a command's arguments."""
+    values = [value for name, value in arguments.items() if name not in written]
+    files = [file for text in _texts(values) for file in _named_files(text, Path())]
+    return [*files, *(named for file in files for named in _files_of_specification(file))]
+
+
+def _files_of_specification(file: Path) -> list[Path]:
+    """Return the files that a TOML file names, relative to its folder."""
+    if file.suffix.lower() != ".toml":
+        return []
+    try:
+        if file.stat().st_size > _SEARCHED_BYTES:
+            return []
+        document = loads_toml(read_text(file))
+    except (TestSGDError, OSError, ValueError, RecursionError):
+        # Whoever needs it says what is wrong.
+        return []
+    return [named for text in _texts(document) for named in _named_files(text, file.parent)]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all texts and paths in a value, however deep."""
+    if isinstance(value, str | Path):
+        yield str(value)
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _named_files(text: str, folder: Path) -> Iterator[Path]:
+    """Yield the files that a text names: a name, ``FILE:KEY``, or a command with its words."""
+    names = {text, text.rpartition(":")[0]}
+    if text.startswith("cmd:"):
+        names.update(text.removeprefix("cmd:").split())
+    for name in sorted(names):
+        # Some texts are no names of files at all.
+        try:
+            is_file = bool(name) and (folder / name).is_file()
+        except (OSError, ValueError):
+            continue
+        if is_file:
+            yield folder / name
