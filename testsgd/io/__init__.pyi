@@ -28,6 +28,7 @@ from .reading import DOCUMENT_BYTES as DOCUMENT_BYTES
 from .reading import TooLargeError as TooLargeError
 from .reading import UnsuitableFileError as UnsuitableFileError
 from .reading import check_regular as check_regular
+from .reading import lines_of as lines_of
 from .reading import read_beginning as read_beginning
 from .reading import read_bytes as read_bytes
 from .reading import read_lines as read_lines

@@ -15,6 +15,8 @@ from typing import BinaryIO
 
 # Documents such as descriptions, results and states are far smaller.
 DOCUMENT_BYTES = 256 * 2**20
+# One event, or one entry of a journal.
+LINE_BYTES = 16 * 2**20
 
 _PIECE_BYTES = 2**20
 
@@ -180,7 +182,7 @@ def read_lines(path: str | Path) -> Iterator[bytes]:
     Raises
     ------
     UnsuitableFileError
-        If it is a device or a named pipe.
+        If it is a device or a named pipe, or a line has more than :data:`LINE_BYTES`.
     OSError
         If it is missing or cannot be read.
 
@@ -195,7 +197,44 @@ def read_lines(path: str | Path) -> Iterator[bytes]:
     [b'first\n', b'last']
     """
     with _opened(path) as file:
-        yield from file
+        yield from lines_of(file, str(path))
+
+
+def lines_of(stream: BinaryIO, name: str, *, at_most: int = LINE_BYTES) -> Iterator[bytes]:
+    r"""Yield the lines of an open stream one by one, each as soon as it is there.
+
+    Parameters
+    ----------
+    stream : binary file
+    name : str
+        What the stream is, for the error.
+    at_most : int, default=LINE_BYTES
+        Bytes that a line may have.
+
+    Yields
+    ------
+    bytes
+        A line with its line break, which the last one may lack.
+
+    Raises
+    ------
+    TooLargeError
+        If a line is longer. Little more than `at_most` bytes of it are read.
+
+    Examples
+    --------
+    >>> import io
+    >>> from testsgd.io import lines_of
+    >>> list(lines_of(io.BytesIO(b"first\nlast"), "events"))
+    [b'first\n', b'last']
+    """
+    number = 0
+    while line := stream.readline(at_most + 1):
+        number += 1
+        if len(line) > at_most:
+            what = f"line {number} is longer than {at_most / 2**20:,.0f} MiB, which is too much"
+            raise TooLargeError(errno.EFBIG, what, name)
+        yield line
 
 
 def check_regular(path: str | Path) -> None:
