@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
+
+from testsgd.data.cells import read_cells
+from testsgd.data.schema import CellParsing
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SHIELD = EXAMPLES / "shields" / "loans-demographic-parity.toml"
@@ -63,3 +67,36 @@ def test_a_line_without_an_end_in_a_file_of_events(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     path.write_bytes(bytes(2**25))
     assert "line" in refused("monitor", "run", MONITOR, "--events", path, folder=tmp_path)
+
+
+LONG_ROWS = {
+    "commas": b"," * 10_000_000 + b"\n",
+    "commas behind a stray mark": b'5" tall,1,yes\n' + b"," * 10_000_000 + b"\n",
+    "commas with other line ends": b"," * 10_000_000 + b"\r",
+}
+
+
+@pytest.mark.parametrize("row", LONG_ROWS.values(), ids=LONG_ROWS)
+def test_a_row_of_ten_million_cells_behind_three_columns(row: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"a,b,p\n1,2,yes\n" + row)
+    words = ("audit", path, "--predictions", "p", "--sensitive", "a,b")
+    assert "cells" in refused(*words, folder=tmp_path)
+
+
+def test_quoted_cells_over_many_lines_and_with_many_commas_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    texts = ["one, two\r\nthree", "a, " * 60_000, 'so "he" said,\n' * 20_000, "plain"]
+    pd.DataFrame({"text": texts, "size": ["1", "2", "3", "4"]}).to_csv(path, index=False)
+    cells = read_cells(path, CellParsing())
+    assert [text.replace("\r\n", "\n") for text in cells["text"]] == [
+        text.replace("\r\n", "\n") for text in texts
+    ]
+    assert list(cells["size"]) == ["1", "2", "3", "4"]
+
+
+def test_a_mark_within_a_cell_and_many_quoted_lines_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    lines = ["text,size", '5" tall,1', *['"a, b",2'] * 20_000, f'"{"long " * 5_000}",3']
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert len(read_cells(path, CellParsing())) == 20_002

@@ -28,6 +28,8 @@ from .reading import DOCUMENT_BYTES as DOCUMENT_BYTES
 from .reading import TooLargeError as TooLargeError
 from .reading import UnsuitableFileError as UnsuitableFileError
 from .reading import check_regular as check_regular
+from .reading import has_long_lines as has_long_lines
+from .reading import line_pieces as line_pieces
 from .reading import lines_of as lines_of
 from .reading import read_beginning as read_beginning
 from .reading import read_bytes as read_bytes

@@ -237,6 +237,81 @@ def lines_of(stream: BinaryIO, name: str, *, at_most: int = LINE_BYTES) -> Itera
         yield line
 
 
+def has_long_lines(path: str | Path, longer_than: int) -> bool:
+    r"""Return whether a file may have a line of more bytes than a bound, at the speed of reading.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+    longer_than : int
+        The bound. A line of half as many bytes may be taken for a long one.
+
+    Returns
+    -------
+    bool
+        False only if there is no such line. A stream, which can be read only once, is not read.
+
+    Raises
+    ------
+    OSError
+        If it is missing or cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from testsgd.io import has_long_lines
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(b"a,b\n" * 1000)
+    ...     file.flush()
+    ...     has_long_lines(file.name, 100)
+    False
+    """
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        return False
+    # A long line covers a whole window, wherever it begins.
+    window = max(longer_than // 2, 1)
+    with _opened(path) as file:
+        while block := file.read(window * max(_PIECE_BYTES // window, 1)):
+            # What is left of the last block is no whole window.
+            for start in range(0, len(block) - window + 1, window):
+                end = start + window
+                if block.find(b"\n", start, end) < 0 and block.find(b"\r", start, end) < 0:
+                    return True
+    return False
+
+
+def line_pieces(path: str | Path) -> Iterator[bytes]:
+    r"""Yield the lines of a file, and long ones in pieces of at most a MiB.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+
+    Yields
+    ------
+    bytes
+        A line, or a piece of one, with the line break that it may have: LF, CR, or both.
+
+    Raises
+    ------
+    OSError
+        If it is missing or cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from testsgd.io import line_pieces
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(b"a,b\n1,2")
+    ...     file.flush()
+    ...     list(line_pieces(file.name))
+    [b'a,b\n', b'1,2']
+    """
+    with _opened(path) as file:
+        while piece := file.read(_PIECE_BYTES):
+            yield from piece.splitlines(keepends=True)
+
+
 def check_regular(path: str | Path) -> None:
     """Raise if a path is something that may have no end, such as a device or a named pipe.
 
