@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import time
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +15,7 @@ import pytest
 
 from testsgd.data.cells import read_cells
 from testsgd.data.schema import CellParsing
+from testsgd.io import loads_json, loads_toml
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SHIELD = EXAMPLES / "shields" / "loans-demographic-parity.toml"
@@ -100,3 +105,55 @@ def test_a_mark_within_a_cell_and_many_quoted_lines_are_read(tmp_path: Path) -> 
     lines = ["text,size", '5" tall,1', *['"a, b",2'] * 20_000, f'"{"long " * 5_000}",3']
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert len(read_cells(path, CellParsing())) == 20_002
+
+
+PART = 'x . \'y.z\'."a.\\"".'
+DEEP_KEYS = {
+    "key": "x." * 80_000 + "x = 1\n",
+    "blanks": "x . " * 80_000 + "x = 1\n",
+    "quoted": PART * 20_000 + "x = 1\n",
+    "table": f"[{'x.' * 80_000}x]\n",
+    "tables": f"[[{'x.' * 80_000}x]]\n",
+    "inner table": f"a = {{{'x.' * 80_000}x = 1}}\n",
+}
+
+
+@pytest.mark.parametrize("text", DEEP_KEYS.values(), ids=DEEP_KEYS)
+def test_a_key_of_eighty_thousand_parts(text: str) -> None:
+    started = time.process_time()
+    with pytest.raises(ValueError, match="deep"):
+        loads_toml(text)
+    assert time.process_time() - started < 2
+
+
+def test_points_that_are_in_no_key_are_read() -> None:
+    text = (
+        f"numbers = [{'0.5, ' * 300}] # {'a.' * 300}\n"
+        f'text = \'{"a." * 300}\'\n"{"b." * 300}".c = "{"." * 300}"\n'
+    )
+    document = loads_toml(text)
+    assert document == {
+        "numbers": [0.5] * 300,
+        "text": "a." * 300,
+        "b." * 300: {"c": "." * 300},
+    }
+
+
+def test_a_description_of_one_deep_key(tmp_path: Path) -> None:
+    path = tmp_path / "deep.toml"
+    path.write_text(DEEP_KEYS["key"], encoding="utf-8")
+    for words in (("audit", path), ("shield", "synthesize", path), ("monitor", "run", path)):
+        assert "deep" in refused(*words, folder=tmp_path)
+
+
+@pytest.mark.parametrize("reader", [loads_json, loads_toml])
+def test_a_document_for_which_there_is_no_memory(
+    reader: Callable[[str], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raise_error(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(json, "loads", raise_error)
+    monkeypatch.setattr(tomllib, "loads", raise_error)
+    with pytest.raises(ValueError, match="memory"):
+        reader("")
