@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import time
 import tomllib
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from testsgd.data import bundled_folder
 from testsgd.data.cells import read_cells
 from testsgd.data.schema import CellParsing
 from testsgd.io import loads_json, loads_toml
@@ -157,3 +160,55 @@ def test_a_document_for_which_there_is_no_memory(
     monkeypatch.setattr(tomllib, "loads", raise_error)
     with pytest.raises(ValueError, match="memory"):
         reader("")
+
+
+HUGE = 2**30
+REASONS = ("unpacks to", "larger than", "too long", "wrong size", "there are more than")
+
+
+def replace_member(path: Path, name: str, *, content: bytes | None = None) -> None:
+    """Replace one member of an archive, by default by very many zeros, compressed."""
+    with zipfile.ZipFile(path) as archive:
+        members = {old: archive.read(old) for old in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for old in (*members, *({name} - set(members))):
+            if old != name or content is not None:
+                archive.writestr(old, members[old] if old != name else content or b"")
+                continue
+            with archive.open(old, "w") as stream:
+                for _ in range(HUGE >> 20):
+                    stream.write(bytes(2**20))
+    assert path.stat().st_size < 2**24
+
+
+@pytest.mark.parametrize("member", ["config.json", "model.weights.h5"])
+def test_a_network_of_little_that_unpacks_to_much(member: str, tmp_path: Path) -> None:
+    network = Path(shutil.copytree(bundled_folder("models") / "compas", tmp_path / "network"))
+    (network / "card.json").unlink()
+    model = network / "model.keras"
+    replace_member(model, member)
+    for words in (
+        ("audit", "compas", "--model", model),
+        ("certify", model, "--domain", "compas", "--protected", "race"),
+    ):
+        message = refused(*words, folder=tmp_path)
+        assert any(reason in message for reason in REASONS), message
+
+
+@pytest.mark.parametrize("member", ["header.npy", "layer.3.npy", "layer.999.npy"])
+def test_a_shield_with_a_layer_of_little_that_unpacks_to_much(
+    member: str, shield: Path, tmp_path: Path
+) -> None:
+    path = Path(shutil.copy(shield, tmp_path / "shield.npz"))
+    replace_member(path, member)
+    message = refused("shield", "run", path, folder=tmp_path)
+    assert any(reason in message for reason in REASONS), message
+
+
+def test_an_estimator_that_unpacks_to_much(tmp_path: Path) -> None:
+    path = tmp_path / "tree.skops"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("schema.json", "{}")
+    replace_member(path, "schema.json")
+    message = refused("audit", "demo", "--model", path, folder=tmp_path)
+    assert any(reason in message for reason in REASONS), message

@@ -5,6 +5,9 @@ from .archives import DAMAGED_ARCHIVE as DAMAGED_ARCHIVE
 from .archives import DAMAGED_TAR as DAMAGED_TAR
 from .archives import DEFLATED as DEFLATED
 from .archives import FILE_MEMORY as FILE_MEMORY
+from .archives import array_sizes as array_sizes
+from .archives import check_archive as check_archive
+from .archives import check_compression as check_compression
 from .archives import check_file_memory as check_file_memory
 from .archives import file_memory as file_memory
 from .archives import is_archive as is_archive
