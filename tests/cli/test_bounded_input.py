@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -12,13 +13,17 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import command_line
 import pandas as pd
 import pytest
 
-from testsgd.data import bundled_folder
+from testsgd import audit_predictions
+from testsgd.data import bundled_folder, generate_demo
 from testsgd.data.cells import read_cells
 from testsgd.data.schema import CellParsing
 from testsgd.io import loads_json, loads_toml
+
+folder, testsgd = command_line.folder, command_line.testsgd
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SHIELD = EXAMPLES / "shields" / "loans-demographic-parity.toml"
@@ -212,3 +217,30 @@ def test_an_estimator_that_unpacks_to_much(tmp_path: Path) -> None:
     replace_member(path, "schema.json")
     message = refused("audit", "demo", "--model", path, folder=tmp_path)
     assert any(reason in message for reason in REASONS), message
+
+
+def test_control_characters_of_the_data_are_in_no_report(tmp_path: Path) -> None:
+    controls = "\x1b]0;x\x07\x9b31m\u202e"
+    people = generate_demo(seed=1, rows=600)
+    people[f"sex{controls}"] = people["gender"].astype(str) + controls
+    result = audit_predictions(
+        people["granted"], sensitive_features=people[[f"sex{controls}", "race"]]
+    )
+    for path in result.write(tmp_path, ["html", "md", "csv"]):
+        text = path.read_text(encoding="utf-8")
+        assert "sex" in text
+        assert not {*"\x1b\x07\x9b\u202e"} & {*text}, path
+
+
+@pytest.mark.parametrize("kind", [".skops", ".keras", ".joblib", ".ubj"])
+def test_a_pipe_given_as_a_model_is_no_missing_file(
+    kind: str, folder: Path, testsgd: Callable[..., command_line.Finished]
+) -> None:
+    pipe = folder / f"pipe{kind}"
+    os.mkfifo(pipe)
+    finished = testsgd("audit", "demo", "--model", pipe)
+    assert finished.code == 2
+    assert "regular file" in finished.err
+    missing = testsgd("audit", "demo", "--model", f"missing{kind}")
+    assert missing.code == 2
+    assert "regular file" not in missing.err

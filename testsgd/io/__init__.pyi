@@ -39,9 +39,11 @@ from .reading import read_bytes as read_bytes
 from .reading import read_lines as read_lines
 from .reading import read_text as read_text
 from .reading import read_text_beginning as read_text_beginning
+from .reading import why_no_file as why_no_file
 from .reproducible import is_reproducible as is_reproducible
 from .reproducible import reproducible_files as reproducible_files
 from .reproducible import without_dates as without_dates
+from .spreadsheets import without_controls as without_controls
 from .spreadsheets import without_formulas as without_formulas
 from .tables import check_table_name as check_table_name
 from .tables import table_file as table_file

@@ -19,6 +19,7 @@ DOCUMENT_BYTES = 256 * 2**20
 LINE_BYTES = 16 * 2**20
 
 _PIECE_BYTES = 2**20
+_MISSING = "there is no such file"
 
 # What a shell gives for `<(command)` and for "-"; they are pipes, and have an end.
 _STREAMS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
@@ -310,6 +311,33 @@ def line_pieces(path: str | Path) -> Iterator[bytes]:
     with _opened(path) as file:
         while piece := file.read(_PIECE_BYTES):
             yield from piece.splitlines(keepends=True)
+
+
+def why_no_file(path: str | Path) -> str | None:
+    """Return why a path cannot be read as a regular file, in words, or None if it can be.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> from testsgd.io import why_no_file
+    >>> why_no_file("missing.keras")
+    'there is no such file'
+    >>> why_no_file("/dev/zero")
+    'it is a device or a pipe, not a regular file'
+    """
+    path = Path(path)
+    if path.is_file():
+        return None
+    if path.is_dir():
+        return "it is a folder, not a file"
+    return "it is a device or a pipe, not a regular file" if path.exists() else _MISSING
 
 
 def check_regular(path: str | Path) -> None:
