@@ -33,6 +33,7 @@ from testsgd.io import (
     read_member,
     read_text,
     sha256_of_file,
+    why_no_file,
     with_members,
     without_dates,
     write_text,
@@ -86,8 +87,8 @@ def read_preprocessing(
     is reported as a document that cannot be read.
     """
     path = Path(path)
-    if not path.is_file():
-        raise ModelError("there is no such file", where=str(path), remedy="check the path")
+    if (reason := why_no_file(path)) is not None:
+        raise ModelError(reason, where=str(path), remedy="check the path")
     file = path.parent / PREPROCESSING_FILE
     try:
         document = loads_json(read_text(file))

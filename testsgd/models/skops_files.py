@@ -22,6 +22,7 @@ from testsgd.io import (
     check_archive,
     is_reproducible,
     read_member,
+    why_no_file,
     without_dates,
 )
 
@@ -164,8 +165,8 @@ def read_skops(path: Path) -> Any:
     """Read an estimator; types that neither skops nor testsgd knows are never trusted."""
     skops = _skops()
     path = Path(path)
-    if not path.is_file():
-        raise ModelError("there is no such file", where=str(path), remedy="check the path")
+    if (reason := why_no_file(path)) is not None:
+        raise ModelError(reason, where=str(path), remedy="check the path")
     try:
         check_archive(path)
         types = set(skops.get_untrusted_types(file=path))
