@@ -162,6 +162,25 @@ def test_a_client_that_leaves_is_no_traceback(shield_file: Path) -> None:
         assert "Traceback" not in errors
 
 
+@pytest.mark.parametrize("length", [b"99999999999", b"9" * 5_000])
+def test_a_body_that_is_said_to_be_too_long_is_not_waited_for(
+    length: bytes, shield_file: Path
+) -> None:
+    with served(shield_file) as (connection, process):
+        head = b"POST /decide HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        with socket.create_connection((connection.host, connection.port), timeout=60) as asking:
+            started = time.monotonic()
+            asking.sendall(head + b"Content-Length: " + length + b"\r\n\r\n{")
+            status = asking.recv(100)[:12]
+            # A length that is no number of 64 bits is refused by the parser of the head.
+            assert status in (b"HTTP/1.1 413", b"HTTP/1.1 400")[: 1 + (len(length) > 19)]
+            assert time.monotonic() - started < BODY_SECONDS / 2
+        assert posted(connection, {"group": "a", "recommendation": 1})["step"] == 1
+        process.terminate()
+        _, errors = process.communicate()
+        assert "Traceback" not in errors
+
+
 @pytest.mark.slow
 def test_several_shields_have_journals_and_addresses_of_their_own(tmp_path: Path) -> None:
     paths = [tmp_path / "loans.npz", tmp_path / "jobs.npz"]

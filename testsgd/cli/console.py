@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from testsgd.errors import ConfigurationError, printable
-from testsgd.io import check_replaceable
+from testsgd.errors import ConfigurationError, DataError, printable
+from testsgd.io import TooLargeError, check_replaceable, lines_of
 
 if TYPE_CHECKING:
     from testsgd.report.blocks import Table
@@ -262,3 +262,15 @@ def print_block(table: Table) -> None:
         [cell if isinstance(cell, str) else cell.text for cell in row.cells] for row in table.rows
     ]
     print_table(table.label, columns, rows)
+
+
+def input_lines() -> Iterator[bytes]:
+    """Yield the lines of the standard input as they come; a DataError if one is too long."""
+    try:
+        yield from lines_of(sys.stdin.buffer, "the standard input")
+    except TooLargeError as error:
+        raise DataError(
+            str(error.strerror),
+            where="the standard input",
+            remedy="give one JSON object a line",
+        ) from error

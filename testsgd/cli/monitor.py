@@ -76,7 +76,9 @@ def run(
         if folder is not None:
             console.check_reports_writable(folder)
     watched = load_monitor(specification).specification
-    source = json_lines("", sys.stdin.buffer) if events is None else event_source(events, watched)
+    source = (
+        json_lines("", console.input_lines()) if events is None else event_source(events, watched)
+    )
     ending = Ending()
 
     def answer_letter(letter: DeadLetter) -> None:

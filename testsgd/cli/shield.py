@@ -205,7 +205,7 @@ def run(
     with load_shield(
         shield, specification=specification, journal=journal, fsync=fsync, jobs=cores
     ) as loaded:
-        for line in sys.stdin.buffer:
+        for line in console.input_lines():
             if not line.strip():
                 continue
             try:

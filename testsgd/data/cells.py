@@ -16,10 +16,13 @@ import pandas as pd
 from testsgd.data.categories import category_text, check_cells
 from testsgd.data.schema import CellParsing, Label
 from testsgd.errors import DataError
-from testsgd.io import check_regular, read_text_beginning
+from testsgd.io import check_regular, has_long_lines, line_pieces, read_text_beginning
 
 # Each column is looked at by itself, so time and memory grow with their number.
 MOST_COLUMNS = 10_000
+# Separators in one line, counted also within quotation marks: where these begin is not always told
+# right, as a mark within a cell begins nothing.
+_MOST_SEPARATORS = 200_000
 _PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 
 
@@ -38,6 +41,7 @@ def read_cells(
             warnings.simplefilter("error", pd.errors.ParserWarning)
             check_regular(path)
             _check_columns(path, parsing, compressed=compressed)
+            _check_lines(path, parsing)
             cells = pd.read_csv(
                 path,
                 sep=r"\s+" if whitespace else parsing.separator,
@@ -144,6 +148,42 @@ def _check_columns(path: Path, parsing: CellParsing, *, compressed: bool) -> Non
     whitespace = parsing.separator == "whitespace"
     columns = len(bare.split()) if whitespace else bare.count(parsing.separator) + 1
     check_column_number(columns, str(path))
+
+
+def _check_lines(path: Path, parsing: CellParsing) -> None:
+    """Raise an error if any line has too many cells, before memory is taken for all.
+
+    A line with that many separators is at least that long. Few files have such lines, and only
+    these are looked at line by line. Compressed files are not.
+    """
+    if not has_long_lines(path, MOST_COLUMNS):
+        return
+    whitespace = parsing.separator == "whitespace"
+    separators = [b" ", b"\t"] if whitespace else [parsing.separator.encode()]
+    number = 1
+    is_quoted = False
+    cells = every = 0
+    for piece in line_pieces(path):
+        parts = piece.split(b'"')
+        bare = parts[1::2] if is_quoted else parts[::2]
+        if len(parts) % 2 == 0:
+            is_quoted = not is_quoted
+        if whitespace:
+            cells += sum(len(part.split()) for part in bare)
+        else:
+            cells += sum(part.count(separators[0]) for part in bare)
+        every += sum(piece.count(separator) for separator in separators)
+        if cells > MOST_COLUMNS or every > _MOST_SEPARATORS:
+            raise DataError(
+                f"line {number:,} has more cells than are read, {MOST_COLUMNS:,}",
+                where=str(path),
+                remedy="correct the line, or `separator` under [parse] in the description",
+                line=number,
+            )
+        if piece.endswith((b"\n", b"\r")):
+            number += 1
+            # Also within a quotation, which may have been seen where none is.
+            cells = every = 0
 
 
 def missing_column(

@@ -29,6 +29,9 @@ def json_object(text: str | bytes, *, example: str) -> dict[str, Any]:
         decoded = text if isinstance(text, str) else text.decode("utf-8")
         value = _READ(decoded)
         check_document(value, decoded)
+    except MemoryError as error:
+        what = "the JSON takes more memory than there is"
+        raise ParameterError(what, remedy="give a smaller object") from error
     except (ValueError, RecursionError) as error:
         raise ParameterError(f"not valid JSON: {error}", remedy="give a JSON object") from error
     if not isinstance(value, dict):

@@ -18,7 +18,7 @@ import tarfile
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FILE_MEMORY = 4 * 2**30
+# Numbers and texts are not compressed as far; what is made to fill the memory is, by 1,000. Small
+# contents may be.
+_MOST_COMPRESSED = 100
+_SMALL = 64 * 2**20
 # How the members of a ZIP archive are compressed, for libraries that ask for it.
 DEFLATED = zipfile.ZIP_DEFLATED
 # What reading raises if the bytes of a ZIP or tar archive are not what they should be.
@@ -52,6 +56,7 @@ _NO_HEADER = (
 _NO_MEMBER = (RuntimeError, struct.error, lzma.LZMAError, IndexError)
 _ARRAY = ".npy"
 _LONGEST_HEADER = 10_000
+_PIECE = 2**20
 _limit = contextvars.ContextVar("file_memory_limit", default=FILE_MEMORY)
 
 
@@ -111,6 +116,52 @@ def check_file_memory(size: int, where: str | Path) -> None:
             f"{limit / 2**20:,.0f} MiB",
             str(where),
         )
+
+
+def check_compression(size: int, packed: int, where: str | Path) -> None:
+    """Raise if contents are many times larger than the bytes that they are unpacked from.
+
+    Parameters
+    ----------
+    size : int
+        Bytes of what is to be unpacked. At most 64 MiB are always allowed.
+    packed : int
+        Bytes that hold it.
+    where : str or pathlib.Path
+        The file.
+
+    Raises
+    ------
+    TooLargeError
+        If it is more than a hundred times larger.
+    """
+    if size > _SMALL and size > _MOST_COMPRESSED * packed:
+        raise TooLargeError(
+            errno.EFBIG,
+            f"it unpacks to {size / 2**20:,.0f} MiB, more than {_MOST_COMPRESSED} times what it "
+            "takes in the file; write it without compression if that is meant",
+            str(where),
+        )
+
+
+def check_archive(path: str | Path) -> None:
+    """Raise if a ZIP archive that another library will unpack is too large or compressed too far.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+
+    Raises
+    ------
+    UnsuitableFileError
+        If it is no regular file, or the members are too large, together or beside the bytes that
+        hold them.
+    zipfile.BadZipFile
+        If it is no ZIP archive.
+    """
+    with open_archive(path) as archive:
+        for member in archive.infolist():
+            check_compression(member.file_size, member.compress_size, path)
 
 
 def is_archive(path: str | Path) -> bool:
@@ -185,7 +236,7 @@ def read_member(path: str | Path, name: str, *, at_most: int | None = None) -> b
     KeyError
         If there is no such member.
     TooLargeError
-        If it is larger. It is not unpacked.
+        If it is larger, or compressed too far: see :func:`check_compression`. It is not unpacked.
     UnsuitableFileError
         If it is no regular file.
     zipfile.BadZipFile
@@ -208,6 +259,7 @@ def read_member(path: str | Path, name: str, *, at_most: int | None = None) -> b
         elif member.file_size > at_most:
             what = f"{name} is larger than {at_most / 2**20:,.0f} MiB, which is too much"
             raise TooLargeError(errno.EFBIG, what, str(path))
+        check_compression(member.file_size, member.compress_size, path)
         return archive.read(member)
 
 
@@ -343,12 +395,57 @@ def read_tar(path: str | Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Mat
                 raise tarfile.ReadError("it is cut off or damaged")
 
 
-def read_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
+def array_sizes(path: str | Path) -> dict[str, int]:
+    """Return how many bytes the arrays of an ``.npz`` file take, as its directory declares them.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+
+    Returns
+    -------
+    dict of str to int
+        By the arrays' names, with the header of each. Nothing is unpacked.
+
+    Raises
+    ------
+    UnsuitableFileError
+        If the file is no regular one, or holds more than :func:`file_memory` allows.
+    zipfile.BadZipFile
+        If it is no ZIP archive.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from testsgd.io import array_sizes
+    >>> with tempfile.NamedTemporaryFile(suffix=".npz") as file:
+    ...     np.savez(file, rates=np.array([0.25, 0.5]))
+    ...     array_sizes(file.name)
+    {'rates': 144}
+    """
+    sizes: dict[str, int] = {}
+    try:
+        with open_archive(path) as archive:
+            for member in archive.infolist():
+                if member.filename.endswith(_ARRAY):
+                    name = member.filename.removesuffix(_ARRAY)
+                    # A name that stands twice is read twice.
+                    sizes[name] = sizes.get(name, 0) + member.file_size
+    except _NO_MEMBER as error:
+        raise zipfile.BadZipFile(f"a member cannot be read ({type(error).__name__})") from error
+    return sizes
+
+
+def read_arrays(
+    path: str | Path, *, only: Collection[str] | None = None
+) -> dict[str, NDArray[Any]]:
     """Return the arrays of an ``.npz`` file.
 
     Parameters
     ----------
     path : str or pathlib.Path
+    only : collection of str, optional
+        The names of the arrays to read. (default: all)
 
     Returns
     -------
@@ -379,6 +476,7 @@ def read_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
                 member.filename.removesuffix(_ARRAY): _read_array(archive, member)
                 for member in archive.infolist()
                 if member.filename.endswith(_ARRAY)
+                and (only is None or member.filename.removesuffix(_ARRAY) in only)
             }
     except _NO_MEMBER as error:
         raise zipfile.BadZipFile(f"a member cannot be read ({type(error).__name__})") from error
@@ -395,7 +493,8 @@ def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[An
         content = bytearray(size)
         view, start = memoryview(content), 0
         while start < size:
-            read = stream.readinto(view[start:])  # type: ignore[attr-defined]  # of BufferedIOBase
+            # Piece by piece: the library reads into bytes of that size, and copies them.
+            read = stream.readinto(view[start : start + _PIECE])  # type: ignore[attr-defined]  # of BufferedIOBase
             if not read:
                 raise ValueError(f"{member.filename} is cut off")
             start += read

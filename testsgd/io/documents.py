@@ -19,6 +19,10 @@ DEEPEST = 100
 
 _LONG_NUMBER = re.compile(r"\d[\d_]{300}")
 _TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
+_NO_MEMORY = "it takes more memory than there is"
+# In one line of TOML: a text or a quoted key, or a comment.
+_QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|\'[^\']*\'|#.*')
+_DEEP_KEY = re.compile(rf"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){{{DEEPEST}}}")
 _TOO_LARGE = "it holds a whole number that is too large for a computation"
 
 
@@ -40,7 +44,8 @@ def loads_json(text: str | bytes, *, parse_constant: Callable[[str], Any] | None
     ------
     ValueError
         If it is no JSON, is not in one of these encodings, is nested more than :data:`DEEPEST`
-        levels deep, or holds a whole number that no ``float`` can hold.
+        levels deep, holds a whole number that no ``float`` can hold, or takes more memory than
+        there is.
 
     Examples
     --------
@@ -56,6 +61,8 @@ def loads_json(text: str | bytes, *, parse_constant: Callable[[str], Any] | None
         document = json.loads(text, parse_constant=parse_constant)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
+    except MemoryError:
+        raise ValueError(_NO_MEMORY) from None
     decoded = text if isinstance(text, str) else text.decode(json.detect_encoding(text))
     check_document(document, decoded)
     return document
@@ -79,8 +86,8 @@ def loads_toml(text: str, *, exact: bool = False) -> dict[str, Any]:
     tomllib.TOMLDecodeError
         If it is no TOML; its message has the line. It is a ``ValueError``, as the others are:
     ValueError
-        If it is nested more than :data:`DEEPEST` levels deep, or holds a whole number that no
-        ``float`` can hold.
+        If it is nested more than :data:`DEEPEST` levels deep, holds a whole number that no
+        ``float`` can hold, or takes more memory than there is.
 
     Examples
     --------
@@ -88,12 +95,27 @@ def loads_toml(text: str, *, exact: bool = False) -> dict[str, Any]:
     >>> loads_toml("bound = 0.1")
     {'bound': 0.1}
     """
+    _check_keys(text)
     try:
         document = tomllib.loads(text, parse_float=Decimal if exact else float)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
+    except MemoryError:
+        raise ValueError(_NO_MEMORY) from None
     check_document(document, text)
     return document
+
+
+def _check_keys(text: str) -> None:
+    """Raise a ValueError if a dotted key of TOML is too deep: its parser takes quadratic memory."""
+    if text.count(".") < DEEPEST:
+        return
+    for line in text.split("\n"):
+        if line.count(".") < DEEPEST:
+            continue
+        bare = _QUOTED.sub(lambda found: "" if found[0].startswith("#") else "q", line)
+        if _DEEP_KEY.search(bare):
+            raise ValueError(_TOO_DEEP)
 
 
 def check_document(document: Any, text: str) -> None:

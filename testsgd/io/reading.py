@@ -15,8 +15,11 @@ from typing import BinaryIO
 
 # Documents such as descriptions, results and states are far smaller.
 DOCUMENT_BYTES = 256 * 2**20
+# One event, or one entry of a journal.
+LINE_BYTES = 16 * 2**20
 
 _PIECE_BYTES = 2**20
+_MISSING = "there is no such file"
 
 # What a shell gives for `<(command)` and for "-"; they are pipes, and have an end.
 _STREAMS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
@@ -180,7 +183,7 @@ def read_lines(path: str | Path) -> Iterator[bytes]:
     Raises
     ------
     UnsuitableFileError
-        If it is a device or a named pipe.
+        If it is a device or a named pipe, or a line has more than :data:`LINE_BYTES`.
     OSError
         If it is missing or cannot be read.
 
@@ -195,7 +198,146 @@ def read_lines(path: str | Path) -> Iterator[bytes]:
     [b'first\n', b'last']
     """
     with _opened(path) as file:
-        yield from file
+        yield from lines_of(file, str(path))
+
+
+def lines_of(stream: BinaryIO, name: str, *, at_most: int = LINE_BYTES) -> Iterator[bytes]:
+    r"""Yield the lines of an open stream one by one, each as soon as it is there.
+
+    Parameters
+    ----------
+    stream : binary file
+    name : str
+        What the stream is, for the error.
+    at_most : int, default=LINE_BYTES
+        Bytes that a line may have.
+
+    Yields
+    ------
+    bytes
+        A line with its line break, which the last one may lack.
+
+    Raises
+    ------
+    TooLargeError
+        If a line is longer. Little more than `at_most` bytes of it are read.
+
+    Examples
+    --------
+    >>> import io
+    >>> from testsgd.io import lines_of
+    >>> list(lines_of(io.BytesIO(b"first\nlast"), "events"))
+    [b'first\n', b'last']
+    """
+    number = 0
+    while line := stream.readline(at_most + 1):
+        number += 1
+        if len(line) > at_most:
+            what = f"line {number} is longer than {at_most / 2**20:,.0f} MiB, which is too much"
+            raise TooLargeError(errno.EFBIG, what, name)
+        yield line
+
+
+def has_long_lines(path: str | Path, longer_than: int) -> bool:
+    r"""Return whether a file may have a line of more bytes than a bound, at the speed of reading.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+    longer_than : int
+        The bound. A line of half as many bytes may be taken for a long one.
+
+    Returns
+    -------
+    bool
+        False only if there is no such line. A stream, which can be read only once, is not read.
+
+    Raises
+    ------
+    OSError
+        If it is missing or cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from testsgd.io import has_long_lines
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(b"a,b\n" * 1000)
+    ...     file.flush()
+    ...     has_long_lines(file.name, 100)
+    False
+    """
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        return False
+    # A long line covers a whole window, wherever it begins.
+    window = max(longer_than // 2, 1)
+    with _opened(path) as file:
+        while block := file.read(window * max(_PIECE_BYTES // window, 1)):
+            # What is left of the last block is no whole window.
+            for start in range(0, len(block) - window + 1, window):
+                end = start + window
+                if block.find(b"\n", start, end) < 0 and block.find(b"\r", start, end) < 0:
+                    return True
+    return False
+
+
+def line_pieces(path: str | Path) -> Iterator[bytes]:
+    r"""Yield the lines of a file, and long ones in pieces of at most a MiB.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+
+    Yields
+    ------
+    bytes
+        A line, or a piece of one, with the line break that it may have: LF, CR, or both.
+
+    Raises
+    ------
+    OSError
+        If it is missing or cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from testsgd.io import line_pieces
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(b"a,b\n1,2")
+    ...     file.flush()
+    ...     list(line_pieces(file.name))
+    [b'a,b\n', b'1,2']
+    """
+    with _opened(path) as file:
+        while piece := file.read(_PIECE_BYTES):
+            yield from piece.splitlines(keepends=True)
+
+
+def why_no_file(path: str | Path) -> str | None:
+    """Return why a path cannot be read as a regular file, in words, or None if it can be.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> from testsgd.io import why_no_file
+    >>> why_no_file("missing.keras")
+    'there is no such file'
+    >>> why_no_file("/dev/zero")
+    'it is a device or a pipe, not a regular file'
+    """
+    path = Path(path)
+    if path.is_file():
+        return None
+    if path.is_dir():
+        return "it is a folder, not a file"
+    return "it is a device or a pipe, not a regular file" if path.exists() else _MISSING
 
 
 def check_regular(path: str | Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from testsgd.errors import printable
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -40,6 +42,37 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
         if frame[name].map(lambda cell: isinstance(cell, str)).any():
             safe[name] = frame[name].map(_plain)
     return safe.rename(columns=_plain)
+
+
+def without_controls(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table in whose texts nothing can steer a terminal that shows them.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        A report's table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Its texts, and its columns' names, as :func:`testsgd.errors.printable` returns them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from testsgd.io import without_controls
+    >>> bool(without_controls(pd.DataFrame({"group": [chr(27)]})).iloc[0, 0].isprintable())
+    True
+    """
+    safe = frame.copy()
+    for name in frame.columns:
+        if frame[name].map(lambda cell: isinstance(cell, str)).any():
+            safe[name] = frame[name].map(_steering_nothing)
+    return safe.rename(columns=_steering_nothing)
+
+
+def _steering_nothing(cell: object) -> object:
+    return printable(cell) if isinstance(cell, str) else cell
 
 
 def _plain(cell: object) -> object:

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.errors import MissingExtraError, ModelError
-from testsgd.io import check_by_trial, loads_json
+from testsgd.io import check_by_trial, loads_json, why_no_file
 from testsgd.models.booster_trees import check_xgboost_document
 from testsgd.models.lightgbm_trees import check_lightgbm_text, lightgbm_objective
 
@@ -316,10 +316,8 @@ def _with_categories(frame: pd.DataFrame, among: Collection[Any]) -> pd.DataFram
 
 def _read(reader: Callable[[], Any], path: Path) -> Any:
     """Return what `reader` reads; each error that it raises becomes a :class:`ModelError`."""
-    if not path.is_file():
-        raise ModelError(
-            "there is no such file", where=f"model {str(path)!r}", remedy="check the path"
-        )
+    if (missing := why_no_file(path)) is not None:
+        raise ModelError(missing, where=f"model {str(path)!r}", remedy="check the path")
     try:
         return reader()
     except Exception as error:  # each library has errors of its own

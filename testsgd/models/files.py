@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from testsgd._version import __version__
 from testsgd.errors import ModelError
 from testsgd.io import (
+    TooLargeError,
+    check_compression,
     check_file_memory,
     files_together,
     is_reproducible,
@@ -31,6 +33,7 @@ from testsgd.io import (
     read_member,
     read_text,
     sha256_of_file,
+    why_no_file,
     with_members,
     without_dates,
     write_text,
@@ -50,6 +53,7 @@ _FORMATS = {"testsgd.preprocessing/1": "tables", "testsgd.text-preprocessing/1":
 # Members of a ``.keras`` file.
 _CONFIGURATION = "config.json"
 _WEIGHTS = "model.weights.h5"
+_MOST_CONFIGURATION = 16 * 2**20
 
 Read = TypeVar("Read")
 
@@ -83,8 +87,8 @@ def read_preprocessing(
     is reported as a document that cannot be read.
     """
     path = Path(path)
-    if not path.is_file():
-        raise ModelError("there is no such file", where=str(path), remedy="check the path")
+    if (reason := why_no_file(path)) is not None:
+        raise ModelError(reason, where=str(path), remedy="check the path")
     file = path.parent / PREPROCESSING_FILE
     try:
         document = loads_json(read_text(file))
@@ -135,15 +139,18 @@ def read_layers(
     import h5py
 
     try:
-        layers = _configured_layers(read_member(path, _CONFIGURATION))
-        weights = io.BytesIO(read_member(path, _WEIGHTS))
+        layers = _configured_layers(read_member(path, _CONFIGURATION, at_most=_MOST_CONFIGURATION))
+        packed = read_member(path, _WEIGHTS)
+        weights = io.BytesIO(packed)
         with h5py.File(weights, "r") as file:
             stored = file["layers"]
 
             def arrays(key: str) -> list[NDArray[np.float32]]:
                 group = stored[key]
                 stored_arrays = [group[str(n)] for n in range(len(group))]
-                check_file_memory(sum(array.size for array in stored_arrays) * 4, path)
+                size = sum(array.size for array in stored_arrays) * 4
+                check_file_memory(size, path)
+                check_compression(size, len(packed), path)
                 values = [np.asarray(array, dtype=np.float32) for array in stored_arrays]
                 if not all(np.isfinite(array).all() for array in values):
                     raise ValueError("not a number")
@@ -155,6 +162,12 @@ def read_layers(
             f"the network is not {kind}",
             where=str(path),
             remedy="audit it as a function, package.module:callable",
+        ) from error
+    except TooLargeError as error:
+        raise ModelError(
+            f"the network is not read ({error.strerror})",
+            where=str(path),
+            remedy="give a network that `testsgd train` wrote, or package.module:callable",
         ) from error
     except Exception as error:
         # Whatever three parsers raise at bytes that are damaged.

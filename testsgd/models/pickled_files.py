@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.errors import ModelError
+from testsgd.io import why_no_file
 
 PICKLES = (".joblib", ".pkl", ".pickle")
 """How the names of pickled files end."""
@@ -38,8 +39,8 @@ def read_pickle(path: Path, *, trusted: bool) -> Any:
     testsgd.errors.ModelError: model 'pipe.joblib': there is no such file; check the path
     """
     where = f"model {str(path)!r}"
-    if not path.exists():
-        raise ModelError("there is no such file", where=where, remedy="check the path")
+    if (reason := why_no_file(path)) is not None:
+        raise ModelError(reason, where=where, remedy="check the path")
     if not trusted:
         raise untrusted("the file is pickled", path, instead="save the model with skops")
     import joblib

@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import MissingExtraError, ModelError
-from testsgd.io import DEFLATED, atomic_path, is_reproducible, read_member, without_dates
+from testsgd.io import (
+    DEFLATED,
+    atomic_path,
+    check_archive,
+    is_reproducible,
+    read_member,
+    why_no_file,
+    without_dates,
+)
 
 
 def check_trees(estimator: Any) -> None:
@@ -157,9 +165,10 @@ def read_skops(path: Path) -> Any:
     """Read an estimator; types that neither skops nor testsgd knows are never trusted."""
     skops = _skops()
     path = Path(path)
-    if not path.is_file():
-        raise ModelError("there is no such file", where=str(path), remedy="check the path")
+    if (reason := why_no_file(path)) is not None:
+        raise ModelError(reason, where=str(path), remedy="check the path")
     try:
+        check_archive(path)
         types = set(skops.get_untrusted_types(file=path))
         unknown = sorted(types - _TRUSTED)
         estimator = None if unknown else skops.load(path, trusted=sorted(types))

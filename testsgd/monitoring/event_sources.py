@@ -15,7 +15,7 @@ import pandas as pd
 from testsgd.data.cells import as_pandas, missing_column
 from testsgd.data.json_objects import json_object
 from testsgd.errors import DataError, ParameterError
-from testsgd.io import read_lines
+from testsgd.io import read_lines, why_no_file
 from testsgd.monitoring.specification import MonitorSpecification, fields_of
 
 _EXAMPLE = '{"id": "a7", "group": "female", "decision": 1}'
@@ -79,8 +79,8 @@ def _file(path: Path, specification: MonitorSpecification) -> EventSource:
         what = f"a file of the kind {kind!r} is not known" if kind else "the file has no ending"
         remedy = "give a .jsonl file with one JSON object a line, or a .csv file with a header"
         raise DataError(what, where=str(path), remedy=remedy)
-    if not path.is_file():
-        raise DataError("there is no such file", where=str(path), remedy="check the path")
+    if (reason := why_no_file(path)) is not None:
+        raise DataError(reason, where=str(path), remedy="check the path")
     return _csv(path, specification) if kind == ".csv" else json_lines(str(path), _lines(path))
 
 

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from testsgd.errors import ParameterError, ResultError
+from testsgd.errors import ParameterError, ResultError, printable
 from testsgd.io import is_reproducible, loads_json
 from testsgd.report.blocks import Block, Document
 from testsgd.report.html import render_html
@@ -92,17 +92,17 @@ class DocumentKind(Generic[Summary]):
 
     def to_html(self, summary: Summary) -> str:
         """Return the report as one self-contained HTML page."""
-        return render_html(self.layout(self.written(summary)))
+        return printable(render_html(self.layout(self.written(summary))))
 
     def to_fragment(self, summary: Summary, blocks: Sequence[Block] = ()) -> str:
         """Return the report in short, as a part of a page such as a notebook, then some blocks."""
         from testsgd.report.fragments import render_fragment
 
-        return render_fragment(self.layout(self.written(summary)), blocks)
+        return printable(render_fragment(self.layout(self.written(summary)), blocks))
 
     def to_markdown(self, summary: Summary) -> str:
         """Return the report as GitHub-flavoured Markdown."""
-        return render_markdown(self.layout(self.written(summary)))
+        return printable(render_markdown(self.layout(self.written(summary))))
 
     def read(self, text: str, *, where: str = "result") -> Summary:
         """Read a summary back from JSON text, which error messages call `where`.

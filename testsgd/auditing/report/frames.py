@@ -14,7 +14,13 @@ from testsgd.auditing.findings import Findings
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.report.summary import AuditSummary
 from testsgd.auditing.text import TextFindings
-from testsgd.io import atomic_path, import_pyarrow, without_formulas, write_stream
+from testsgd.io import (
+    atomic_path,
+    import_pyarrow,
+    without_controls,
+    without_formulas,
+    write_stream,
+)
 
 # What the other estimand says, NaN where it was not estimated.
 _OTHER = ("rate_in", "rate_out", "difference", "ci_low", "ci_high")
@@ -71,7 +77,8 @@ def write_csv(findings: Findings, target: Path) -> None:
 
     def write(stream: TextIO) -> None:
         for index, frame in enumerate(_frames(findings)):
-            without_formulas(frame).to_csv(stream, index=False, header=index == 0)
+            shown = without_controls(without_formulas(frame))
+            shown.to_csv(stream, index=False, header=index == 0)
 
     write_stream(target, write)
 

@@ -29,7 +29,7 @@ from testsgd.certification.network.parts import ReadNetwork, numbers, unit_round
 from testsgd.certification.network.sklearn_models import is_sklearn_model, read_sklearn_model
 from testsgd.data import DatasetSpecification, bundled_folder
 from testsgd.errors import ModelError, ParameterError, TestSGDError
-from testsgd.io import TrialError, loads_json, read_text, sha256_of_file
+from testsgd.io import TrialError, loads_json, read_text, sha256_of_file, why_no_file
 from testsgd.models.encoding import CategoryEncoding, Encoding, FeatureEncoding
 from testsgd.models.files import MODEL_FILE, PREPROCESSING_FILE, card_of, read_preprocessing
 from testsgd.models.resolve import trained_network
@@ -234,8 +234,8 @@ def _file(text: str) -> Path | None:
     """Return the file that a text names; None if it names a Python object."""
     path = Path(text)
     if path.suffix.lower() in (*_READERS, ".skops"):
-        if not path.is_file():
-            raise ModelError("there is no such file", where=text, remedy="check the path")
+        if (reason := why_no_file(path)) is not None:
+            raise ModelError(reason, where=text, remedy="check the path")
         return path
     bundled = bundled_folder("models") / text / MODEL_FILE
     if bundled.is_file():

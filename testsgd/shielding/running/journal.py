@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.errors import GuaranteeBrokenError, JournalError, TestSGDError
-from testsgd.io import FileInUseError, LineFile, loads_json, read_beginning, read_lines
+from testsgd.io import (
+    FileInUseError,
+    LineFile,
+    TooLargeError,
+    loads_json,
+    read_beginning,
+    read_lines,
+)
 from testsgd.shielding.running.periods import PeriodPolicy
 from testsgd.shielding.running.state import ShieldState
 
@@ -114,9 +121,13 @@ class Journal:
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the records behind the first line, each with the number of its line."""
-        for number, line in enumerate(read_lines(self.path), start=1):
-            if number > 1:
-                yield number, self._parsed(line, number)
+        lines = enumerate(read_lines(self.path), start=1)
+        try:
+            for number, line in lines:
+                if number > 1:
+                    yield number, self._parsed(line, number)
+        except TooLargeError as error:
+            raise self._error(str(error.strerror), "choose another file") from error
 
     def close(self) -> None:
         """Close the file; it can then be opened elsewhere."""

@@ -17,6 +17,7 @@ from testsgd._version import __version__
 from testsgd.errors import ShieldFileError, TestSGDError
 from testsgd.io import (
     DAMAGED_ARCHIVE,
+    array_sizes,
     check_regular,
     is_archive,
     is_reproducible,
@@ -36,6 +37,9 @@ VERSION = 2
 _NO_SHIELD = "the file is no shield"
 _HEADER = "header"
 _LAYER = "layer."
+_LONGEST_HEADER = 16 * 2**20
+# Before the numbers of each array, a few words about its type and shape.
+_ARRAY_HEADER = 10_000
 # What is raised at contents that are not what they should be.
 _BROKEN = (*DAMAGED_ARCHIVE, KeyError, TypeError, TestSGDError)
 
@@ -96,7 +100,7 @@ def read_shield(path: Path) -> SavedShield:
         check_regular(path)
         if not is_archive(path):
             raise _unusable(path, _NO_SHIELD)
-        return _from_arrays(path, read_arrays(path))
+        return _read(path)
     except ShieldFileError:
         raise
     except FileNotFoundError as error:
@@ -135,11 +139,17 @@ def check_specification(
         raise _unusable(path, what, keys=["inputs"])
 
 
-def _from_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> SavedShield:
-    """Return what a file's arrays hold; the header is checked first."""
-    if _HEADER not in arrays:
+def _read(path: Path) -> SavedShield:
+    """Return what a file holds; the header is checked first, and how large it says the layers are.
+
+    A whole layer of equal decisions is compressed by 1,000, so sizes alone tell nothing.
+    """
+    sizes = array_sizes(path)
+    if _HEADER not in sizes:
         raise _unusable(path, _NO_SHIELD)
-    header = loads_json(arrays[_HEADER].tobytes())
+    if sizes[_HEADER] > _LONGEST_HEADER:
+        raise _unusable(path, "the file is damaged (its header is too long)")
+    header = loads_json(read_arrays(path, only=[_HEADER])[_HEADER].tobytes())
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise _unusable(path, _NO_SHIELD)
     version = header.get("version")
@@ -152,55 +162,82 @@ def _from_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> SavedShield:
     if specification.digest(inputs) != header["digest"]:
         how = "its specification is not the one it was written with"
         raise _unusable(path, f"the file is damaged ({how})")
-    if (
-        _digest({name: arrays[name] for name in arrays if name != _HEADER})
-        != header["policy_digest"]
-    ):
+    problem = period_problem(specification, inputs)
+    declared = _declared_layers(problem, header)
+    for name in sizes:
+        layer = declared.get(name)
+        if name != _HEADER and (layer is None or sizes[name] > layer.bytes + _ARRAY_HEADER):
+            raise _unusable(path, f"the file is damaged ({name} has the wrong size)")
+    arrays = read_arrays(path, only=declared)
+    if _digest(arrays) != header["policy_digest"]:
         how = "its decisions are not those it was written with"
         raise _unusable(path, f"the file is damaged ({how})")
-    problem = period_problem(specification, inputs)
     written_cost = header["expected_cost"]
     expected_cost = math.inf if written_cost is None else float(written_cost)
     solution = Solution(
         problem=problem,
-        policy=_policy(problem, arrays, header),
+        policy=_policy(problem, arrays, declared, header),
         expected_cost=expected_cost,
         seconds=float(header["seconds"] or 0.0),
     )
     return SavedShield(specification, inputs, solution)
 
 
-def _policy(
-    problem: ShieldProblem, arrays: Mapping[str, NDArray[Any]], header: dict[str, Any]
-) -> Policy | WindowedPolicy:
-    """Return the policy of a file: packed codes of all layers, or values of every width-th one."""
+@dataclass(frozen=True)
+class _Layer:
+    """An array that the header of a file declares, of one axis."""
+
+    step: int
+    size: int
+    type: np.dtype[Any]
+
+    @property
+    def bytes(self) -> int:
+        return self.size * self.type.itemsize
+
+
+def _declared_layers(problem: ShieldProblem, header: dict[str, Any]) -> dict[str, _Layer]:
+    """Return the layers of a file by name: packed codes of all, or values of every width-th one."""
     lattice = problem.lattice
-    transitions = problem.transitions
     if header["stored"] == "whole":
-        halved = transitions.halved
-        code_type = np.dtype(np.uint8) if halved else transitions.code_type
+        halved = problem.transitions.halved
+        code_type = np.dtype(np.uint8) if halved else problem.transitions.code_type
+        sizes = map(lattice.size, range(problem.horizon))
         layers = [
-            _layer(arrays, step, (size + 1) // 2 if halved else size, code_type)
-            for step, size in enumerate(map(lattice.size, range(problem.horizon)))
+            _Layer(step, (size + 1) // 2 if halved else size, code_type)
+            for step, size in enumerate(sizes)
         ]
-        return Policy(lattice, transitions, layers)
-    width = int(header["width"])
-    value_type = np.dtype(np.float64)
-    kept = {
-        step: _layer(arrays, step, lattice.size(step), value_type)
-        for step in range(width, problem.horizon, width)
-    }
-    return WindowedPolicy(lattice, transitions, width=width, final=problem.final_values, kept=kept)
+    else:
+        width = int(header["width"])
+        layers = [
+            _Layer(step, lattice.size(step), np.dtype(np.float64))
+            for step in range(width, problem.horizon, width)
+        ]
+    return {f"{_LAYER}{layer.step}": layer for layer in layers}
 
 
-def _layer(
-    arrays: Mapping[str, NDArray[Any]], step: int, size: int, dtype: np.dtype[Any]
-) -> NDArray[Any]:
-    """Return the array of a step, shape (size,); a ValueError if it has another shape or type."""
-    array = arrays[f"{_LAYER}{step}"]
-    if array.shape != (size,) or array.dtype != dtype:
-        raise ValueError(f"the decisions of step {step} have the wrong size")
-    return np.asarray(array)
+def _policy(
+    problem: ShieldProblem,
+    arrays: Mapping[str, NDArray[Any]],
+    declared: Mapping[str, _Layer],
+    header: dict[str, Any],
+) -> Policy | WindowedPolicy:
+    """Return the policy of a file; a ValueError if an array is not as declared."""
+    layers: dict[int, NDArray[Any]] = {}
+    for name, layer in declared.items():
+        array = arrays[name]
+        if array.shape != (layer.size,) or array.dtype != layer.type:
+            raise ValueError(f"the decisions of step {layer.step} have the wrong size")
+        layers[layer.step] = array
+    if header["stored"] == "whole":
+        return Policy(problem.lattice, problem.transitions, list(layers.values()))
+    return WindowedPolicy(
+        problem.lattice,
+        problem.transitions,
+        width=int(header["width"]),
+        final=problem.final_values,
+        kept=layers,
+    )
 
 
 def _digest(arrays: Mapping[str, NDArray[Any]]) -> str:
