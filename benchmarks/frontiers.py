@@ -28,7 +28,7 @@ from benchmarks.marked_page import Marks, fill_marked, table
 from benchmarks.penalty import balanced, mean_text
 from testsgd import fair_frontier
 from testsgd.data import DatasetSpecification, load_specification, load_table
-from testsgd.io import write_text
+from testsgd.io import replacing_any_file, write_text
 from testsgd.mitigation.frontiers.parameters import FrontierParameters, Method
 from testsgd.mitigation.frontiers.problem import Problem
 from testsgd.mitigation.inputs import mitigation_inputs
@@ -100,7 +100,8 @@ def keep(what: str, name: str, run: Row) -> None:
     """Put a run beside those that are kept."""
     KEPT.mkdir(exist_ok=True)
     path = KEPT / f"{what}-{name}.json"
-    write_text(path, as_json({"runs": [*kept(what, name), run]}))
+    with replacing_any_file():
+        write_text(path, as_json({"runs": [*kept(what, name), run]}))
 
 
 def boosting(name: str) -> Any:

@@ -22,7 +22,7 @@ from benchmarks.monitor_experiments.page import fill, text
 from benchmarks.monitor_experiments.recidivism import recidivism
 from benchmarks.monitor_experiments.seminars import Seminars, seminars
 from benchmarks.monitor_stream import EVENTS, SCENARIOS, beside_sqlite, long_streams
-from testsgd.io import write_text
+from testsgd.io import replacing_any_file, write_text
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _RESULTS = _ROOT / "benchmarks" / "monitor_results.json"
@@ -43,7 +43,8 @@ def main() -> None:
         if options.quick:
             print(text(results))
             return
-        write_text(_RESULTS, as_json(results))
+        with replacing_any_file():
+            write_text(_RESULTS, as_json(results))
     for written in fill(_ROOT / "docs", json.loads(_RESULTS.read_text(encoding="utf-8"))):
         print(f"Written: {written}")
 

@@ -26,7 +26,7 @@ from benchmarks.shield_experiments.experiments import (
 )
 from benchmarks.shield_experiments.page import fill, tables
 from benchmarks.shield_experiments.training import Training
-from testsgd.io import write_text
+from testsgd.io import replacing_any_file, write_text
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _RESULTS = _ROOT / "benchmarks" / "shield_results.json"
@@ -38,7 +38,10 @@ def main() -> None:
     """Read the command line, run, write."""
     options = _options()
     if options.only == "classifiers":
-        write_text(_RESULTS, as_json(_kept_results() | {"classifiers": classifiers(Training())}))
+        with replacing_any_file():
+            write_text(
+                _RESULTS, as_json(_kept_results() | {"classifiers": classifiers(Training())})
+            )
     elif not options.tables:
         parity, opportunity = options.dynamic_runs
         full = Size(
@@ -52,7 +55,8 @@ def main() -> None:
             for name, table in tables(results).items():
                 print(f"\n{name}\n\n{table}")
             return
-        write_text(_RESULTS, as_json(results))
+        with replacing_any_file():
+            write_text(_RESULTS, as_json(results))
     for written in fill(_ROOT / "docs", _kept_results()):
         print(f"Written: {written}")
 

@@ -25,7 +25,7 @@ from testsgd.comparison import ComparisonSummary
 from testsgd.data import specification_schema
 from testsgd.data.text.terms import TermsDocument
 from testsgd.generative import GenerativeSummary
-from testsgd.io import write_text
+from testsgd.io import replacing_any_file, write_text
 from testsgd.metrics import MetricsSummary
 from testsgd.mitigation import FrontierSummary, MitigationSummary
 from testsgd.monitoring import MonitoringSummary, MonitorSimulationSummary
@@ -112,7 +112,8 @@ def main() -> None:
         markdown = path.read_text(encoding="utf-8")
         filled = with_parts(markdown, page=path.name)
         if filled != markdown:
-            write_text(path, filled)
+            with replacing_any_file():
+                write_text(path, filled)
             sys.stdout.write(f"{path} is up to date again\n")
 
 
