@@ -223,7 +223,7 @@ def certify(
     return CertificationResult(summarise_certification(certification), certification)
 
 
-# A share is reported in so many parts.
+# Number of parts that progress is reported in.
 _PARTS = 10_000
 
 

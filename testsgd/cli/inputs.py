@@ -66,7 +66,7 @@ def _files_of_specification(file: Path) -> list[Path]:
             return []
         document = loads_toml(read_text(file))
     except (TestSGDError, OSError, ValueError, RecursionError):
-        # Whoever needs it says what is wrong.
+        # The caller that needs it says what is wrong.
         return []
     return [named for text in _texts(document) for named in _named_files(text, file.parent)]
 

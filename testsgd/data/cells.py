@@ -20,8 +20,8 @@ from testsgd.io import check_regular, has_long_lines, line_pieces, read_text_beg
 
 # Each column is looked at by itself, so time and memory grow with their number.
 MOST_COLUMNS = 10_000
-# Separators in one line, counted also within quotation marks: where these begin is not always told
-# right, as a mark within a cell begins nothing.
+# Separators in one line, counted also within quotation marks: a mark within a cell begins no
+# quotation, so where one begins is a guess.
 _MOST_SEPARATORS = 200_000
 _PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 

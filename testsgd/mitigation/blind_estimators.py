@@ -15,7 +15,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 def without_columns(estimator: Any, frame: pd.DataFrame, left_out: Sequence[str]) -> Any:
     """Return an unfitted copy of an estimator that can be fitted without some columns.
 
-    A column transformer that is given the rows as they are is told which columns to take. Those
+    A column transformer that is given the rows as they are names the columns that it takes. Those
     that are left out are taken from its lists, and columns that it counts are named, for they move
     up where others are missing. Nothing else is changed.
 

@@ -139,7 +139,7 @@ def _decided(
     return np.asarray(fitted.predict(others) == favourable, dtype=bool)
 
 
-# Errors of an estimator's own carry this note, so that they are told from others.
+# Errors of an estimator's own carry this note, so that they can be distinguished from others.
 FIT_NOTE = "raised by the estimator, while it was fitted again"
 
 

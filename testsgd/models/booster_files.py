@@ -32,7 +32,7 @@ if not failed:
     library.XGBoosterSaveModelToBuffer(model, b'{"format": "json"}', *found)
     library.XGBoosterSaveJsonConfig(model, *found)
 """
-# The libraries print what they find wrong with a file, which here nobody sees.
+# The libraries print what they find wrong with a file; the output is not shown.
 _LIGHTGBM_TRIAL = """
 import ctypes, os
 # Threads that wait for each other would use up the time of the processor.
@@ -46,7 +46,7 @@ said = ctypes.create_string_buffer(1)
 found = ctypes.c_int64(1), ctypes.byref(size), said
 library.LGBM_BoosterDumpModel(model, 0, 1, 0, *found)
 library.LGBM_BoosterGetLoadedParam(model, *found)
-# What it says of a few rows shows nobody, but that it comes back from them.
+# Its answers to a few rows are not used; only that it returns matters.
 width = ctypes.c_int()
 library.LGBM_BoosterGetNumFeature(model, ctypes.byref(width))
 every = ctypes.c_int(0), ctypes.c_int(0), ctypes.c_int(-1)

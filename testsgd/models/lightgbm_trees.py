@@ -1,8 +1,8 @@
 """The text of a LightGBM model is checked, as its library follows trees without looking.
 
 A child beyond the last node, or a tree that begins elsewhere than is said, would end the process.
-The library reads versions 2 to 4 of the format in one way. Of a later one nothing is checked here:
-nobody knows yet what is sound in it.
+The library reads versions 2 to 4 of the format in one way. A later one is not checked here: what is
+sound in it is not known yet.
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ from testsgd.report.summaries import origin, version_facts
 
 # Longer tables are folded away on a page, and so many regions are drawn.
 _OPEN_ROWS = 12
-# Counterexamples have a column for each of so many inputs that a case has in common; more than
-# these are written together, so that the table is no wider than its page.
+# Shared inputs of a counterexample that have a column each; more than these are written
+# together, so that the table is no wider than its page.
 _OWN_COLUMNS = 6
 # More labels than these are counted, not listed.
 _LABELS = 6

@@ -113,7 +113,7 @@ class MonitoredProperty:
     rule: Rule
     check: Check  # After every trial, at the end of each tumbling window, or of every period.
     period: float | None = None  # The length of a period in seconds.
-    # A decision is favourable only if it came so many seconds after the trial's first event.
+    # Seconds after the trial's first event within which a decision is favourable.
     favourable_within: float | None = None
     # What is believed of its rates, where that is not as for all properties.
     estimate: PropertyEstimatePart | None = None

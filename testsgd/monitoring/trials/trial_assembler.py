@@ -50,8 +50,8 @@ class Step(NamedTuple):
     Decided: all but its label is known, or it is taken for refused at the deadline of its decision.
     Complete: its label is known too, or assumed at the deadline. Dropped: it has no label at the
     deadline, and is not counted. `prior_values`: those last known then.
-    `span`: None, or what the trial is so many seconds after its first event, for those properties
-    alone that ask for that.
+    `span`: None, or the seconds after its first event at which this is the state of the trial, for
+    those properties alone that ask for it.
     """
 
     kind: Literal["decided", "complete", "dropped"]
