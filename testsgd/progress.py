@@ -55,7 +55,25 @@ def shown_progress(wanted: Progress | bool | None) -> Iterator[Progress | None]:
 def shown_phase(wanted: PhaseProgress | bool | None, phase: str) -> Iterator[PhaseProgress | None]:
     """Show the progress of work that has one phase, as :func:`shown_progress` does.
 
-    A callable is called itself, without the name of the phase.
+    Parameters
+    ----------
+    wanted : callable, bool or None
+        A callable is called itself, without the name of the phase; others as there.
+    phase : str
+        The name of the phase.
+
+    Yields
+    ------
+    callable or None
+        What is called with how much is done and how much there is.
+
+    Examples
+    --------
+    >>> seen = []
+    >>> with shown_phase(lambda done, total: seen.append((done, total)), "runs") as progress:
+    ...     progress(1, 2)
+    >>> seen
+    [(1, 2)]
     """
     if callable(wanted):
         yield wanted

@@ -170,7 +170,18 @@ def audit_predictions(
 
 
 def check_no_outcome(outcome: str | None) -> None:
-    """Raise a ParameterError if an outcome is given to an audit of metrics."""
+    """Raise an error if an outcome is given to an audit of metrics.
+
+    Parameters
+    ----------
+    outcome : str, optional
+        What the predicted label is for a person, as a user gave it.
+
+    Raises
+    ------
+    ParameterError
+        If it is not None: the words of such an audit call no side worse off.
+    """
     if outcome is not None:
         raise ParameterError(
             "an audit of metrics, scores or numbers calls no side worse off",
