@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from testsgd.errors import ExpressionError
 from testsgd.expressions.evaluation import Holds, compiled, mask_of
-from testsgd.expressions.nodes import Junction, Negation, Node
+from testsgd.expressions.nodes import Junction, Membership, Negation, Node, Ordering
 from testsgd.expressions.syntax import read, shown
 
 if TYPE_CHECKING:
@@ -48,8 +49,19 @@ class Expression:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names that it is about, in their order."""
-        found: dict[str, None] = {}
-        open_nodes = [self.root]
+        return tuple(dict.fromkeys(comparison.name for comparison in self._comparisons()))
+
+    @cached_property
+    def asks_for_missing(self) -> bool:
+        """Whether some comparison holds where there is no value, as ``age = missing``."""
+        return any(
+            isinstance(comparison, Membership) and comparison.among and None in comparison.values
+            for comparison in self._comparisons()
+        )
+
+    def _comparisons(self) -> Iterator[Ordering | Membership]:
+        """Yield the comparisons that it is made of, in their order."""
+        open_nodes: list[Node] = [self.root]
         while open_nodes:
             node = open_nodes.pop()
             if isinstance(node, Junction):
@@ -57,8 +69,7 @@ class Expression:
             elif isinstance(node, Negation):
                 open_nodes.append(node.part)
             else:
-                found[node.name] = None
-        return tuple(found)
+                yield node
 
     @cached_property
     def holds(self) -> Holds:

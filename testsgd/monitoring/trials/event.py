@@ -285,13 +285,25 @@ def _number_text(value: Any, field: str) -> str | None:
 def _group_reader(
     groups: tuple[ConditionedGroup, ...], specification: MonitorSpecification
 ) -> Callable[[Mapping[str, Any]], str | None]:
-    """Return a function from an event to its group; None if it has no field that says it."""
+    """Return a function from an event to its group; None if it has no field that says it.
+
+    A table has all columns in each row. So a row with an id says nothing of the group where all of
+    its fields are empty, but where a group is that of missing values.
+    """
     fields = frozenset(specification.group_fields)
     tests = tuple((group.name, group.condition.holds) for group in groups)
+    id_fields = specification.events.id_fields
+    may_be_missing = any(group.condition.asks_for_missing for group in groups)
 
     def read(event: Mapping[str, Any]) -> str | None:
         if fields.isdisjoint(event):
             return None
+        if may_be_missing or any(_is_said(event, field) for field in fields):
+            return group_of(event)
+        # Of a trial without an id this event says all.
+        return None if any(_is_said(event, field) for field in id_fields) else group_of(event)
+
+    def group_of(event: Mapping[str, Any]) -> str:
         for name, holds in tests:
             if holds(event):
                 return name
@@ -305,13 +317,17 @@ def _condition_reader(condition: Expression) -> Callable[[Mapping[str, Any]], in
     fields, holds = condition.names, condition.holds
 
     def read(event: Mapping[str, Any]) -> int | None:
-        for field in fields:
-            value = event.get(field)
-            if value is not None and not is_missing(value) and value != "":
-                return int(holds(event))
+        if any(_is_said(event, field) for field in fields):
+            return int(holds(event))
         return None
 
     return read
+
+
+def _is_said(event: Mapping[str, Any], field: str) -> bool:
+    """Return whether an event has a value in a field, neither missing nor an empty text."""
+    value = event.get(field)
+    return value is not None and not is_missing(value) and value != ""
 
 
 def _meanings(zero: tuple[Any, ...], one: tuple[Any, ...]) -> dict[Any, int]:

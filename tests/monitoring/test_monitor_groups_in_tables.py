@@ -1,0 +1,64 @@
+"""Groups by expressions in tables, where a row of a label leaves the columns of the group empty."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import testsgd
+
+OLD = "sex = f and age >= 40"
+
+
+def document(*whens: str) -> dict[str, Any]:
+    return {
+        "events": {"empty": ["-"]},
+        "groups": [{"name": str(index), "when": when} for index, when in enumerate(whens)],
+        "properties": [{"property": "equal_opportunity", "bound": 0.1, "rule": "estimate"}],
+    }
+
+
+def counts(specification: dict[str, Any], events: Any) -> dict[str, tuple[int, int]]:
+    (comparison,) = testsgd.monitor(specification, events).summary.comparisons
+    return {one.name: (one.numerator, one.denominator) for one in comparison.groups}
+
+
+@pytest.mark.parametrize("empty", ["-", ""])
+@pytest.mark.parametrize("other", [f"not ({OLD})", f"not ({OLD}) and age != missing"])
+def test_rows_of_labels_are_of_the_group_that_was_said(
+    tmp_path: Path, empty: str, other: str
+) -> None:
+    people = [("f", 50, 1, 1), ("f", 30, 1, 1), ("m", 45, 0, 1), ("f", 41, 0, 1), ("m", 20, 1, 0)]
+    lines = ["id,sex,age,decision,label"]
+    for number, (sex, age, decision, _) in enumerate(people):
+        lines.append(f"{number},{sex},{age},{decision},{empty}")
+    for number, (*_, label) in enumerate(people):
+        lines.append(f"{number},{empty},{empty},{empty},{label}")
+    path = tmp_path / "events.csv"
+    path.write_text("\n".join(lines) + "\n")
+
+    rows = pd.DataFrame(people, columns=["sex", "age", "decision", "label"])
+    old = (rows["sex"] == "f") & (rows["age"] >= 40)
+    positive = rows["label"] == 1
+    expected = {
+        name: (int((side & positive & (rows["decision"] == 1)).sum()), int((side & positive).sum()))
+        for name, side in (("0", old), ("1", ~old))
+    }
+    assert counts(document(OLD, other), path) == expected
+
+
+def test_a_group_of_missing_values_is_said_by_empty_columns(tmp_path: Path) -> None:
+    path = tmp_path / "events.csv"
+    path.write_text("id,age,decision,label\n1,,1,1\n2,30,0,1\n")
+    assert counts(document("age = missing", "age >= 0"), path) == {"0": (1, 1), "1": (0, 1)}
+
+
+def test_an_event_without_id_and_group_is_in_no_group() -> None:
+    events = [
+        {"sex": None, "age": None, "decision": 1, "label": 1},
+        {"sex": "f", "age": 50, "decision": 1, "label": 1},
+    ]
+    assert counts(document(OLD, "sex = m"), events) == {"0": (1, 1), "1": (0, 0)}
