@@ -23,6 +23,7 @@ _CASES: list[tuple[str, int, int, str, int]] = [
     ("demographic_parity", 2, 100, "whole", 1),
     ("demographic_parity", 2, 200, "whole", 2),
     ("demographic_parity", 2, 400, "whole", 2),
+    ("demographic_parity", 2, 500, "whole", 2),
     ("demographic_parity", 3, 40, "whole", 2),
     ("demographic_parity", 2, 300, "windows", 1),
     ("demographic_parity", 2, 450, "windows", 2),
