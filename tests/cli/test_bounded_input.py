@@ -188,13 +188,13 @@ def replace_member(path: Path, name: str, *, content: bytes | None = None) -> No
 
 @pytest.mark.parametrize("member", ["config.json", "model.weights.h5"])
 def test_a_network_of_little_that_unpacks_to_much(member: str, tmp_path: Path) -> None:
-    network = Path(shutil.copytree(bundled_folder("models") / "compas", tmp_path / "network"))
+    network = Path(shutil.copytree(bundled_folder("models") / "demo", tmp_path / "network"))
     (network / "card.json").unlink()
     model = network / "model.keras"
     replace_member(model, member)
     for words in (
-        ("audit", "compas", "--model", model),
-        ("certify", model, "--domain", "compas", "--protected", "race"),
+        ("audit", "demo", "--model", model),
+        ("certify", model, "--domain", "demo", "--protected", "race"),
     ):
         message = refused(*words, folder=tmp_path)
         assert any(reason in message for reason in REASONS), message
@@ -210,7 +210,9 @@ def test_a_shield_with_a_layer_of_little_that_unpacks_to_much(
     assert any(reason in message for reason in REASONS), message
 
 
+@pytest.mark.skops
 def test_an_estimator_that_unpacks_to_much(tmp_path: Path) -> None:
+    pytest.importorskip("skops")
     path = tmp_path / "tree.skops"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("schema.json", "{}")
@@ -232,10 +234,14 @@ def test_control_characters_of_the_data_are_in_no_report(tmp_path: Path) -> None
         assert not {*"\x1b\x07\x9b\u202e"} & {*text}, path
 
 
-@pytest.mark.parametrize("kind", [".skops", ".keras", ".joblib", ".ubj"])
+@pytest.mark.parametrize(
+    ("kind", "package"),
+    [(".skops", "skops"), (".keras", "zipfile"), (".joblib", "joblib"), (".ubj", "xgboost")],
+)
 def test_a_pipe_given_as_a_model_is_no_missing_file(
-    kind: str, folder: Path, testsgd: Callable[..., command_line.Finished]
+    kind: str, package: str, folder: Path, testsgd: Callable[..., command_line.Finished]
 ) -> None:
+    pytest.importorskip(package)
     pipe = folder / f"pipe{kind}"
     os.mkfifo(pipe)
     finished = testsgd("audit", "demo", "--model", pipe)

@@ -319,8 +319,8 @@ def with_members(content: bytes, members: Mapping[str, bytes]) -> bytes:
 
 def write_arrays(
     target: str | Path, arrays: Mapping[str, NDArray[Any]], *, compressed: bool = False
-) -> None:
-    """Write arrays into an ``.npz`` file, whole or not at all.
+) -> int:
+    """Write arrays into an ``.npz`` file, whole or not at all; return its bytes.
 
     Parameters
     ----------
@@ -330,6 +330,11 @@ def write_arrays(
         By their names; :func:`read_arrays` gives them back. None may hold Python objects.
     compressed : bool, default=False
         Whether to make the file smaller, which takes longer.
+
+    Returns
+    -------
+    int
+        The size of the file.
 
     Raises
     ------
@@ -341,20 +346,19 @@ def write_arrays(
     >>> import numpy as np, tempfile
     >>> from testsgd.io import read_arrays, write_arrays
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_arrays(f"{folder}/rates.npz", {"rates": np.array([0.25, 0.5])})
+    ...     size = write_arrays(f"{folder}/rates.npz", {"rates": np.array([0.25, 0.5])})
     ...     read_arrays(f"{folder}/rates.npz")
     {'rates': array([0.25, 0.5 ])}
     """
     import numpy as np
 
     compression = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
-    with (
-        atomic_path(Path(target)) as temporary,
-        zipfile.ZipFile(temporary, "w", compression, compresslevel=1) as archive,
-    ):
-        for name, array in arrays.items():
-            with archive.open(f"{name}{_ARRAY}", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+    with atomic_path(Path(target)) as temporary:
+        with zipfile.ZipFile(temporary, "w", compression, compresslevel=1) as archive:
+            for name, array in arrays.items():
+                with archive.open(f"{name}{_ARRAY}", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+        return temporary.stat().st_size
 
 
 def read_tar(path: str | Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:

@@ -296,14 +296,14 @@ class _Programme:
         self._cells = cells
         self._points = len(points.cell)
         self._missed = float(segments.favourable.sum()) / self._total
-        shares, each_cell = np.arange(self._points), sparse.csr_array(sparse.eye_array(cells))
+        shares, each_cell = np.arange(self._points), sparse.csr_array(sparse.eye(cells))
         no_cell, no_worst = sparse.csr_array((cells, cells)), sparse.csr_array((cells, 1))
 
         def by_cell(values: Floats) -> Any:
             return sparse.csr_array((values, (points.cell, shares)), shape=(cells, self._points))
 
         # The shares of a cell make 1, and the rows that are chosen are those of its points.
-        self._equal = sparse.block_array(
+        self._equal = sparse.bmat(
             [
                 [by_cell(np.ones(self._points)), no_cell, no_cell, no_worst],
                 [by_cell(points.favourable), -each_cell, no_cell, None],

@@ -257,15 +257,14 @@ whoever comes.'
         announce(plan)
     solution = _solved(plan, jobs, memory_limit)
     shield = Shield(plan.specification, plan.inputs, solution, storage=storage, jobs=jobs)
-    if out is not None:
-        shield.save(Path(out))
+    stored = None if out is None else shield.save(Path(out))
     summary = summarise_synthesis(
         plan.specification,
         plan.inputs,
         solution,
         digest=plan.specification.digest(plan.inputs),
         predicted_bytes=plan.predicted_bytes,
-        stored_bytes=None if out is None else Path(out).stat().st_size,
+        stored_bytes=stored,
     )
     return ShieldResult(summary, shield)
 

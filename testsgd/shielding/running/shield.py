@@ -180,13 +180,18 @@ class Shield:
             jobs=jobs,
         )
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path) -> int:
         """Write the shield to a file, whole or not at all, without what it has decided.
 
         Parameters
         ----------
         path : pathlib.Path
             The file, which :meth:`load` reads; one that exists is replaced.
+
+        Returns
+        -------
+        int
+            The bytes of the file.
 
         Raises
         ------
@@ -195,7 +200,8 @@ class Shield:
         """
         from testsgd.shielding.running.shield_file import write_shield
 
-        write_shield(Path(path), self.specification, self.inputs, self._policy.first_solution())
+        solution = self._policy.first_solution()
+        return write_shield(Path(path), self.specification, self.inputs, solution)
 
     @classmethod
     def load(

@@ -55,8 +55,11 @@ class SavedShield:
 
 def write_shield(
     path: Path, specification: ShieldSpecification, inputs: InputDistribution, solution: Solution
-) -> None:
-    """Write a shield to a file, whole or not at all; the solution is of the first period."""
+) -> int:
+    """Write a shield to a file, whole or not at all, and return the file's bytes.
+
+    The solution is of the first period.
+    """
     policy = solution.policy
     layers = policy.layers if isinstance(policy, Policy) else policy.kept
     by_step = dict(layers) if isinstance(layers, Mapping) else dict(enumerate(layers))
@@ -76,7 +79,7 @@ def write_shield(
     }
     text = json.dumps(header, sort_keys=True, indent=1).encode()
     written = {_HEADER: np.frombuffer(text, dtype=np.uint8), **arrays}
-    write_arrays(path, written, compressed=True)
+    return write_arrays(path, written, compressed=True)
 
 
 def read_shield(path: Path) -> SavedShield:
