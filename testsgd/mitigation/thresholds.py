@@ -303,14 +303,12 @@ class _Programme:
             return sparse.csr_array((values, (points.cell, shares)), shape=(cells, self._points))
 
         # The shares of a cell make 1, and the rows that are chosen are those of its points.
-        self._equal = sparse.bmat(
-            [
-                [by_cell(np.ones(self._points)), no_cell, no_cell, no_worst],
-                [by_cell(points.favourable), -each_cell, no_cell, None],
-                [by_cell(points.others), no_cell, -each_cell, None],
-            ],
-            format="csr",
-        )
+        blocks: Any = [
+            [by_cell(np.ones(self._points)), no_cell, no_cell, no_worst],
+            [by_cell(points.favourable), -each_cell, no_cell, None],
+            [by_cell(points.others), no_cell, -each_cell, None],
+        ]
+        self._equal = sparse.bmat(blocks, format="csr")
         present = np.bincount(points.cell, minlength=cells) > 0
         self._equal_to = np.r_[present.astype(np.float64), np.zeros(2 * cells)]
         # Each favourable row that is chosen is an error less, each other one more.
