@@ -298,10 +298,10 @@ def _group_reader(
     def read(event: Mapping[str, Any]) -> str | None:
         if fields.isdisjoint(event):
             return None
-        if may_be_missing or any(_is_said(event, field) for field in fields):
+        if may_be_missing or any(_has_value(event, field) for field in fields):
             return group_of(event)
         # Of a trial without an id this event says all.
-        return None if any(_is_said(event, field) for field in id_fields) else group_of(event)
+        return None if any(_has_value(event, field) for field in id_fields) else group_of(event)
 
     def group_of(event: Mapping[str, Any]) -> str:
         for name, holds in tests:
@@ -317,14 +317,14 @@ def _condition_reader(condition: Expression) -> Callable[[Mapping[str, Any]], in
     fields, holds = condition.names, condition.holds
 
     def read(event: Mapping[str, Any]) -> int | None:
-        if any(_is_said(event, field) for field in fields):
+        if any(_has_value(event, field) for field in fields):
             return int(holds(event))
         return None
 
     return read
 
 
-def _is_said(event: Mapping[str, Any], field: str) -> bool:
+def _has_value(event: Mapping[str, Any], field: str) -> bool:
     """Return whether an event has a value in a field, neither missing nor an empty text."""
     value = event.get(field)
     return value is not None and not is_missing(value) and value != ""
