@@ -130,3 +130,10 @@ def test_beginnings_and_lines_are_of_files_only(tmp_path: Path) -> None:
             read(pipe)
         with pytest.raises(FileNotFoundError):
             read(tmp_path / "none")
+
+
+def test_numbers_of_thousands_of_digits_name_no_function_of_python() -> None:
+    for load, text in ((loads_json, f"[{'1' * 5_000}]"), (loads_toml, f"a = {'1' * 5_000}")):
+        with pytest.raises(ValueError, match="digits") as refused:
+            load(text)
+        assert "sys." not in str(refused.value)

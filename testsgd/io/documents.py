@@ -19,6 +19,9 @@ DEEPEST = 100
 
 _LONG_NUMBER = re.compile(r"\d[\d_]{300}")
 _TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
+# Python names the function that raises the limit, which no user of a command can call.
+_LIMIT_ON_DIGITS = "set_int_max_str_digits"
+_MANY_DIGITS = "it holds a number of thousands of digits"
 _NO_MEMORY = "it takes more memory than there is"
 # In one line of TOML: a text or a quoted key, or a comment.
 _QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|\'[^\']*\'|#.*')
@@ -63,6 +66,10 @@ def loads_json(text: str | bytes, *, parse_constant: Callable[[str], Any] | None
         raise ValueError(_TOO_DEEP) from None
     except MemoryError:
         raise ValueError(_NO_MEMORY) from None
+    except ValueError as error:
+        if _LIMIT_ON_DIGITS in str(error):
+            raise ValueError(_MANY_DIGITS) from None
+        raise
     decoded = text if isinstance(text, str) else text.decode(json.detect_encoding(text))
     check_document(document, decoded)
     return document
@@ -102,6 +109,10 @@ def loads_toml(text: str, *, exact: bool = False) -> dict[str, Any]:
         raise ValueError(_TOO_DEEP) from None
     except MemoryError:
         raise ValueError(_NO_MEMORY) from None
+    except ValueError as error:
+        if _LIMIT_ON_DIGITS in str(error):
+            raise ValueError(_MANY_DIGITS) from None
+        raise
     check_document(document, text)
     return document
 
