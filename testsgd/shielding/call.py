@@ -314,7 +314,7 @@ def load_shield(
     ...     "groups": {"names": ["female", "male"]},
     ...     "horizon": {"length": 8}}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     testsgd.synthesize_shield(specification).save(Path(folder, "loans.npz"))
+    ...     size = testsgd.synthesize_shield(specification).save(Path(folder, "loans.npz"))
     ...     shield = testsgd.load_shield(Path(folder, "loans.npz"))
     >>> shield.specification.bound
     Fraction(1, 4)
