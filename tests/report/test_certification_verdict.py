@@ -82,7 +82,7 @@ def test_the_headline_can_be_quoted() -> None:
         "undecided."
     )
     without = summarise_certification(replace(several_classes(), counterexamples=()))
-    assert "for nobody is it proved that it does" in without.verdict.headline
+    assert "for no part of it is it proved that it does" in without.verdict.headline
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def check_named_groups(groups: Sequence[str], table: Table) -> None:
         if inside and rule_set.complement(table).any():
             continue
         many = f"{inside:,} of the {len(table):,} rows that are audited"
-        missing = "nobody to compare it with" if inside else "nobody to compare"
+        missing = "no row to compare it with" if inside else "no row to compare"
         raise ParameterError(
             f"it has {many}, so there is {missing}",
             where=f"group {text!r}",

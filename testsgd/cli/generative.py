@@ -15,7 +15,7 @@ from testsgd.errors import ParameterError
 from testsgd.io import LineFile, adding_lines, loads_json, write_text, writing_to
 
 if TYPE_CHECKING:
-    from testsgd.generative import GenerativeResult, GenerativeSpecification, Output
+    from testsgd.generative import GenerativeSpecification, Output
     from testsgd.generative.calibration import Obedience
     from testsgd.generative.upstream import Upstream
 
@@ -72,21 +72,15 @@ def assess(
     where its groups are known already, they are keys: {"gender": "female"}. Exit codes: 0 every
     requirement is kept, 1 one is broken, 2 bad input, 3 not enough outputs to judge.
     """
-    from testsgd.generative import GenerativeResult, assess_generative
+    from testsgd.generative import GenerativeResult
 
     wanted = options.listed(formats)
     GenerativeResult.check_formats(wanted)
     if out is not None:
         console.check_reports_writable(out)
-    with console.progress_bar(quiet) as progress:
-        result = assess_generative(
-            outputs,
-            spec,
-            before=before,
-            pictures=True if pictures else None,
-            progress=progress or False,
-        )
-    return _finish(result, out, wanted, quiet=quiet)
+    return _assess(
+        outputs, spec, before=before, pictures=pictures, out=out, formats=wanted, quiet=quiet
+    )
 
 
 def ask(
@@ -115,7 +109,7 @@ def ask(
 
     Exit codes: those of assess.
     """
-    from testsgd.generative import GenerativeResult, GenerativeSpecification, assess_generative
+    from testsgd.generative import GenerativeResult, GenerativeSpecification
     from testsgd.generative.upstream import Upstream
 
     specification = GenerativeSpecification.read(spec)
@@ -129,15 +123,9 @@ def ask(
         console.progress_bar(quiet) as progress,
     ):
         _ask_for_outputs(specification, model, number, log=log, seed=seed, progress=progress)
-    with console.progress_bar(quiet) as progress:
-        result = assess_generative(
-            log,
-            specification,
-            before=before,
-            pictures=True if pictures else None,
-            progress=progress or False,
-        )
-    return _finish(result, out, wanted, quiet=quiet)
+    return _assess(
+        log, specification, before=before, pictures=pictures, out=out, formats=wanted, quiet=quiet
+    )
 
 
 def _ask_for_outputs(
@@ -365,8 +353,27 @@ def journal(
     return console.DONE
 
 
-def _finish(result: GenerativeResult, out: Path | None, formats: list[str], *, quiet: bool) -> int:
-    """Write the reports, print the verdict, and return the exit code."""
+def _assess(
+    outputs: Path,
+    specification: Path | GenerativeSpecification,
+    *,
+    before: Path | None,
+    pictures: bool,
+    out: Path | None,
+    formats: list[str],
+    quiet: bool,
+) -> int:
+    """Assess outputs, write the reports, print the verdict, and return the exit code."""
+    from testsgd.generative import assess_generative
+
+    with console.progress_bar(quiet) as progress:
+        result = assess_generative(
+            outputs,
+            specification,
+            before=before,
+            pictures=True if pictures else None,
+            progress=progress or False,
+        )
     written = [] if out is None else result.write(out, formats)
     if not quiet:
         console.print_verdict(result.verdict)

@@ -134,7 +134,7 @@ def mitigation_inputs(
     if summary is None:
         audit_settings = audit_parameters({**rest, "seed": settings.seed}, specification)
         check_all_rows(
-            audit_settings, "a mitigated model decides about everybody, so it is made of all rows"
+            audit_settings, "a mitigated model decides about all people, so it is made of all rows"
         )
     else:
         _check_left_to_audit(rest)

@@ -26,7 +26,7 @@ def is_turned(group: GroupSummary | FurtherGroup | WithinGroup, summary: AuditSu
     """Return whether a headline about a group begins with its complement.
 
     What follows such a headline speaks of the complement less the group. Where a difference of the
-    search may be chance, nobody is called worse off: the headline speaks of the group.
+    search may be chance, no side is called worse off: the headline speaks of the group.
     """
     if not names_who_is_worse_off(summary):
         return False

@@ -127,12 +127,12 @@ def _headline(
     if proved.certified == 0:
         return (
             f"For at least {texts.falsified} of {everyone}, {what} provably changes the decision; "
-            f"for nobody is it proved that it does not; {texts.undecided} remain undecided"
+            f"for no part of it is it proved that it does not; {texts.undecided} remain undecided"
         )
     if proved.falsified:
         unfair_part = f"for at least {texts.falsified} it provably does"
     else:
-        unfair_part = tried if shown else "for nobody is it proved that it does"
+        unfair_part = tried if shown else "for no part of it is it proved that it does"
     rest = f"{texts.undecided} remain undecided" if proved.undecided else "nobody is left undecided"
     return (
         f"For at least {texts.certified} of {everyone}, {what} provably does not change the "

@@ -483,7 +483,7 @@ def _too_few(outcome: _Outcome) -> str:
         if number < FEW:
             are = "is" if number == 1 else "are"
             return (
-                f"What became of the difference for {outcome.name(index)} cannot be told: "
+                f"What became of the difference for {outcome.name(index)} is not known: "
                 f"of {held_out} held-out {words.many} "
                 f"{number or 'none'} {are} {side}, and at least {FEW} are needed on both sides."
             )

@@ -96,7 +96,7 @@ class Prior:
     def smoothed_rate(self, top: int, bottom: int, overall: Fraction | None) -> tuple[int, int]:
         """Return a numerator and a denominator in whole numbers whose quotient is the estimate.
 
-        `overall`: the rate of all groups so far; None if nobody has come.
+        `overall`: the rate of all groups so far; None before the first trial.
         """
         added = self._added
         if added is None and overall is not None:

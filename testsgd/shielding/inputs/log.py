@@ -86,7 +86,7 @@ def read_log(
     ------
     DataError
         If the file cannot be read, a column is missing, or a value is wrong; names the row. Or if
-        nobody is in a group by an expression.
+        no person is in a group by an expression.
     """
     path = Path(path)
     where = str(path)
