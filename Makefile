@@ -7,7 +7,7 @@ MODELS ?= models
 
 REAL    := census bank credit compas crime law
 TEXTS   := wiki imdb tweets
-PAPER   := $(addprefix paper-,$(REAL))
+PAPER   := $(addprefix paper-,$(REAL) wiki imdb)
 TRAIN   := $(addprefix train-,demo $(REAL) $(TEXTS))
 RETRAIN := $(addprefix retrain-,demo $(REAL) $(TEXTS))
 COMPARE := $(addprefix compare-,demo $(REAL))
@@ -49,7 +49,7 @@ reports retrain compare certify generative generative-llm generative-portraits: 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z][a-z|-]*:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@for name in $(REAL); do printf "  make %-15s Audit the committed network on %s\n" $$name $$name; done
-	@for name in $(REAL); do printf "  make %-15s The same by the settings of the paper\n" paper-$$name; done
+	@for name in $(REAL) wiki imdb; do printf "  make %-15s The same by the settings of the paper\n" paper-$$name; done
 	@for name in $(TEXTS); do printf "  make %-15s Train a network on the texts of %s and audit it\n" $$name $$name; done
 	@for name in demo $(REAL) $(TEXTS); do printf "  make %-15s Train the network on %s anew\n" train-$$name $$name; done
 	@for name in demo $(REAL); do printf "  make %-15s Compare the audit with other methods on %s\n" compare-$$name $$name; done
@@ -161,10 +161,12 @@ $(REAL): $(VENV)/installed
 $(PAPER): $(VENV)/installed
 	@$(BIN)/testsgd audit $(@:paper-%=%) --out $(OUT)/$(@:paper-%=%)-paper
 
-# The report is of the network that has just been trained.
+paper-wiki paper-imdb: $(VENV)/with-tensorflow
+
+# The report is of the network that has just been trained; terms that 50 texts mention are judged.
 $(TEXTS): $(VENV)/with-tensorflow
 	@$(BIN)/testsgd train $@ $(SAMPLE) --out $(MODELS)/$@
-	@$(BIN)/testsgd audit $@ $(SAMPLE) --model $(MODELS)/$@/model.keras \
+	@$(BIN)/testsgd audit $@ $(SAMPLE) --model $(MODELS)/$@/model.keras --min-rows 50 \
 		--snippets $(SNIPPETS) --out $(OUT)/$@
 
 $(addprefix train-,$(TEXTS)) $(addprefix retrain-,$(TEXTS)): $(VENV)/with-tensorflow

@@ -87,8 +87,10 @@ def text_gallery() -> str:
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for name in _TEXTS:
-        summary = AuditResult.from_json(_ROOT / "reports" / name / "result.json").summary
         paper = load_specification(name).paper
+        # What stands beside the paper's figures is by its settings.
+        folder = name if paper is None else f"{name}-paper"
+        summary = AuditResult.from_json(_ROOT / "reports" / folder / "result.json").summary
         theirs = "", "", ""
         if paper is not None:
             assert paper.top_score is not None
@@ -99,7 +101,7 @@ def text_gallery() -> str:
         own = top.counterfactual
         card = read_card(_ROOT / "models" / name)
         lines.append(
-            f"| [{name}](reports/{name}/report.md) | {top.text} | {top.score:.1%} "
+            f"| [{name}](reports/{folder}/report.md) | {top.text} | {top.score:.1%} "
             f"| {f'{100 * own.difference:+.1f} points' if own else ''} "
             f"| {theirs[0]} | {theirs[1]} | {card['test accuracy']:.1%}{theirs[2]} |"
         )
