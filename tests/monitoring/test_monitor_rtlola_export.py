@@ -407,7 +407,6 @@ UNSAID: list[tuple[str, dict[str, Any]]] = [
         },
     ),
     ("time.lateness", {"time": {"lateness": "1 h"}}),
-    ("time.max_skew", {"time": {"max_skew": "1 h"}}),
     ("estimate.prior", {"estimate": {"prior": "overall", "strength": 3}}),
     ("events.empty", {"events": {"empty": ["-"]}}),
     (
@@ -454,6 +453,34 @@ def test_what_it_cannot_say_is_refused_by_its_key(key: str, tables: dict[str, An
         monitor_to_rtlola({"properties": [PARITY], **tables})
     assert refused.value.where == key
     assert refused.value.remedy
+
+
+@pytest.mark.parametrize("assumed", [0, 1])
+@pytest.mark.parametrize(("came", "counts"), [(120.0, True), (120.25, False)])
+def test_a_label_counts_until_the_deadline(came: float, counts: bool, assumed: int) -> None:
+    tables = {
+        "trials": {"deadline": 20, "without_label": assumed},
+        "properties": [watched("equal_opportunity", 0.1)],
+    }
+    export = Rtlola(monitor_to_rtlola(tables))
+    label = 1 - assumed
+    export.step({"id": "1", "group": "a", "time": 90.0})
+    export.step({"id": "1", "decision": 1, "time": 100.0})
+    export.step({"id": "1", "label": label, "time": came})
+    export.step({"id": "2", "group": "a", "time": 121.0})
+    export.step({"id": "1", "label": label, "time": 150.0})
+    positive = label if counts else assumed
+    # Only those with a label of 1 are compared, and each of them once.
+    assert export.values("equal_opportunity_all") == {("a",): positive}
+    assert export.values("equal_opportunity_favoured") == {("a",): positive}
+
+
+def test_a_check_of_times_is_said_to_be_left_out() -> None:
+    plain = monitor_to_rtlola({"properties": [PARITY]})
+    text = monitor_to_rtlola({"properties": [PARITY], "time": {"max_skew": "1 h"}})
+    more = [line for line in text.splitlines() if line not in plain.splitlines()]
+    assert [line[:3] for line in more] == ["// "]
+    assert "max_skew" in more[0]
 
 
 def test_a_deadline_needs_ids_where_labels_count() -> None:

@@ -56,21 +56,24 @@ def people_values(
     [[30.0, 1.0]]
     """
     people = _as_mappings(rows, where)
-    if _is_frame(rows):
-        _check_columns(domain, [str(name) for name in rows.columns], where)
+    columns = _columns(rows)
+    if columns is not None:
+        _check_columns(domain, columns, where)
     values = np.empty((len(people), len(domain.inputs)))
     for number, person in enumerate(people, start=1):
         place = f"{where}, person {number}"
-        if not _is_frame(rows):
+        if columns is None:
             _check_features(domain, person, place, ignored)
         for column, item in enumerate(domain.inputs):
             values[number - 1, column] = _value(item, person[item.name], place)
     return values
 
 
-def _is_frame(rows: Any) -> bool:
-    """Return whether the people are rows of a data frame."""
-    return hasattr(rows, "columns") and hasattr(rows, "itertuples")
+def _columns(rows: Any) -> list[str] | None:
+    """Return the names of the columns of a data frame, None of anything else."""
+    if hasattr(rows, "columns") and hasattr(rows, "itertuples"):
+        return [str(name) for name in rows.columns]
+    return None
 
 
 def _as_mappings(rows: Any, where: str) -> list[Mapping[str, Any]]:
@@ -88,10 +91,10 @@ def _as_mappings(rows: Any, where: str) -> list[Mapping[str, Any]]:
             )
         names = list(rows)
         return [dict(zip(names, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
-    if _is_frame(rows):
-        names = [str(name) for name in rows.columns]
+    columns = _columns(rows)
+    if columns is not None:
         return [
-            dict(zip(names, cells, strict=True))
+            dict(zip(columns, cells, strict=True))
             for cells in rows.itertuples(index=False, name=None)
         ]
     is_list = isinstance(rows, Sequence) and not isinstance(rows, str)

@@ -19,7 +19,7 @@ class LabelDeadline:
     """When labels of trials count.
 
     `time`: the input of the time. `seconds`: how long after its decision a trial waits. `assumed`:
-    its label if none came by then, -1 if it is not counted. `at_once`: a label counts when it comes.
+    its label if none came by then, -1 if it is not counted. `at_once`: labels count as they come.
     """
 
     time: str
@@ -32,15 +32,18 @@ class LabelDeadline:
         """When trials may end."""
         return f"@{self.time}"
 
-    def set(self, due: str, decided_of: str, trial: str, *, spawned: str, same: str, comes: str) -> str:
+    def set(
+        self, due: str, decided_of: str, trial: str, *, spawned: str, same: str, comes: str
+    ) -> str:
         """Return the stream of the deadline of each trial, set at the event that decides it.
 
         `comes` are the inputs by which an event of a trial is known, `same` that it is of this one.
         """
+        decides = f"{decided_of}({trial}).hold(or: 0) == 1"
         return (
             f"output {due}({trial}) : Float64\n  spawn {spawned}\n"
-            f"  eval @({comes} && {self.time}) when {same} && {decided_of}({trial}).hold(or: 0) == 1"
-            f" with {self.time} + {self.seconds!r}"
+            f"  eval @({comes} && {self.time}) when {same} && {decides}\n"
+            f"  with {self.time} + {self.seconds!r}"
         )
 
     def in_time(self, due: str, trial: str) -> str:
@@ -48,12 +51,20 @@ class LabelDeadline:
         return f"{self.time} <= {due}({trial}).hold(or: {self.time}) + {_ONE_MOMENT}"
 
     def is_over(self, due: str, label: str, trial: str) -> str:
-        """Return that a decided trial waits no more, by the stores of its deadline and its label."""
+        """Return that a decided trial waits no more, by its deadline and its label so far."""
         over = f"{self.time} > {due}({trial}).hold(or: {self.time}) + {_ONE_MOMENT}"
         return f"({label}({trial}).hold(or: -1) >= 0 || {over})" if self.at_once else over
 
     def ended(
-        self, name: str, wanted: int, label: str, trial: str, *, parameters: str, spawn: str, over: str
+        self,
+        name: str,
+        wanted: int,
+        label: str,
+        trial: str,
+        *,
+        parameters: str,
+        spawn: str,
+        over: str,
     ) -> str:
         """Return the stream of the trials that end with a label of 0 or 1; then they are closed."""
         known = f"{label}({trial}).hold(or: {self.assumed}) == {wanted}"

@@ -6,7 +6,6 @@ estimate of each group, the bias, and a trigger. Its grammar is that of rtlola-p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +16,9 @@ from testsgd.errors import SpecificationError
 from testsgd.expressions import Expression, Junction, Membership, Node, Ordering
 from testsgd.fairness.conditioned_groups import NO_GROUP
 from testsgd.monitoring.rtlola_deadlines import EndedTrials, LabelDeadline
+from testsgd.monitoring.rtlola_limits import check_exportable, is_labelled
 from testsgd.monitoring.rtlola_values import (
+    Names,
     UnsaidError,
     aggregate,
     bias_of,
@@ -33,21 +34,11 @@ from testsgd.monitoring.rtlola_values import (
     zero_or_one,
 )
 from testsgd.monitoring.specification import (
-    FieldRatio,
     MonitoredProperty,
     MonitorSpecification,
-    allows_evidence,
     condition_of,
 )
 
-# Names that its grammar reads as something else, and beginnings that it takes for an operator or a
-# truth value. A field that is called so gets another name.
-_RESERVED = re.compile(
-    r"(not|true|false).*|(input|output|trigger|constant|import|include|type|spawn|eval|close|when"
-    r"|with|if|then|else|and|or|implies|mirrors|sum|count|avg|average|integral|min|max|forall"
-    r"|exists|conjunction|disjunction|var|variance|sd|standard_deviation|med|median|all|fresh)"
-)
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _JOIN = " && "
 
 
@@ -92,7 +83,7 @@ def monitor_to_rtlola(
         where = f"{specification}: "
         specification = MonitorSpecification.read(specification)
     try:
-        _check(specification, joined=joined)
+        check_exportable(specification, joined=joined)
         return _Writer(specification, joined=joined).text()
     except UnsaidError as error:
         raise SpecificationError(
@@ -101,63 +92,6 @@ def monitor_to_rtlola(
             remedy=error.remedy,
             key=error.key,
         ) from None
-
-
-def _is_labelled(specification: MonitorSpecification) -> bool:
-    """Return whether a property counts labels."""
-    return any(watched.fairness.labelled for watched in specification.monitored)
-
-
-def _check(specification: MonitorSpecification, *, joined: bool) -> None:
-    """Refuse what the export cannot express, apart from values and expressions."""
-    window, trials, time = specification.window, specification.trials, specification.time
-    if window.kind != "all":
-        remedy = 'set window.kind = "all", or watch it by testsgd monitor run'
-        raise UnsaidError("window.kind", f"{window.kind} windows", remedy)
-    watch = "remove it, or watch it by testsgd monitor run"
-    keys = (
-        ("trials.decision_deadline", trials.decision_deadline, "refusal without an event"),
-        ("time.lateness", time.lateness, "events out of order"),
-        ("time.max_skew", time.max_skew, "check of the time of events"),
-        ("events.empty", specification.events.empty, "texts that stand for no value"),
-        ("estimate.groups", specification.estimate.groups, "beliefs about single groups"),
-    )
-    for key, value, what in keys:
-        if value is not None:
-            raise UnsaidError(key, what, watch)
-    estimate = specification.estimate
-    if isinstance(estimate.prior, FieldRatio) and estimate.strength:
-        remedy = "give a share such as 0.5"
-        raise UnsaidError("estimate.prior", "prior that the stream tells", remedy)
-    if estimate.prior == "overall" and estimate.strength:
-        remedy = "give a share such as 0.5"
-        raise UnsaidError("estimate.prior", "prior that follows the rate of all groups", remedy)
-    labelled = _is_labelled(specification)
-    if trials.deadline is not None and labelled and not joined:
-        remedy = "export it for events with ids, without --whole"
-        raise UnsaidError("trials.deadline", "deadline of trials that have no id", remedy)
-    # With either of them an event can be of an earlier trial of its id.
-    if trials.repeated == "new" and (labelled or specification.given_fields):
-        what = "ids that come again for properties that count labels or have given values"
-        raise UnsaidError("trials.repeated", what, 'set trials.repeated = "ignore"')
-    for index, part in enumerate(specification.properties):
-        key = f"properties.{index}"
-        if not all(map(allows_evidence, part.all_made())):
-            what = "counters that are no share of trials"
-            raise UnsaidError(f"{key}.numerator", what, "count each event once, in both lists")
-        if (part.rule or "evidence") == "evidence":
-            remedy = 'set rule = "estimate" to export the estimates'
-            raise UnsaidError(f"{key}.rule", "alerts by evidence", remedy)
-        if part.seconds_of_period() is not None:
-            raise UnsaidError(f"{key}.check", "judgement by periods", 'set check = "every"')
-        if part.favourable_within is not None:
-            raise UnsaidError(f"{key}.favourable_within", "end of a time without an event", watch)
-        if part.estimate is not None:
-            remedy = "say it in estimate.prior and estimate.strength"
-            raise UnsaidError(f"{key}.estimate", "beliefs about single properties", remedy)
-        if part.empty_group == "zero":
-            remedy = 'set empty_group = "vacuous"'
-            raise UnsaidError(f"{key}.empty_group", "rate of a group without a trial", remedy)
 
 
 @dataclass(frozen=True)
@@ -176,31 +110,15 @@ class _Moment:
     conditions: tuple[str, ...]
 
 
-class _Names:
-    """Gives names that the language allows, no two alike."""
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-
-    def new(self, wanted: str) -> str:
-        name = re.sub(r"[^A-Za-z0-9_]", "_", wanted)
-        if not _IDENTIFIER.fullmatch(name) or _RESERVED.fullmatch(name):
-            name = f"field_{name}"
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-        return name
-
-
 class _Writer:
     """Writes one specification; `joined`: events with the same id are one trial."""
 
     def __init__(self, specification: MonitorSpecification, *, joined: bool) -> None:
         self._specification = specification
         self._joined = joined
-        self._labelled = _is_labelled(specification)
+        self._labelled = is_labelled(specification)
         self._deadline: LabelDeadline | None = None
-        self._names = _Names()
+        self._names = Names()
         self._inputs: dict[str, str] = {}  # names, by the field
         self._types: dict[str, str] = {}  # by the field
         self._notes: list[str] = []
@@ -222,6 +140,8 @@ class _Writer:
         }
         if self._labelled and specification.trials.deadline is not None:
             self._deadline = self._label_deadline(specification.trials.deadline)
+        if specification.time.max_skew is not None:
+            self._notes.append("Every time is believed; what time.max_skew asks for is not here.")
         # Names of inputs come first, so that no stream takes one.
         write = self._joined_trials if self._joined else self._whole_events
         self._group_name = self._names.new("trial_group")
@@ -490,7 +410,9 @@ class _Writer:
         new = self._names.new
         group, *given = self._parameters
         own = [*trials, group, new("d"), *given]
-        values = ", ".join((key, self._group_name, self._accepted_name, *self._given_names.values()))
+        values = ", ".join(
+            (key, self._group_name, self._accepted_name, *self._given_names.values())
+        )
         streams = {1: new("positive_trial"), 0: new("negative_trial")}
         blocks = ["// Trials that are over at this event, by their label"]
         blocks += [
