@@ -407,6 +407,14 @@ UNSAID: list[tuple[str, dict[str, Any]]] = [
         },
     ),
     ("time.lateness", {"time": {"lateness": "1 h"}}),
+    (
+        "time.unit",
+        {
+            "time": {"unit": "ms"},
+            "trials": {"deadline": 20},
+            "properties": [watched("equal_opportunity", 0.1)],
+        },
+    ),
     ("estimate.prior", {"estimate": {"prior": "overall", "strength": 3}}),
     ("events.empty", {"events": {"empty": ["-"]}}),
     (

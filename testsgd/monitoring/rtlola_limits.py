@@ -41,6 +41,9 @@ def check_exportable(specification: MonitorSpecification, *, joined: bool) -> No
     if trials.deadline is not None and labelled and not joined:
         remedy = "export it for events with ids, without --whole"
         raise UnsaidError("trials.deadline", "deadline of trials that have no id", remedy)
+    if trials.deadline is not None and labelled and time.unit in ("ms", "us", "ns"):
+        remedy = "give times in seconds, and remove it"
+        raise UnsaidError("time.unit", f"deadline by times in {time.unit}", remedy)
     # With either of them an event can be of an earlier trial of its id.
     if trials.repeated == "new" and (labelled or specification.given_fields):
         what = "ids that come again for properties that count labels or have given values"
