@@ -184,6 +184,46 @@ def test_a_missing_feature_is_named(name: str) -> None:
     assert repr(name) in str(error.value)
 
 
+def test_other_columns_of_a_frame_are_ignored() -> None:
+    result = testsgd.certify(_model(), RANGES, protected="man")
+    frame = pd.DataFrame({"skill": [9, 2], "region": ["north", "south"], "man": [0, 1]})
+    # In another order, with a label, an id that is no text, and a column without a value.
+    wider = frame[["man", "skill", "region"]].assign(label=[1, 0], empty=[None, float("nan")])
+    wider[7] = ["a", "b"]
+    pd.testing.assert_frame_equal(result.check(wider), result.check(frame))
+    checks = ask(_model(), RANGES, protected="man", rows=wider)
+    assert [check.verdict for check in checks] == ["unfair", "fair"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "seen"),
+    [
+        (["skil", "region", "man"], ["'skill'", "0", "19", "skil,", "skil?"]),
+        (["skill", "label", "man"], ["'region'", "north", "label"]),
+        (["skill", "region", "region"], ["region"]),
+        (["skill", "region"], ["'man'"]),
+    ],
+)
+def test_a_frame_without_a_column_for_an_input_is_refused(
+    columns: list[str], seen: list[str]
+) -> None:
+    result = testsgd.certify(_model(), RANGES, protected="man")
+    with pytest.raises(DataError) as error:
+        result.check(pd.DataFrame([[1] * len(columns)] * 2, columns=columns))
+    message = str(error.value)
+    assert all(part.rstrip(",") in message for part in seen)
+    assert "\n" not in message
+
+
+def test_a_misspelt_name_of_a_person_is_told_with_the_nearest_input() -> None:
+    person = {"skil": 9, "region": "north", "man": 0}
+    for rows in (person, [person]):
+        with pytest.raises(DataError) as error:
+            ask(_model(), RANGES, protected="man", rows=rows)
+        assert "'skil'" in str(error.value)
+        assert "skill?" in str(error.value)
+
+
 @pytest.mark.parametrize("rows", [3, "skill", [1, 2], {"skill": [1, 2], "region": "a", "man": 0}])
 def test_what_are_no_people_is_refused(rows: Any) -> None:
     with pytest.raises(DataError):

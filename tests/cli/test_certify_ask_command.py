@@ -71,6 +71,19 @@ def test_a_file_of_people_is_answered_in_a_file(testsgd: Run, folder: Path, name
     assert f"{expected.count('unfair')} unfair" in finished.out
 
 
+def test_a_file_may_have_other_columns_but_lacks_none(
+    testsgd: Run, fails: Fails, folder: Path
+) -> None:
+    text = "case,woman,granted,debts,income\nx7,1,yes,0,30\nx8,0,no,0,10\n"
+    (folder / "cases.csv").write_text(text, encoding="utf-8")
+    plain = testsgd(*ASK, "--row", _person(30, woman=1), "--row", _person(10))
+    wide = testsgd(*ASK, "--rows", "cases.csv")
+    assert (wide.code, wide.out) == (plain.code, plain.out)
+    (folder / "cases.csv").write_text(text.replace("income", "incom"), encoding="utf-8")
+    message = fails(*ASK, "--rows", "cases.csv")
+    assert all(part in message for part in ["cases.csv", "'income'", "incom?"])
+
+
 def test_a_result_tells_the_region(testsgd: Run, folder: Path) -> None:
     assert testsgd("certify", *ASK[2:], "--out", "proof", "--quiet").code == 0
     finished = testsgd(
@@ -91,6 +104,7 @@ def test_a_result_tells_the_region(testsgd: Run, folder: Path) -> None:
         (["--row", _person(100)], ["'income'", "100", "0", "99"]),
         (["--row", '{"income": 1, "debts": 1}'], ["'woman'", "0", "1"]),
         (["--row", _person(1)[:-1] + ', "age": 3}'], ["'age'", "3"]),
+        (["--row", '{"incme": 1, "debts": 1, "woman": 0}'], ["'incme'", "income?"]),
         (["--row", "{income"], ["--row"]),
         (["--row", "[1]"], ["--row"]),
         ([], ["--row"]),

@@ -290,8 +290,9 @@ class Rtlola:
         return latest
 
     def _aggregate(self, name: str) -> Node:
-        for wanted in ("over_instances", ":", "all"):
+        for wanted in ("over_instances", ":"):
             self._take(wanted)
+        only_fresh = self._take("all", "fresh") == "fresh"
         lambda_names: tuple[str, ...] = ()
         condition: Node = lambda scope: True  # noqa: E731
         if self._has("("):
@@ -309,17 +310,23 @@ class Rtlola:
             self._take(")")
         for wanted in (",", "using", ":"):
             self._take(wanted)
-        combine = _AGGREGATES[self._take()]
-        for wanted in (")", ".", "defaults", "(", "to", ":"):
-            self._take(wanted)
-        default = self._either()
+        how = self._take()
+        combine = _AGGREGATES[how]
         self._take(")")
+        default: Node = lambda scope: 0  # noqa: E731
+        # Of no instance there is a sum and a number, but no largest and no smallest value.
+        if how in ("max", "min") or self._peek() == ".":
+            for wanted in (".", "defaults", "(", "to", ":"):
+                self._take(wanted)
+            default = self._either()
+            self._take(")")
 
         def aggregated(scope: Scope) -> Any:
             values = [
                 one.value
                 for key, one in self.streams[name].instances.items()
-                if one.known and condition({**scope, **dict(zip(lambda_names, key, strict=False))})
+                if (one.fresh if only_fresh else one.known)
+                and condition({**scope, **dict(zip(lambda_names, key, strict=False))})
             ]
             return combine(values) if values else default(scope)
 

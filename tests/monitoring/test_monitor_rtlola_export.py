@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -89,6 +89,53 @@ SPECIFICATIONS: dict[str, dict[str, Any]] = {
         "events": {"id": ["applicant", "job"]},
         "trials": {"repeated": "new"},
         "properties": [watched("demographic_parity", 0.1)],
+    },
+}
+
+# Labels come within 20 seconds of the decision, or are assumed or missed.
+DEADLINES: dict[str, dict[str, Any]] = {
+    "odds, counted at the deadline": {
+        "trials": {"deadline": 20},
+        "properties": [watched("equalized_odds", 0.15), watched("demographic_parity", 0.1)],
+    },
+    "odds of named groups, once known, positive if not": {
+        "groups": {"names": ["a", "b"], "unknown": "pass"},
+        "trials": {"deadline": 20, "count": "known", "without_label": 1},
+        "estimate": {"prior": 0.4, "strength": 3},
+        "properties": [watched("equalized_odds", "1/7")],
+    },
+    "given values, dropped without a label": {
+        "trials": {"deadline": "20 s", "without_label": "drop"},
+        "properties": [
+            watched("equal_opportunity", 0.2, condition_on=["place"]),
+            watched("predictive_equality", 0.1),
+            watched("disparate_impact", 0.2, condition_on=["hour"]),
+        ],
+    },
+    "two fields of an id, once known, dropped without a label": {
+        "events": {"id": ["applicant", "the job"], "time": "the time"},
+        "trials": {"deadline": 20, "count": "known", "without_label": "drop"},
+        "properties": [
+            watched(
+                "custom",
+                0.2,
+                numerator=["reject:1", "accept:0"],
+                denominator=["accept", "reject"],
+            ),
+            watched("equal_opportunity", 0.2, condition_on=["place", "the job"]),
+        ],
+    },
+    "expressions, positive without a label": {
+        "groups": [
+            {"name": "young women", "when": "sex = f and 18 <= age < 40"},
+            {"name": "others", "when": "not (sex = f) or age > 60"},
+        ],
+        "events": {"decision": "score > 6", "label": {"when": "outcome in {again, twice}"}},
+        "trials": {"deadline": 20, "without_label": 1},
+        "properties": [
+            watched("equalized_odds", 0.2),
+            watched("custom", 0.1, numerator=["accept:1"], denominator=["accept:1", "reject:0"]),
+        ],
     },
 }
 
@@ -189,15 +236,16 @@ def random_stream(seed: int) -> tuple[MonitorSpecification, bool, random.Random]
     return specification, joined, chance
 
 
-@pytest.mark.parametrize("seed", range(STREAMS))
-def test_an_export_says_what_the_monitor_says_after_every_event(seed: int) -> None:
-    specification, joined, chance = random_stream(seed)
+def compare_after_every_event(
+    specification: MonitorSpecification, events: Iterable[dict[str, Any]], *, joined: bool
+) -> Monitor:
+    """Compare an export with the monitor after every event that is right; return the monitor."""
     text = monitor_to_rtlola(specification, joined=joined)
     exports = {True: Rtlola(text), False: Rtlola(text, exact=False)}
     monitor = Monitor(specification)
     alerts: set[Any] = set()
     counted = 0
-    for event in events_of(specification, chance, joined=joined):
+    for event in events:
         try:
             raised = monitor.observe(event)
         except EventError:
@@ -210,6 +258,64 @@ def test_an_export_says_what_the_monitor_says_after_every_event(seed: int) -> No
             export.step(inputs_of(event, export))
             assert_the_same(monitor, alerts, export, exact=exact)
     assert counted > EVENTS // 4
+    return monitor
+
+
+@pytest.mark.parametrize("seed", range(STREAMS))
+def test_an_export_says_what_the_monitor_says_after_every_event(seed: int) -> None:
+    specification, joined, chance = random_stream(seed)
+    events = events_of(specification, chance, joined=joined)
+    compare_after_every_event(specification, events, joined=joined)
+
+
+def timed_stream(seed: int) -> tuple[MonitorSpecification, list[dict[str, Any]]]:
+    """Return a specification with a deadline, and a random stream whose events have times."""
+    tables = list(DEADLINES.values())
+    specification = MonitorSpecification.from_dict(tables[seed % len(tables)])
+    chance = random.Random(1000 + seed)
+    time = 100.0
+    events = []
+    for event in events_of(specification, chance, joined=True):
+        # Several at one moment, some exactly at a deadline, and pauses in which many trials end.
+        time += chance.choice([0, 0, 0.25, 1, 2.5, 20, 45])
+        events.append(event | {specification.events.time: time})
+    return specification, events
+
+
+@pytest.mark.parametrize("seed", range(STREAMS))
+def test_an_export_with_a_deadline_says_what_the_monitor_says(seed: int) -> None:
+    specification, events = timed_stream(seed)
+    compare_after_every_event(specification, events, joined=True)
+
+
+def test_random_streams_with_deadlines_meet_all_that_a_deadline_does() -> None:
+    late, dropped, at_once = 0, 0, 0
+    kinds: list[str] = []
+    for seed in range(STREAMS):
+        specification, events = timed_stream(seed)
+        monitor = Monitor(specification)
+        for event in events:
+            before = judged(monitor)
+            try:
+                kinds += [alert.kind for alert in monitor.observe(event)]
+            except EventError:
+                continue
+            at_once = max(at_once, judged(monitor) - before)
+        status = monitor.status()
+        late += status.late
+        dropped += status.dropped
+    assert min(kinds.count("raised"), kinds.count("cleared")) > 10
+    # Labels after the deadline, trials without one, and events at which several trials end.
+    assert min(late, dropped) > 10
+    assert at_once > 2
+
+
+def judged(monitor: Monitor) -> int:
+    """Return how many trials the comparison with labels has counted that has counted most."""
+    return max(
+        (one.trials for one in monitor.status().comparisons if one.property.fairness.labelled),
+        default=0,
+    )
 
 
 def test_random_streams_raise_and_clear_alerts() -> None:
@@ -256,6 +362,25 @@ def test_the_interpreter_sums_by_instance_as_the_language_does() -> None:
     ]
 
 
+def test_the_interpreter_adds_up_new_instances_as_the_language_does() -> None:
+    # Every instance that is not smaller than the input counts up, as in a test of RTLola's own.
+    fresh = Rtlola(
+        """
+        input i : Int64
+        output o(p) : Int64
+          spawn with i
+          eval @i when p >= i with o(p).last(or: 0) + 1
+        output every : Int64 @i := o.aggregate(over_instances: fresh, using: sum)
+        output some : Int64 @i := o.aggregate(over_instances: fresh(where: p => p > 2), using: sum)
+        """
+    )
+    seen = []
+    for value in (3, 2, 4, 2):
+        fresh.step({"i": value})
+        seen.append((fresh.values("every")[()], fresh.values("some")[()]))
+    assert seen == [(1, 1), (3, 2), (1, 1), (7, 5)]
+
+
 def test_trials_are_closed_only_where_ids_come_again() -> None:
     closing = {
         name
@@ -269,7 +394,6 @@ PARITY = watched("demographic_parity", 0.1)
 UNSAID: list[tuple[str, dict[str, Any]]] = [
     ("window.kind", {"window": {"kind": "sliding", "length": 100}}),
     ("window.kind", {"window": {"kind": "tumbling", "length": "30 d"}}),
-    ("trials.deadline", {"trials": {"deadline": "2 d"}}),
     ("trials.decision_deadline", {"trials": {"decision_deadline": "2 d"}}),
     (
         "trials.repeated",
@@ -283,7 +407,14 @@ UNSAID: list[tuple[str, dict[str, Any]]] = [
         },
     ),
     ("time.lateness", {"time": {"lateness": "1 h"}}),
-    ("time.max_skew", {"time": {"max_skew": "1 h"}}),
+    (
+        "time.unit",
+        {
+            "time": {"unit": "ms"},
+            "trials": {"deadline": 20},
+            "properties": [watched("equal_opportunity", 0.1)],
+        },
+    ),
     ("estimate.prior", {"estimate": {"prior": "overall", "strength": 3}}),
     ("events.empty", {"events": {"empty": ["-"]}}),
     (
@@ -330,6 +461,46 @@ def test_what_it_cannot_say_is_refused_by_its_key(key: str, tables: dict[str, An
         monitor_to_rtlola({"properties": [PARITY], **tables})
     assert refused.value.where == key
     assert refused.value.remedy
+
+
+@pytest.mark.parametrize("assumed", [0, 1])
+@pytest.mark.parametrize(("came", "counts"), [(120.0, True), (120.25, False)])
+def test_a_label_counts_until_the_deadline(came: float, counts: bool, assumed: int) -> None:
+    tables = {
+        "trials": {"deadline": 20, "without_label": assumed},
+        "properties": [watched("equal_opportunity", 0.1)],
+    }
+    export = Rtlola(monitor_to_rtlola(tables))
+    label = 1 - assumed
+    export.step({"id": "1", "group": "a", "time": 90.0})
+    export.step({"id": "1", "decision": 1, "time": 100.0})
+    export.step({"id": "1", "label": label, "time": came})
+    export.step({"id": "2", "group": "a", "time": 121.0})
+    export.step({"id": "1", "label": label, "time": 150.0})
+    positive = label if counts else assumed
+    # Only those with a label of 1 are compared, and each of them once.
+    assert export.values("equal_opportunity_all") == {("a",): positive}
+    assert export.values("equal_opportunity_favoured") == {("a",): positive}
+
+
+def test_a_check_of_times_is_said_to_be_left_out() -> None:
+    plain = monitor_to_rtlola({"properties": [PARITY]})
+    text = monitor_to_rtlola({"properties": [PARITY], "time": {"max_skew": "1 h"}})
+    more = [line for line in text.splitlines() if line not in plain.splitlines()]
+    assert [line[:3] for line in more] == ["// "]
+    assert "max_skew" in more[0]
+
+
+def test_a_deadline_needs_ids_where_labels_count() -> None:
+    tables = {"trials": {"deadline": "2 d"}, "properties": [watched("equal_opportunity", 0.1)]}
+    with pytest.raises(SpecificationError) as refused:
+        monitor_to_rtlola(tables, joined=False)
+    assert refused.value.where == "trials.deadline"
+    # Without labels nothing waits for it.
+    unlabelled = {"trials": {"deadline": "2 d"}, "properties": [PARITY]}
+    for joined in (True, False):
+        plain = monitor_to_rtlola({"properties": [PARITY]}, joined=joined)
+        assert monitor_to_rtlola(unlabelled, joined=joined) == plain
 
 
 def test_a_table_that_plays_no_part_is_no_obstacle() -> None:

@@ -280,8 +280,9 @@ def ask(
     model, domain, protected, protected_values, threshold
         As :func:`testsgd.certify` takes them.
     rows : data frame, mapping, or sequence of mappings
-        The people: a value for each input, the protected ones included. If the domain is a data
-        set, its other columns may be there too.
+        The people: a value for each input, the protected ones included. Other columns of a data
+        frame are ignored; a name in a mapping that is no input is an error, but for other columns
+        of the data set that is the domain.
     result : CertificationResult, optional
         A certification of the model on the domain, to tell in which of its regions people lie.
     where : str

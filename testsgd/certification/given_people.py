@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.certification.domain import CategoryInput, Domain, DomainInput
+from testsgd.certification.domain.domain import choice
 from testsgd.data import category_text
 from testsgd.errors import DataError
 
@@ -31,10 +32,11 @@ def people_values(
     rows : data frame, mapping, or sequence of mappings
         A row or a mapping a person, or a mapping to lists of one length: a value for each input,
         the protected ones included. Of a category its name, of a number a number or its text.
+        Other columns of a data frame are ignored.
     where : str
         What to call the rows in messages.
     ignored : collection of str
-        Columns that may be there and are not looked at.
+        Names in mappings that are no inputs of the domain, and are ignored.
 
     Returns
     -------
@@ -43,7 +45,8 @@ def people_values(
     Raises
     ------
     DataError
-        If a person lacks an input, has one that the domain does not have, or a value outside of it.
+        If a person lacks an input or has a value outside of the domain, a mapping has another name,
+        or a data frame has no column of an input.
 
     Examples
     --------
@@ -53,13 +56,24 @@ def people_values(
     [[30.0, 1.0]]
     """
     people = _as_mappings(rows, where)
+    columns = _columns(rows)
+    if columns is not None:
+        _check_columns(domain, columns, where)
     values = np.empty((len(people), len(domain.inputs)))
     for number, person in enumerate(people, start=1):
         place = f"{where}, person {number}"
-        _check_features(domain, person, place, ignored)
+        if columns is None:
+            _check_features(domain, person, place, ignored)
         for column, item in enumerate(domain.inputs):
             values[number - 1, column] = _value(item, person[item.name], place)
     return values
+
+
+def _columns(rows: Any) -> list[str] | None:
+    """Return the names of the columns of a data frame, None of anything else."""
+    if hasattr(rows, "columns") and hasattr(rows, "itertuples"):
+        return [str(name) for name in rows.columns]
+    return None
 
 
 def _as_mappings(rows: Any, where: str) -> list[Mapping[str, Any]]:
@@ -77,10 +91,10 @@ def _as_mappings(rows: Any, where: str) -> list[Mapping[str, Any]]:
             )
         names = list(rows)
         return [dict(zip(names, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
-    if hasattr(rows, "columns") and hasattr(rows, "itertuples"):
-        names = [str(name) for name in rows.columns]
+    columns = _columns(rows)
+    if columns is not None:
         return [
-            dict(zip(names, cells, strict=True))
+            dict(zip(columns, cells, strict=True))
             for cells in rows.itertuples(index=False, name=None)
         ]
     is_list = isinstance(rows, Sequence) and not isinstance(rows, str)
@@ -98,9 +112,45 @@ def _is_one(cells: Any) -> bool:
     return isinstance(cells, str) or not hasattr(cells, "__len__")
 
 
+def _check_columns(domain: Domain, columns: Sequence[str], where: str) -> None:
+    """Refuse a data frame that has not exactly one column for each input; others may be there.
+
+    A misspelt column cannot pass for another one, as the input that it should be is missing.
+    """
+    for item in domain.inputs:
+        number = columns.count(item.name)
+        if number > 1:
+            raise DataError(
+                f"{number} columns are called {item.name!r}",
+                where=where,
+                remedy="name each column once",
+                name=item.name,
+            )
+        if number == 0:
+            others = [name for name in columns if name not in domain.names]
+            raise DataError(
+                f"there is no column {item.name!r}, an input of the domain {domain.name!r}",
+                where=where,
+                remedy=f"add it ({_allowed(item)}), or rename a column; "
+                f"{choice(item.name, others) if others else 'there are no others'}",
+                name=item.name,
+            )
+
+
 def _check_features(
     domain: Domain, person: Mapping[str, Any], place: str, ignored: Collection[str]
 ) -> None:
+    """Refuse a person who has a name that is no input, or who lacks an input."""
+    # A misspelt name first: it says more than that the right one is missing.
+    for name, value in person.items():
+        if name not in domain.names and name not in ignored:
+            raise DataError(
+                f"the feature {name!r}, of value {value!r}, is no input of the domain "
+                f"{domain.name!r}",
+                where=place,
+                remedy=f"leave it out, or rename it; {choice(str(name), domain.names)}",
+                name=name,
+            )
     for item in domain.inputs:
         if item.name not in person:
             raise DataError(
@@ -108,15 +158,6 @@ def _check_features(
                 where=place,
                 remedy=f"give its value: {_allowed(item)}",
                 name=item.name,
-            )
-    for name, value in person.items():
-        if name not in domain.names and name not in ignored:
-            raise DataError(
-                f"the feature {name!r}, of value {value!r}, is no input of the domain "
-                f"{domain.name!r}",
-                where=place,
-                remedy=f"leave it out; the inputs are {', '.join(domain.names)}",
-                name=name,
             )
 
 

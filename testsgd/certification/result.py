@@ -124,7 +124,8 @@ class CertificationResult(DocumentResult[CertificationSummary]):
         Parameters
         ----------
         rows : data frame, mapping, or sequence of mappings
-            The people: a value for each input, the protected ones included.
+            The people: a value for each input, the protected ones included. Columns of a data
+            frame are found by their names, and others, such as the label or an id, are ignored.
 
         Returns
         -------
@@ -137,7 +138,8 @@ class CertificationResult(DocumentResult[CertificationSummary]):
         ResultError
             If the result was read back from JSON, which does not hold the network.
         DataError
-            If a person is outside of the domain.
+            If a person is outside of the domain, a data frame has no column of an input, or a
+            mapping has a name that is none.
 
         Examples
         --------

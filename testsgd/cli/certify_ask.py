@@ -39,7 +39,10 @@ def certify_ask(
     ] = None,
     rows: Annotated[
         Path | None,
-        typer.Option(help="A file of people, .csv, .jsonl or .parquet: a column for each input."),
+        typer.Option(
+            help="A file of people, .csv, .jsonl or .parquet: a column for each input, and any "
+            "others."
+        ),
     ] = None,
     domain: options.DomainOption = None,
     protected: Annotated[

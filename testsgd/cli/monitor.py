@@ -167,7 +167,7 @@ def export(
     """Write what a monitor watches as a specification in RTLola, for a monitor of that language.
 
     Only what that says the same way is exported: alerts by the estimate, over all trials so far,
-    without deadlines. Anything else is an error that names the key.
+    with the deadline of labels or without. Anything else is an error that names the key.
 
     Exit codes: 0 done, 2 bad input.
     """

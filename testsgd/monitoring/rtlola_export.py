@@ -6,7 +6,6 @@ estimate of each group, the bias, and a trigger. Its grammar is that of rtlola-p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +15,10 @@ from typing import Any
 from testsgd.errors import SpecificationError
 from testsgd.expressions import Expression, Junction, Membership, Node, Ordering
 from testsgd.fairness.conditioned_groups import NO_GROUP
+from testsgd.monitoring.rtlola_deadlines import EndedTrials, LabelDeadline
+from testsgd.monitoring.rtlola_limits import check_exportable, is_labelled
 from testsgd.monitoring.rtlola_values import (
+    Names,
     UnsaidError,
     aggregate,
     bias_of,
@@ -32,21 +34,11 @@ from testsgd.monitoring.rtlola_values import (
     zero_or_one,
 )
 from testsgd.monitoring.specification import (
-    FieldRatio,
     MonitoredProperty,
     MonitorSpecification,
-    allows_evidence,
     condition_of,
 )
 
-# Names that its grammar reads as something else, and beginnings that it takes for an operator or a
-# truth value. A field that is called so gets another name.
-_RESERVED = re.compile(
-    r"(not|true|false).*|(input|output|trigger|constant|import|include|type|spawn|eval|close|when"
-    r"|with|if|then|else|and|or|implies|mirrors|sum|count|avg|average|integral|min|max|forall"
-    r"|exists|conjunction|disjunction|var|variance|sd|standard_deviation|med|median|all|fresh)"
-)
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _JOIN = " && "
 
 
@@ -91,7 +83,7 @@ def monitor_to_rtlola(
         where = f"{specification}: "
         specification = MonitorSpecification.read(specification)
     try:
-        _check(specification)
+        check_exportable(specification, joined=joined)
         return _Writer(specification, joined=joined).text()
     except UnsaidError as error:
         raise SpecificationError(
@@ -100,56 +92,6 @@ def monitor_to_rtlola(
             remedy=error.remedy,
             key=error.key,
         ) from None
-
-
-def _check(specification: MonitorSpecification) -> None:
-    """Refuse what the export cannot express, apart from values and expressions."""
-    window, trials, time = specification.window, specification.trials, specification.time
-    if window.kind != "all":
-        remedy = 'set window.kind = "all", or watch it by testsgd monitor run'
-        raise UnsaidError("window.kind", f"{window.kind} windows", remedy)
-    watch = "remove it, or watch it by testsgd monitor run"
-    keys = (
-        ("trials.deadline", trials.deadline, "end of a trial without an event"),
-        ("trials.decision_deadline", trials.decision_deadline, "refusal without an event"),
-        ("time.lateness", time.lateness, "events out of order"),
-        ("time.max_skew", time.max_skew, "check of the time of events"),
-        ("events.empty", specification.events.empty, "texts that stand for no value"),
-        ("estimate.groups", specification.estimate.groups, "beliefs about single groups"),
-    )
-    for key, value, what in keys:
-        if value is not None:
-            raise UnsaidError(key, what, watch)
-    estimate = specification.estimate
-    if isinstance(estimate.prior, FieldRatio) and estimate.strength:
-        remedy = "give a share such as 0.5"
-        raise UnsaidError("estimate.prior", "prior that the stream tells", remedy)
-    if estimate.prior == "overall" and estimate.strength:
-        remedy = "give a share such as 0.5"
-        raise UnsaidError("estimate.prior", "prior that follows the rate of all groups", remedy)
-    labelled = any(watched.fairness.labelled for watched in specification.monitored)
-    # With either of them an event can be of an earlier trial of its id.
-    if trials.repeated == "new" and (labelled or specification.given_fields):
-        what = "ids that come again for properties that count labels or have given values"
-        raise UnsaidError("trials.repeated", what, 'set trials.repeated = "ignore"')
-    for index, part in enumerate(specification.properties):
-        key = f"properties.{index}"
-        if not all(map(allows_evidence, part.all_made())):
-            what = "counters that are no share of trials"
-            raise UnsaidError(f"{key}.numerator", what, "count each event once, in both lists")
-        if (part.rule or "evidence") == "evidence":
-            remedy = 'set rule = "estimate" to export the estimates'
-            raise UnsaidError(f"{key}.rule", "alerts by evidence", remedy)
-        if part.seconds_of_period() is not None:
-            raise UnsaidError(f"{key}.check", "judgement by periods", 'set check = "every"')
-        if part.favourable_within is not None:
-            raise UnsaidError(f"{key}.favourable_within", "end of a time without an event", watch)
-        if part.estimate is not None:
-            remedy = "say it in estimate.prior and estimate.strength"
-            raise UnsaidError(f"{key}.estimate", "beliefs about single properties", remedy)
-        if part.empty_group == "zero":
-            remedy = 'set empty_group = "vacuous"'
-            raise UnsaidError(f"{key}.empty_group", "rate of a group without a trial", remedy)
 
 
 @dataclass(frozen=True)
@@ -168,30 +110,15 @@ class _Moment:
     conditions: tuple[str, ...]
 
 
-class _Names:
-    """Gives names that the language allows, no two alike."""
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-
-    def new(self, wanted: str) -> str:
-        name = re.sub(r"[^A-Za-z0-9_]", "_", wanted)
-        if not _IDENTIFIER.fullmatch(name) or _RESERVED.fullmatch(name):
-            name = f"field_{name}"
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-        return name
-
-
 class _Writer:
     """Writes one specification; `joined`: events with the same id are one trial."""
 
     def __init__(self, specification: MonitorSpecification, *, joined: bool) -> None:
         self._specification = specification
         self._joined = joined
-        self._labelled = any(watched.fairness.labelled for watched in specification.monitored)
-        self._names = _Names()
+        self._labelled = is_labelled(specification)
+        self._deadline: LabelDeadline | None = None
+        self._names = Names()
         self._inputs: dict[str, str] = {}  # names, by the field
         self._types: dict[str, str] = {}  # by the field
         self._notes: list[str] = []
@@ -211,6 +138,10 @@ class _Writer:
             field: _Meaning((field,), self._input(field, "String", f"condition_on, {field}"))
             for field in specification.given_fields
         }
+        if self._labelled and specification.trials.deadline is not None:
+            self._deadline = self._label_deadline(specification.trials.deadline)
+        if specification.time.max_skew is not None:
+            self._notes.append("Every time is believed; what time.max_skew asks for is not here.")
         # Names of inputs come first, so that no stream takes one.
         write = self._joined_trials if self._joined else self._whole_events
         self._group_name = self._names.new("trial_group")
@@ -221,10 +152,27 @@ class _Writer:
         # Of the streams of groups, and of the choice among their instances.
         self._parameters = [self._names.new(name) for name in ("g", *(f"v{n}" for n in places))]
         self._others = [self._names.new(name) for name in ("h", *(f"w{n}" for n in places))]
+        self._ended: EndedTrials | None = None
         decided, complete = write(group, accepted, positive, given)
         for watched in specification.monitored:
             self._property(watched, complete if watched.fairness.labelled else decided)
         return "\n\n".join((self._head(), *self._blocks, ""))[:-1]
+
+    def _label_deadline(self, seconds: float) -> LabelDeadline:
+        """Return when labels count, and let the time of events be an input."""
+        trials, field = self._specification.trials, self._specification.events.time
+        time = self._input(field, "Float64", "events.time")
+        self._notes.append(
+            f"{comment(field)}: in seconds, of a date since 1970; each event has one, and it never "
+            "goes back."
+        )
+        label = trials.without_label
+        return LabelDeadline(
+            time=time,
+            seconds=float(seconds),
+            assumed=-1 if label == "drop" else int(label),
+            at_once=trials.count == "known",
+        )
 
     def _head(self) -> str:
         """Return the comments and the inputs."""
@@ -383,10 +331,12 @@ class _Writer:
         closes = self._specification.trials.repeated == "new"
         ended = new("trial_ended") if closes else ""
         close = f"\n  close {comes} when {same} && {ended}" if closes else ""
+        deadline = self._deadline
         if positive is not None:
-            text = zero_or_one(positive.text)
-            parts.append((self._positive_name, positive, text, "Int64"))
             stores[self._positive_name] = new(f"{self._positive_name}_of")
+            if deadline is None:
+                text = zero_or_one(positive.text)
+                parts.append((self._positive_name, positive, text, "Int64"))
         blocks = []
         for name, meaning, text, kind in parts:
             pacing = self._pacing([*fields, *meaning.fields])
@@ -399,7 +349,21 @@ class _Writer:
             f"  eval {comes} when {_JOIN.join([same, *known.values()])}\n"
             f"  with {decided_of}({trial}).last(or: 0) + 1{close}"
         )
-        if positive is not None:
+        over = ""
+        if positive is not None and deadline is not None:
+            store, due = stores[self._positive_name], new("due_of")
+            inputs = _JOIN.join(keys)
+            blocks.append(
+                deadline.set(due, decided_of, trial, spawned=spawned, same=same, comes=inputs)
+            )
+            pacing = self._pacing([*fields, *positive.fields, self._specification.events.time])
+            blocks.append(
+                f"output {store}({trial}) : Int64\n  spawn {spawned}\n"
+                f"  eval {pacing} when {same} && {deadline.in_time(due, trial)}\n"
+                f"  with {zero_or_one(positive.text)}"
+            )
+            over = deadline.is_over(due, store, trial)
+        elif positive is not None:
             store = stores[self._positive_name]
             blocks.append(
                 f"output {complete_of}({trial}) : UInt64\n  spawn {spawned}\n"
@@ -417,7 +381,7 @@ class _Writer:
                 lines.append(f"output {name} : Bool {comes} := {store}.hold(or: -1) == 1")
         moments = []
         for name, counter in (("decided", decided_of), ("complete", complete_of)):
-            if name == "complete" and positive is None:
+            if name == "complete" and (positive is None or deadline is not None):
                 break
             stream = new(name)
             lines.append(f"output {stream} : Bool {comes} := {counter}({key}).hold(or: 0) == 1")
@@ -429,7 +393,52 @@ class _Writer:
                 end += f' || ({self._group_name} != "" && !{named})'
             lines.append(f"output {ended} : Bool {comes} := {end}")
         self._blocks.append("\n".join(["// The trial of the event", *lines]))
+        if over:
+            spawn = f"{comes} when {_JOIN.join(moments[0].conditions)}"
+            self._ended_trials(trials, key, spawn, over, stores[self._positive_name])
         return moments[0], moments[-1]
+
+    def _ended_trials(
+        self, trials: Sequence[str], key: str, spawn: str, over: str, label: str
+    ) -> None:
+        """Write the streams of trials that end by a deadline, with a label of 0 and of 1.
+
+        `trials`: the parameters of a trial; `key`: the id of the event that came; `spawn`: when a
+        trial begins to wait; `over`: when it waits no more; `label`: the store of its label.
+        """
+        assert self._deadline is not None
+        new = self._names.new
+        group, *given = self._parameters
+        own = [*trials, group, new("d"), *given]
+        values = ", ".join(
+            (key, self._group_name, self._accepted_name, *self._given_names.values())
+        )
+        streams = {1: new("positive_trial"), 0: new("negative_trial")}
+        blocks = ["// Trials that are over at this event, by their label"]
+        blocks += [
+            self._deadline.ended(
+                name,
+                wanted,
+                label,
+                ", ".join(trials),
+                parameters=", ".join(own),
+                spawn=f"{spawn} with ({values})",
+                over=over,
+            )
+            for wanted, name in streams.items()
+        ]
+        self._blocks.append("\n".join(blocks))
+        places = range(1, len(trials) + 1)
+        other_trials = [new(f"j{place}" if len(trials) > 1 else "j") for place in places]
+        other_group, *other_given = self._others
+        decision = new("e")
+        self._ended = EndedTrials(
+            streams=streams,
+            parameters=(*other_trials, other_group, decision, *other_given),
+            group=other_group,
+            decision=decision,
+            given=dict(zip(self._given_names, other_given, strict=True)),
+        )
 
     def _property(self, watched: MonitoredProperty, moment: _Moment) -> None:
         """Write the counters, the estimates, the bias and the trigger of a property."""
@@ -444,22 +453,36 @@ class _Writer:
         numerator = self._counted(fairness.numerator, labelled=fairness.labelled)
         blocks = [f"// {comment(watched.name)}"]
         conditions = list(moment.conditions)
-        if denominator != "true":
+        ended = self._ended if fairness.labelled else None
+        pacing = moment.pacing
+        if ended is not None and self._deadline is not None:
+            pacing = self._deadline.pacing
+        elif denominator != "true":
             conditions.append(f"({denominator})" if "||" in denominator else denominator)
         when = ""
         if conditions:
             when = self._names.new(f"{watched.name}_counts")
             blocks.append(f"output {when} : Bool {moment.pacing} := {_JOIN.join(conditions)}")
 
-        def stream(name: str, kind: str, instance: Mapping[str, str], value: str) -> str:
-            """Return a stream with an instance for each combination of values of others."""
+        def stream(
+            name: str, kind: str, instance: Mapping[str, str], value: str, known: str = ""
+        ) -> str:
+            """Return a stream with an instance for each combination of values of others.
+
+            `known`: what must hold where trials end by deadlines, of any number of groups at once.
+            """
             keys = list(instance.values())
             spawned = f" when {when}" if when else ""
             own = keys[0] if len(keys) == 1 else f"({', '.join(keys)})"
             same = [f"{key} == {parameter}" for parameter, key in instance.items()]
-            return (
+            begin = (
                 f"output {name}({', '.join(instance)}) : {kind}\n"
                 f"  spawn {moment.pacing}{spawned} with {own}\n"
+            )
+            if ended is not None:
+                return f"{begin}  eval {pacing}{known and f' when {known}'}\n  with {value}"
+            return (
+                f"{begin}"
                 f"  eval {moment.pacing} when {_JOIN.join([when, *same] if when else same)}\n"
                 f"  with {value}"
             )
@@ -469,11 +492,19 @@ class _Writer:
         named = ", ".join(one)
         count = f"{counted}({named}).last(or: 0) + 1"
         favour = f"{favoured}({named}).last(or: 0) + (if {numerator} then 1 else 0)"
+        if ended is not None:
+            equal = {ended.group: group}
+            equal |= {
+                ended.given[field]: value
+                for field, value in zip(watched.condition_on, values, strict=True)
+            }
+            count = f"{counted}({named}).last(or: 0) + {ended.number(fairness.denominator, equal)}"
+            favour = f"{favoured}({named}).last(or: 0) + {ended.number(fairness.numerator, equal)}"
         estimate = self._estimate(f"{favoured}({named})", f"{counted}({named})")
         blocks += [
             stream(counted, "UInt64", one, count),
             stream(favoured, "UInt64", one, favour),
-            stream(rate, "Float64", one, estimate),
+            stream(rate, "Float64", one, estimate, f"{counted}({named}) > 0"),
         ]
         others = self._others[: 1 + len(given)]
         alike = [f"{name} == {value}" for name, value in zip(others[1:], values, strict=True)]
@@ -484,12 +515,12 @@ class _Writer:
             blocks.append(stream(bias, "Float64", within, apart))
             judged = aggregate(bias, "all", "max")
         else:
-            blocks.append(f"output {bias} : Float64 {moment.pacing} := {apart}")
+            blocks.append(f"output {bias} : Float64 {pacing} := {apart}")
             judged = bias
         bound = fraction(watched.bound)
         limit = watched.bound if bound.startswith("(") else bound
         message = literal(f"{watched.name} is above {limit}", "properties.condition_on")
-        blocks.append(f"trigger {moment.pacing} {judged} > {bound} {message}")
+        blocks.append(f"trigger {pacing} {judged} > {bound} {message}")
         self._blocks.append("\n".join(blocks))
 
     def _counted(self, added: Sequence[Sequence[int]], *, labelled: bool) -> str:

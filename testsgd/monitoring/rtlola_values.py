@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
+
+# Names that its grammar reads as something else, and beginnings that it takes for an operator or a
+# truth value. A field that is called so gets another name.
+_RESERVED = re.compile(
+    r"(not|true|false).*|(input|output|trigger|constant|import|include|type|spawn|eval|close|when"
+    r"|with|if|then|else|and|or|implies|mirrors|sum|count|avg|average|integral|min|max|forall"
+    r"|exists|conjunction|disjunction|var|variance|sd|standard_deviation|med|median|all|fresh)"
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 class UnsaidError(Exception):
@@ -15,6 +25,23 @@ class UnsaidError(Exception):
         self.key = key
         self.what = what
         self.remedy = remedy
+
+
+class Names:
+    """Gives names that the language allows, no two alike."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def new(self, wanted: str) -> str:
+        """Return a name that is not taken yet, the wanted one if that is allowed."""
+        name = re.sub(r"[^A-Za-z0-9_]", "_", wanted)
+        if not _IDENTIFIER.fullmatch(name) or _RESERVED.fullmatch(name):
+            name = f"field_{name}"
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
 
 
 def aggregate(stream: str, instances: str, word: str) -> str:
