@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 import small_shields
 
-from testsgd.serving.guard import BODY_SECONDS, HEAD_SECONDS, MOST_CONNECTIONS
+from testsgd.serving.connections import HEAD_SECONDS, MOST_CONNECTIONS
+from testsgd.serving.guard import BODY_SECONDS
 
 pytest.importorskip("uvicorn")
 pytestmark = pytest.mark.serve

@@ -1,4 +1,4 @@
-"""What stands before an HTTP application: who may ask, and for how long a connection may be held.
+"""What stands before an HTTP application: who may ask, and how long a body may take.
 
 A browser sends requests to any address on this machine for any page that it shows. So a request for
 a host that is not this server's, or of another origin, is refused; and there are no headers that
@@ -22,11 +22,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
-# Seconds in which the head of a request, and then its body, must have come.
-HEAD_SECONDS = 10.0
+# Seconds in which the body of a request must have come after its head.
 BODY_SECONDS = 10.0
-# Of a thousand files that a process may have open, some are others than connections.
-MOST_CONNECTIONS = 800
 # They say nothing of anybody, and are for what looks after the process.
 _OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 
@@ -196,54 +193,3 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def bounded_protocol(most_connections: int = MOST_CONNECTIONS) -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol, with limits on how many connections there are and on their heads.
-
-    A connection beyond `most_connections` is closed at once. One that has not sent the whole
-    head of a request within :data:`HEAD_SECONDS` is closed, too.
-    """
-    from uvicorn.protocols.http.auto import AutoHTTPProtocol
-
-    class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-        """A connection whose head must come in time."""
-
-        _head_timer: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: asyncio.Transport) -> None:
-            super().connection_made(transport)
-            if len(self.connections) > most_connections:
-                transport.abort()
-                return
-            self._begin_head()
-
-        def data_received(self, data: bytes) -> None:
-            if not self._is_answering():
-                self._begin_head()
-            super().data_received(data)
-            if self._is_answering():
-                self._end_head()
-
-        def connection_lost(self, error: Exception | None) -> None:
-            self._end_head()
-            super().connection_lost(error)
-
-        def _is_answering(self) -> bool:
-            return self.cycle is not None and not self.cycle.response_complete
-
-        def _begin_head(self) -> None:
-            if self._head_timer is None:
-                self._head_timer = self.loop.call_later(HEAD_SECONDS, self._close_idle)
-
-        def _end_head(self) -> None:
-            if self._head_timer is not None:
-                self._head_timer.cancel()
-                self._head_timer = None
-
-        def _close_idle(self) -> None:
-            self._head_timer = None
-            if not self._is_answering():
-                self.transport.abort()
-
-    return BoundedProtocol

@@ -49,7 +49,7 @@ _REFUSED = {
     "413": "the request is too long",
     "415": "the request is not said to be application/json",
     "422": "the group is unknown",
-    "503": "the journal cannot be written, or the guarantee was broken",
+    "503": "the journal cannot be written, the guarantee was broken, or too many requests wait",
 }
 # Address below that of a shield: what it does, and what it takes.
 _POSTS: dict[str, tuple[str, dict[str, Any]]] = {
