@@ -81,28 +81,23 @@ def test_unfinished_requests_keep_nobody_out(shield_file: Path) -> None:
 def test_what_is_being_answered_is_not_closed_for_others() -> None:
     model = FakeModel()
     model.fails = "stuck"
-    with running(model.app) as upstream:
-        protocol = bounded_protocol(10)
-        with running(model.app, http=protocol) as address:
-            host, port = address.rpartition("/")[2].split(":")
-            asking = http.client.HTTPConnection(host, int(port), timeout=PROMPT)
-            body = json.dumps({"messages": [], "stream": True})
-            asking.request("POST", "/v1/chat/completions", body, JSON)
-            answer = asking.getresponse()
-            first = answer.readline()
-            with held(host, int(port), 100):
-                other = http.client.HTTPConnection(host, int(port), timeout=PROMPT)
-                other.request("GET", "/v1/models")
-                assert other.getresponse().status == 200
-                other.close()
-                asking.sock.settimeout(0.2)
-                # The answer goes on: nothing comes yet, but the connection is not closed.
-                with pytest.raises(TimeoutError):
-                    while answer.readline() == b"\n":
-                        pass
-            asking.close()
-        assert first
-        assert upstream
+    with running(model.app, http=bounded_protocol(10)) as address:
+        host, port = address.rpartition("/")[2].split(":")
+        asking = http.client.HTTPConnection(host, int(port), timeout=PROMPT)
+        body = json.dumps({"messages": [], "stream": True})
+        asking.request("POST", "/v1/chat/completions", body, JSON)
+        answer = asking.getresponse()
+        assert answer.readline().startswith(b"data:")
+        with held(host, int(port), 100):
+            other = http.client.HTTPConnection(host, int(port), timeout=PROMPT)
+            other.request("GET", "/v1/models")
+            assert other.getresponse().status == 200
+            other.close()
+            asking.sock.settimeout(0.2)
+            # The answer goes on: nothing comes yet, but the connection is not closed.
+            with pytest.raises(TimeoutError):
+                answer.read()
+        asking.close()
 
 
 def test_unfinished_bodies_take_no_place_of_a_model() -> None:
@@ -156,3 +151,31 @@ def test_there_are_files_for_the_connections(monkeypatch: pytest.MonkeyPatch) ->
     limits.append((1_024, 1_024))
     fewer = connections_with_files(2_100)
     assert 100 < fewer < 1_024 // 2
+
+
+def test_a_head_without_end_is_not_kept(shield_file: Path) -> None:
+    with served(shield_file) as (connection, _):
+        address = (connection.host, connection.port)
+        with socket.create_connection(address, timeout=PROMPT) as asking:
+            asking.sendall(BEGUN + b"X-Long: ")
+            with pytest.raises((ConnectionResetError, BrokenPipeError)):
+                asking.sendall(b"a" * 100_000_000)
+        assert posted(connection, PERSON)["step"] == 1
+
+
+def test_a_refusal_is_read_by_who_sends_a_long_body(shield_file: Path, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("a-long-secret")
+    with served(shield_file, "--token-file", str(token)) as (connection, _):
+        for headers, wanted in [
+            (JSON, 401),
+            ({**JSON, "Host": "evil.example"}, 421),
+            ({**JSON, "Authorization": "bearer a-long-secret"}, 413),
+        ]:
+            connection.request("POST", "/decide", b" " * 10_000_000, headers)
+            answer = connection.getresponse()
+            assert answer.status == wanted
+            answer.read()
+            # The connection goes on with the next request.
+            connection.request("GET", "/healthz")
+            assert connection.getresponse().read()

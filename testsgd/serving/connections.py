@@ -16,6 +16,8 @@ from typing import Any
 
 # Seconds in which the head of a request must have come.
 HEAD_SECONDS = 10.0
+# Longer heads are refused, which are kept in memory until they are complete.
+MOST_HEAD_BYTES = 65_536
 # Of a thousand files that a process may have open, some are others than connections.
 MOST_CONNECTIONS = 800
 # Files that a process has open besides its connections, and those that a model is asked through.
@@ -72,7 +74,8 @@ def bounded_protocol(most_connections: int = MOST_CONNECTIONS) -> type[asyncio.P
 
     If there are more than `most_connections`, some of the :class:`WaitingConnections` are closed.
     A new one is refused only if requests are being answered on that many. A connection that has not
-    sent the whole head of a request within :data:`HEAD_SECONDS` is closed, too.
+    sent the whole head of a request within :data:`HEAD_SECONDS`, or after :data:`MOST_HEAD_BYTES`,
+    is closed, too.
     """
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -83,6 +86,17 @@ def bounded_protocol(most_connections: int = MOST_CONNECTIONS) -> type[asyncio.P
 
         _head_timer: asyncio.TimerHandle | None = None
         _client_name = ""
+        # The bytes of a head that is not complete yet; None outside of heads. Of uvicorn's two
+        # parsers this one has no limit of its own.
+        _head_bytes: int | None = None
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            self._head_bytes = 0
+
+        def on_headers_complete(self) -> None:
+            self._head_bytes = None
+            super().on_headers_complete()
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
@@ -103,6 +117,10 @@ def bounded_protocol(most_connections: int = MOST_CONNECTIONS) -> type[asyncio.P
             super().data_received(data)
             if self._is_answering():
                 self._end_head()
+            if self._head_bytes is not None and not self.transport.is_closing():
+                self._head_bytes += len(data)
+                if self._head_bytes > MOST_HEAD_BYTES:
+                    self.send_400_response("The head of the request is too long.")
             self._note_waiting()
 
         def on_response_complete(self) -> None:

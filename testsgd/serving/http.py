@@ -109,6 +109,7 @@ def run_server(
     config = uvicorn.Config(
         Guard(application, host=host, allowed_hosts=allowed_hosts, token=token),
         http=bounded_protocol(connections_with_files(most_connections)),
+        ws="none",
         lifespan=lifespan,
         timeout_graceful_shutdown=_PATIENCE,
         timeout_keep_alive=keep_alive,
