@@ -191,3 +191,18 @@ def test_too_many_requests_that_wait_are_refused() -> None:
         return list(await asyncio.gather(*last))
 
     assert [status for status, _ in asyncio.run(run())] == [200, 200, 200]
+
+
+def test_a_long_batch_does_not_keep_others_waiting() -> None:
+    app = shield_app(small_shields.shield())
+    batch = {"events": [PERSON] * 1_000}
+
+    async def run() -> None:
+        long = asyncio.create_task(small_shields.asked_in_loop(app, "POST", "/batch", batch))
+        await asyncio.sleep(0)
+        assert (await small_shields.asked_in_loop(app, "GET", "/healthz"))[0] == 200
+        assert not long.done()
+        status, found = await long
+        assert (status, len(found["answers"])) == (200, 1_000)
+
+    asyncio.run(run())
