@@ -67,6 +67,8 @@ _MOST_VIEWERS = 100
 # The status of a request whose client has gone; only the metrics see it.
 _GONE = 499
 
+_JSON = "application/json"
+
 _T = TypeVar("_T")
 
 
@@ -375,6 +377,10 @@ class _Enforced:
         from starlette.requests import ClientDisconnect
 
         server = self._server
+        # A page of another site may send other kinds of content without being asked.
+        kind = request.headers.get("content-type", _JSON).partition(";")[0].strip().lower()
+        if kind != _JSON:
+            raise ApiError(415, f"the content type is {kind!r}, not {_JSON!r}")
         try:
             text = await read_body(request, most_bytes=server.max_body)
         except ClientDisconnect as error:
