@@ -183,6 +183,24 @@ def test_a_state_that_cannot_be_written_is_503(monkeypatch: pytest.MonkeyPatch) 
         assert error_of(body)["message"] == "the disc is full"
 
 
+def test_content_that_is_said_not_to_be_json_is_refused() -> None:
+    with standing_before(FakeModel()) as (enforcer, address):
+        connection = http.client.HTTPConnection(address.rpartition("/")[2], timeout=30)
+        for kind, wanted in [
+            ("text/plain", 415),
+            ("application/x-www-form-urlencoded", 415),
+            ("application/json; charset=utf-8", 200),
+        ]:
+            connection.request(
+                "POST", "/v1/completions", json.dumps(PROMPT), {"Content-Type": kind}
+            )
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == wanted
+        connection.close()
+        assert sum(sum(one.state.counts) for one in enforcer.status()) == 1
+
+
 def test_too_many_requests_at_a_time_are_refused() -> None:
     model = FakeModel()
     model.fails = "slow"

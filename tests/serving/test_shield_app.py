@@ -160,3 +160,49 @@ def test_others_are_answered_while_a_period_is_synthesised() -> None:
         *((0, step) for step in range(1, 11)),
         (1, 1),
     ]
+
+
+def test_too_many_requests_that_wait_are_refused() -> None:
+    shield = small_shields.shield(after="next")
+    began, goes_on = threading.Event(), threading.Event()
+
+    def slowly() -> None:
+        began.set()
+        assert goes_on.wait(60)
+        type(shield).prepare(shield)
+
+    shield.prepare = slowly  # type: ignore[method-assign]
+    app = shield_app({"slow": shield, "other": small_shields.shield()}, most_waiting=4)
+    ask = small_shields.asked_in_loop
+
+    async def run() -> list[tuple[int, dict[str, object]]]:
+        for _ in range(9):
+            await ask(app, "POST", "/shields/slow/decide", PERSON)
+        # The tenth ends the period, and the others wait for the next one.
+        last = [
+            asyncio.create_task(ask(app, "POST", "/shields/slow/decide", PERSON)) for _ in range(3)
+        ]
+        await asyncio.to_thread(began.wait)
+        await asyncio.sleep(0)
+        for method, path in (("POST", "decide"), ("GET", "state")):
+            assert (await ask(app, method, f"/shields/slow/{path}", PERSON))[0] == 503
+        assert (await ask(app, "POST", "/shields/other/decide", PERSON))[0] == 200
+        goes_on.set()
+        return list(await asyncio.gather(*last))
+
+    assert [status for status, _ in asyncio.run(run())] == [200, 200, 200]
+
+
+def test_a_long_batch_does_not_keep_others_waiting() -> None:
+    app = shield_app(small_shields.shield())
+    batch = {"events": [PERSON] * 1_000}
+
+    async def run() -> None:
+        long = asyncio.create_task(small_shields.asked_in_loop(app, "POST", "/batch", batch))
+        await asyncio.sleep(0)
+        assert (await small_shields.asked_in_loop(app, "GET", "/healthz"))[0] == 200
+        assert not long.done()
+        status, found = await long
+        assert (status, len(found["answers"])) == (200, 1_000)
+
+    asyncio.run(run())

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 import small_shields
 
-from testsgd.serving.guard import BODY_SECONDS, HEAD_SECONDS, MOST_CONNECTIONS
+from testsgd.serving.connections import HEAD_SECONDS, MOST_CONNECTIONS
+from testsgd.serving.guard import BODY_SECONDS
 
 pytest.importorskip("uvicorn")
 pytestmark = pytest.mark.serve
@@ -117,7 +118,13 @@ def test_who_may_ask(shield_file: Path, tmp_path: Path) -> None:
         assert status("POST", "/decide", Content_Type="text/plain", **right) == 415
         origin = {"Origin": "http://evil.example"}
         assert status("POST", "/decide", **JSON, **right, **origin) == 403
-        assert status("POST", "/decide", **JSON, **right) == 200
+        origin = {"Origin": f"http://{connection.host}:{connection.port + 1}"}
+        assert status("POST", "/decide", **JSON, **right, **origin) == 403
+        origin = {"Origin": f"http://{connection.host}:{connection.port}"}
+        assert status("POST", "/decide", **JSON, **right, **origin) == 200
+        # A proxy leaves out its port.
+        behind = {"Host": "shields.example", "Origin": "https://shields.example:8443"}
+        assert status("GET", "/state", **right, **behind) == 200
         connection.request("GET", "/state", headers=right)
         assert json.loads(connection.getresponse().read())["step"] == 1
 

@@ -308,6 +308,14 @@ def serve(
         Path | None,
         typer.Option(help="A file with the token that requests must have. (default: none)"),
     ] = None,
+    max_connections: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Most connections at a time; beyond it those are closed that wait longest for a "
+            "request.",
+        ),
+    ] = 800,
     journal: Annotated[
         Path | None,
         typer.Option(
@@ -362,6 +370,7 @@ def serve(
                 port=port,
                 allowed_hosts=allow_host or (),
                 token=token,
+                most_connections=max_connections,
                 announce=announce,
             )
         except KeyboardInterrupt:

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from testsgd import errors
+from testsgd.serving.connections import MOST_CONNECTIONS
 from testsgd.serving.http import read_body, reply, run_server
 from testsgd.serving.messages import (
     answer,
@@ -39,10 +40,16 @@ if TYPE_CHECKING:
 # An event has less than a hundred characters, unless its id is long.
 MOST_BYTES = 65_536
 MOST_BATCH_BYTES = 4_194_304
+# After this many events of a batch, others that ask are answered.
+_EVENTS_AT_A_TIME = 100
 _PURPOSE = "serving a shield over HTTP"
 _JSON = "application/json"
 
 _Answer = Callable[[Shield, dict[str, Any]], dict[str, Any]]
+
+
+class OverloadedError(errors.TestSGDError):
+    """Too many requests wait for a shield."""
 
 
 class _ServedShield:
@@ -52,26 +59,44 @@ class _ServedShield:
     another thread, requests for this shield wait, and the server answers all others.
     """
 
-    def __init__(self, shield: Shield) -> None:
+    def __init__(self, shield: Shield, *, most_waiting: int) -> None:
         self.shield = shield
         self._lock = asyncio.Lock()
+        self._most_waiting = most_waiting
+        self._waiting = 0
         self._is_preparing = False
 
     async def respond(self, answered: Callable[[Shield], Any]) -> Any:
-        """Return what a function of the shield returns; the next period is begun first if due."""
-        async with self._lock:
+        """Return what a function of the shield returns; the next period is begun first if due.
+
+        If too many requests wait for the shield already, this one is not let in.
+        """
+        async with self._turn():
             await self._prepare()
             return answered(self.shield)
 
     async def state(self) -> dict[str, Any]:
         """Return the state of the shield, between two decisions."""
-        async with self._lock:
+        async with self._turn():
             return shield_state(self.shield)
 
     async def prepare(self) -> None:
         """Begin the next period if one is due, after the answer to the last decision was sent."""
         async with self._lock:
             await self._prepare()
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        if self._waiting >= self._most_waiting:
+            raise OverloadedError(
+                f"{self._waiting} requests wait for this shield already", remedy="ask again later"
+            )
+        self._waiting += 1
+        try:
+            async with self._lock:
+                yield
+        finally:
+            self._waiting -= 1
 
     def is_due(self) -> bool:
         """Return whether a period has ended and another one comes."""
@@ -86,13 +111,17 @@ class _ServedShield:
         if not self.is_due():
             return
         self._is_preparing = True
-        # An error here is raised again by the decision that needs the period.
-        with suppress(errors.TestSGDError):
-            await asyncio.to_thread(self.shield.prepare)
-        self._is_preparing = False
+        try:
+            # An error here is raised again by the decision that needs the period.
+            with suppress(errors.TestSGDError):
+                await asyncio.to_thread(self.shield.prepare)
+        finally:
+            self._is_preparing = False
 
 
-def shield_app(shield: Shield | Mapping[str, Shield]) -> Starlette:
+def shield_app(
+    shield: Shield | Mapping[str, Shield], *, most_waiting: int = MOST_CONNECTIONS // 2
+) -> Starlette:
     """Return the ASGI application that answers for a shield, or for several by name.
 
     The requests for a shield are answered one after the other. At the end of a period the next one
@@ -102,6 +131,9 @@ def shield_app(shield: Shield | Mapping[str, Shield]) -> Starlette:
     ----------
     shield : Shield or mapping of str to Shield
         What decides. Nothing else may use it meanwhile.
+    most_waiting : int
+        Most requests for these shields that may wait at a time, such as while a period is
+        synthesised, each shield having an equal part; further ones are answered with 503.
 
     Returns
     -------
@@ -109,7 +141,7 @@ def shield_app(shield: Shield | Mapping[str, Shield]) -> Starlette:
         It answers with JSON: 200; 400 if a request is no event, 404 and 405 for another address or
         method, 409 if a label is missing or not asked for or the horizon is over, 413 if a request
         is too long, 415 if it is not said to be JSON, 422 for a group that is unknown, 503 if the
-        journal cannot be written or the guarantee was broken.
+        journal cannot be written, the guarantee was broken or too many requests wait.
 
     Raises
     ------
@@ -135,11 +167,15 @@ def shield_app(shield: Shield | Mapping[str, Shield]) -> Starlette:
     except ImportError as error:
         raise errors.MissingExtraError("starlette", extra="serve", purpose=_PURPOSE) from error
     by_prefix = {"": shield} if isinstance(shield, Shield) else _by_prefix(shield)
-    served = {prefix: _ServedShield(one) for prefix, one in by_prefix.items()}
+    share = max(1, most_waiting // max(1, len(by_prefix)))
+    served = {prefix: _ServedShield(one, most_waiting=share) for prefix, one in by_prefix.items()}
     metrics = ShieldMetrics(by_prefix)
 
     async def state(one: _ServedShield, _: Request) -> Response:
-        return reply(await one.state())
+        try:
+            return reply(await one.state())
+        except OverloadedError as error:
+            return reply(refusal(error), _status(error))
 
     async def healthy(_: Request) -> Response:
         return reply({"status": "ok"})
@@ -197,7 +233,8 @@ async def _answer_batch(one: _ServedShield, request: Request) -> Response:
     """Return the response to a request with a list of events, which are answered in their order.
 
     Each answer is that of a request of its own, or the refusal with its status; a refused event
-    does not end the batch, as it would not end a client that asks once for each.
+    does not end the batch, as it would not end a client that asks once for each. Like there, events
+    of others may come between.
     """
     body, refused = await _json_body(request, most_bytes=MOST_BATCH_BYTES)
     if refused is not None:
@@ -211,7 +248,9 @@ async def _answer_batch(one: _ServedShield, request: Request) -> Response:
     except errors.TestSGDError as error:
         return reply(refusal(error), _status(error))
     answers = []
-    for event in events:
+    for place, event in enumerate(events, 1):
+        if place % _EVENTS_AT_A_TIME == 0:
+            await asyncio.sleep(0)
         try:
             answers.append(await one.respond(partial(answer, event=event)))
         except errors.TestSGDError as error:
@@ -263,6 +302,7 @@ def serve(
     port: int = 8080,
     allowed_hosts: Collection[str] = (),
     token: str | None = None,
+    most_connections: int = MOST_CONNECTIONS,
     announce: Callable[[str], object] | None = None,
 ) -> None:
     """Serve a shield, or several by name, over HTTP until the process is asked to end.
@@ -280,6 +320,8 @@ def serve(
     token : str, optional
         What requests must have after ``Authorization: Bearer``; without it anybody who reaches the
         address may ask.
+    most_connections : int
+        Most connections at a time; beyond it those are closed that wait longest for a request.
     announce : callable, optional
         Called with the URL once connections are taken.
 
@@ -296,13 +338,15 @@ def serve(
     >>> serve(testsgd.load_shield("loans.npz"), port=8080)  # doctest: +SKIP
     """
     run_server(
-        lambda _: shield_app(shield),
+        # On the other connections all other addresses are answered.
+        lambda _: shield_app(shield, most_waiting=most_connections // 2),
         host=host,
         port=port,
         purpose=_PURPOSE,
         announce=announce,
         allowed_hosts=allowed_hosts,
         token=token,
+        most_connections=most_connections,
     )
 
 
@@ -312,5 +356,7 @@ def _status(error: errors.TestSGDError) -> int:
         return 422
     if isinstance(error, errors.LabelError | errors.HorizonEndedError):
         return 409
-    unusable = isinstance(error, errors.JournalError | errors.GuaranteeBrokenError)
+    unusable = isinstance(
+        error, errors.JournalError | errors.GuaranteeBrokenError | OverloadedError
+    )
     return 503 if unusable else 400

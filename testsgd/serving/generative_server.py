@@ -67,6 +67,8 @@ _MOST_VIEWERS = 100
 # The status of a request whose client has gone; only the metrics see it.
 _GONE = 499
 
+_JSON = "application/json"
+
 _T = TypeVar("_T")
 
 
@@ -225,7 +227,7 @@ def serve_generative(
         announce=announce,
         lifespan="on",
         # Connections that wait for nothing, and those of the live page, need room as well.
-        concurrency=2 * max_requests + _MOST_VIEWERS,
+        most_connections=2 * max_requests + _MOST_VIEWERS,
         keep_alive=30,
         allowed_hosts=allowed_hosts,
     )
@@ -359,11 +361,7 @@ class _Enforced:
         started = time.perf_counter()
         spent = Spent()
         status = 500
-        has_place = server.running < server.max_requests
-        server.running += has_place
         try:
-            if not has_place:
-                raise ApiError(503, "too many requests at a time", code="overloaded")
             status = await self._answered(Request(scope, receive), send, spent)
         except ApiError as error:
             status = error.status
@@ -371,7 +369,6 @@ class _Enforced:
         except ClientGoneError:
             status = _GONE
         finally:
-            server.running -= has_place
             added = time.perf_counter() - started - spent.upstream if spent.asked else None
             server.numbers.note(self._kind, status, added)
 
@@ -380,12 +377,28 @@ class _Enforced:
         from starlette.requests import ClientDisconnect
 
         server = self._server
+        # A page of another site may send other kinds of content without being asked.
+        kind = request.headers.get("content-type", _JSON).partition(";")[0].strip().lower()
+        if kind != _JSON:
+            raise ApiError(415, f"the content type is {kind!r}, not {_JSON!r}")
         try:
             text = await read_body(request, most_bytes=server.max_body)
         except ClientDisconnect as error:
             raise ClientGoneError from error
         if text is None:
             raise ApiError(413, f"the request is longer than {server.max_body} bytes")
+        # Only a whole request takes a place: beginnings of others keep nobody out.
+        if server.running >= server.max_requests:
+            raise ApiError(503, "too many requests at a time", code="overloaded")
+        server.running += 1
+        try:
+            return await self._enforced(request, text, send, spent)
+        finally:
+            server.running -= 1
+
+    async def _enforced(self, request: Request, text: bytes, send: Send, spent: Spent) -> int:
+        """Answer a request whose body has come."""
+        server = self._server
         body = request_body(text)
         original = model_request(self._kind, body)
         tenant = _tenant(request)

@@ -1,4 +1,4 @@
-"""What stands before an HTTP application: who may ask, and for how long a connection may be held.
+"""What stands before an HTTP application: who may ask, and how long a body may take.
 
 A browser sends requests to any address on this machine for any page that it shows. So a request for
 a host that is not this server's, or of another origin, is refused; and there are no headers that
@@ -22,13 +22,10 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
-# Seconds in which the head of a request, and then its body, must have come.
-HEAD_SECONDS = 10.0
+# Seconds in which the body of a request must have come after its head.
 BODY_SECONDS = 10.0
-# Of a thousand files that a process may have open, some are others than connections.
-MOST_CONNECTIONS = 800
 # They say nothing of anybody, and are for what looks after the process.
-_OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 
 
 def read_token(path: Path) -> str:
@@ -93,7 +90,8 @@ class Guard:
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self._application = application
-        self._hosts = {"localhost", host.lower(), *(name.lower() for name in allowed_hosts)}
+        self._allowed = {name.lower() for name in allowed_hosts}
+        self._hosts = {"localhost", host.lower(), *self._allowed}
         self._token = token
         self._body_seconds = body_seconds
 
@@ -105,7 +103,8 @@ class Guard:
         headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
         refused = self._refused(scope["path"], headers)
         if refused is not None:
-            await _answer(send, *refused)
+            # A client that sends its body first reads the answer only if the body is taken.
+            await _answer(send, *refused, closes=b"expect" in headers)
             return
         exchange = _Exchange(receive, send, seconds=self._body_seconds)
         try:
@@ -117,17 +116,29 @@ class Guard:
 
     def _refused(self, path: str, headers: dict[bytes, str]) -> tuple[int, str] | None:
         """Return the status and the reason for which a request is refused; None if it is not."""
-        name = _host_name(headers.get(b"host", ""))
+        host = headers.get(b"host", "")
+        name = _host_name(host)
         if name not in self._hosts and not _is_address(name):
             return 421, "this server is not the host that was asked for"
         origin = headers.get(b"origin")
-        if origin is not None and _host_name(origin.partition("://")[2]) != name:
+        if origin is not None and not self._is_own(origin.partition("://")[2], host):
             return 403, "requests of other origins are refused"
-        if self._token is not None and path not in _OPEN_PATHS:
-            given = headers.get(b"authorization", "")
-            if not hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode()):
+        if self._token is not None and path not in OPEN_PATHS:
+            scheme, _, given = headers.get(b"authorization", "").partition(" ")
+            is_right = hmac.compare_digest(given.strip().encode(), self._token.encode())
+            if scheme.lower() != "bearer" or not is_right:
                 return 401, "the token is missing or wrong"
         return None
+
+    def _is_own(self, origin: str, host: str) -> bool:
+        """Return whether a page at `origin` is one of the host that was asked for.
+
+        Another port is another origin, but the proxies of allowed hosts often leave it out.
+        """
+        name = _host_name(host)
+        if _host_name(origin) != name:
+            return False
+        return name in self._allowed or _port(origin) == _port(host)
 
 
 class _Exchange:
@@ -154,7 +165,7 @@ class _Exchange:
                 message = await self._receive()
         except TimeoutError:
             if not self._is_begun:
-                await _answer(self._send, 408, "the body did not come in time")
+                await _answer(self._send, 408, "the body did not come in time", closes=True)
             self._is_complete = True
             self._is_late = True
             return {"type": "http.disconnect"}
@@ -168,14 +179,15 @@ class _Exchange:
             await self._send(message)
 
 
-async def _answer(send: Send, status: int, reason: str) -> None:
+async def _answer(send: Send, status: int, reason: str, *, closes: bool) -> None:
+    """Answer with the reason of a refusal; if it `closes`, what is left of the body is not read."""
     body = f'{{"error":"{reason}","kind":"refused"}}\n'.encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
-        # What is left of the body is not read.
-        (b"connection", b"close"),
     ]
+    if closes:
+        headers.append((b"connection", b"close"))
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -189,6 +201,12 @@ def _host_name(address: str) -> str:
     return address.rpartition(":")[0].lower() if ":" in address else address.lower()
 
 
+def _port(address: str) -> str:
+    """Return the port of a host; nothing if it is one that addresses leave out."""
+    port = address.rpartition("]")[2].rpartition(":")[2] if ":" in address else ""
+    return "" if port in {"80", "443"} else port
+
+
 def _is_address(name: str) -> bool:
     """Return whether a host is given by its number, which no page can make lead elsewhere."""
     try:
@@ -196,54 +214,3 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def bounded_protocol(most_connections: int = MOST_CONNECTIONS) -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol, with limits on how many connections there are and on their heads.
-
-    A connection beyond `most_connections` is closed at once. One that has not sent the whole
-    head of a request within :data:`HEAD_SECONDS` is closed, too.
-    """
-    from uvicorn.protocols.http.auto import AutoHTTPProtocol
-
-    class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-        """A connection whose head must come in time."""
-
-        _head_timer: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: asyncio.Transport) -> None:
-            super().connection_made(transport)
-            if len(self.connections) > most_connections:
-                transport.abort()
-                return
-            self._begin_head()
-
-        def data_received(self, data: bytes) -> None:
-            if not self._is_answering():
-                self._begin_head()
-            super().data_received(data)
-            if self._is_answering():
-                self._end_head()
-
-        def connection_lost(self, error: Exception | None) -> None:
-            self._end_head()
-            super().connection_lost(error)
-
-        def _is_answering(self) -> bool:
-            return self.cycle is not None and not self.cycle.response_complete
-
-        def _begin_head(self) -> None:
-            if self._head_timer is None:
-                self._head_timer = self.loop.call_later(HEAD_SECONDS, self._close_idle)
-
-        def _end_head(self) -> None:
-            if self._head_timer is not None:
-                self._head_timer.cancel()
-                self._head_timer = None
-
-        def _close_idle(self) -> None:
-            self._head_timer = None
-            if not self._is_answering():
-                self.transport.abort()
-
-    return BoundedProtocol

@@ -10,7 +10,12 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Literal
 
 from testsgd import errors
-from testsgd.serving.guard import MOST_CONNECTIONS, Guard, bounded_protocol
+from testsgd.serving.connections import (
+    MOST_CONNECTIONS,
+    bounded_protocol,
+    connections_with_files,
+)
+from testsgd.serving.guard import Guard
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -58,7 +63,7 @@ def run_server(
     purpose: str,
     announce: Callable[[str], object] | None = None,
     lifespan: Literal["on", "off"] = "off",
-    concurrency: int | None = None,
+    most_connections: int = MOST_CONNECTIONS,
     keep_alive: int = 5,
     allowed_hosts: Collection[str] = (),
     token: str | None = None,
@@ -79,8 +84,8 @@ def run_server(
         Called with the URL once connections are taken.
     lifespan : {"off", "on"}
         Whether the application does something at its start and end.
-    concurrency : int, optional
-        Most connections and requests at a time; beyond it the answer is 503.
+    most_connections : int
+        Most connections at a time; beyond it those are closed that wait longest for a request.
     keep_alive : int
         Seconds that a connection without a request is kept.
     allowed_hosts : collection of str
@@ -103,11 +108,11 @@ def run_server(
     application = make_app(lambda: bool(server is not None and server.should_exit))
     config = uvicorn.Config(
         Guard(application, host=host, allowed_hosts=allowed_hosts, token=token),
-        http=bounded_protocol(concurrency or MOST_CONNECTIONS),
+        http=bounded_protocol(connections_with_files(most_connections)),
+        ws="none",
         lifespan=lifespan,
         timeout_graceful_shutdown=_PATIENCE,
         timeout_keep_alive=keep_alive,
-        limit_concurrency=concurrency,
         log_level="warning",
         access_log=False,
         server_header=False,

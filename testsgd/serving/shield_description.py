@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from testsgd._version import __version__
+from testsgd.serving.guard import OPEN_PATHS
 
 _DECISION = {
     "type": "object",
@@ -49,7 +50,7 @@ _REFUSED = {
     "413": "the request is too long",
     "415": "the request is not said to be application/json",
     "422": "the group is unknown",
-    "503": "the journal cannot be written, or the guarantee was broken",
+    "503": "the journal cannot be written, the guarantee was broken, or too many requests wait",
 }
 # Address below that of a shield: what it does, and what it takes.
 _POSTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -89,10 +90,14 @@ def openapi_document(prefixes: Sequence[str]) -> dict[str, Any]:
         paths[f"{prefix}/state"] = {"get": _operation("Give the state of the shield.")}
     for path, summary in _GETS.items():
         paths[path] = {"get": _operation(summary)}
+    for path in OPEN_PATHS:
+        paths[path]["get"]["security"] = []
     return {
         "openapi": "3.1.0",
         "info": {"title": "Fairness shields", "version": __version__},
         "paths": paths,
+        # The token is needed if the server was started with one.
+        "security": [{}, {"token": []}],
         "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
     }
 
