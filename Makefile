@@ -103,6 +103,7 @@ check: $(VENV)/developing ## Check what changed: style, types, and its fast test
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/plain_words.py
 	$(BIN)/python .ci/file_access.py
+	$(BIN)/python .ci/markdown_width.py
 	$(BIN)/python -m pytest -n auto --testmon --testmon-forceselect -m "not slow and not wheel and not browser"
 
 # A fault names its case: python tests/fuzz/case_runner.py KIND NUMBER repeats it alone.
@@ -133,6 +134,7 @@ lint: $(VENV)/developing ## Check style, types and the packages' dependencies
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/plain_words.py
 	$(BIN)/python .ci/file_access.py
+	$(BIN)/python .ci/markdown_width.py
 
 shape: $(VENV)/developing ## Print how long, dense and documented the code of each package is
 	@$(BIN)/python .ci/shape.py

@@ -39,6 +39,7 @@ def main() -> None:
 
 
 def _write(only: set[str] | None) -> None:
+    from benchmarks.marked_page import wrapped
     from benchmarks.page import render
 
     kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
@@ -55,7 +56,7 @@ def _write(only: set[str] | None) -> None:
     span = days[0] if len(days) == 1 else f"days from {days[0]} to {days[-1]}"
     text = text.replace("{days}", span).replace("{machines}", _machines(kept))
     text = _with_metrics(text, PAGE.read_text(encoding="utf-8") if PAGE.is_file() else "")
-    PAGE.write_text(text, encoding="utf-8")
+    PAGE.write_text(wrapped(text).rstrip() + "\n", encoding="utf-8")
     print(f"Written: {PAGE}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -32,9 +33,22 @@ def fill_marked(page: Path, parts: Mapping[Marks, str]) -> None:
         _, ended, after = rest.partition(end)
         if not (found and ended):
             raise SystemExit(f"{page} lacks the lines {begin} and {end}")
-        text = f"{before}{begin}\n\n{part}\n\n{end}{after}"
+        text = f"{before}{begin}\n\n{wrapped(part)}\n\n{end}{after}"
     with replacing_any_file():
         write_text(page, text)
+
+
+def wrapped(text: str) -> str:
+    """Return Markdown with its paragraphs in lines of at most 100 characters.
+
+    Tables, headings, lists and HTML stay as they are.
+    """
+    return "\n\n".join(
+        part
+        if part.lstrip().startswith(("|", "#", "<", "-", "!", "`"))
+        else textwrap.fill(part, 100, break_long_words=False, break_on_hyphens=False)
+        for part in text.split("\n\n")
+    )
 
 
 def table(heading: list[str], rows: Iterable[list[str]]) -> str:
