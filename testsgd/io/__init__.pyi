@@ -12,6 +12,7 @@ from .archives import check_file_memory as check_file_memory
 from .archives import file_memory as file_memory
 from .archives import is_archive as is_archive
 from .archives import member_of as member_of
+from .archives import member_size as member_size
 from .archives import memory_limit as memory_limit
 from .archives import open_archive as open_archive
 from .archives import read_arrays as read_arrays
