@@ -46,6 +46,7 @@ from .reading import why_no_file as why_no_file
 from .reproducible import is_reproducible as is_reproducible
 from .reproducible import reproducible_files as reproducible_files
 from .reproducible import without_dates as without_dates
+from .spreadsheets import csv_of as csv_of
 from .spreadsheets import without_controls as without_controls
 from .spreadsheets import without_formulas as without_formulas
 from .tables import check_table_name as check_table_name
