@@ -20,6 +20,8 @@ from .archives import read_member as read_member
 from .archives import read_tar as read_tar
 from .archives import with_members as with_members
 from .archives import write_arrays as write_arrays
+from .compressed import COMPRESSIONS as COMPRESSIONS
+from .compressed import plain_file as plain_file
 from .documents import DEEPEST as DEEPEST
 from .documents import check_document as check_document
 from .documents import loads_json as loads_json

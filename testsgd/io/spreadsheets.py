@@ -107,7 +107,7 @@ def _with_texts(frame: pd.DataFrame, change: Callable[[object], object]) -> pd.D
     for place in range(frame.shape[1]):
         column = frame.iloc[:, place]
         if column.map(lambda cell: isinstance(cell, str)).any():
-            safe.isetitem(place, column.astype(object).map(change))
+            safe.isetitem(place, column.astype(object).map(change).to_numpy())
     return safe.rename(columns=change)
 
 

@@ -213,7 +213,7 @@ def _global_pooling(config: Mapping[str, Any], shape: _Shape) -> _Declared:
 
 
 def _recurrent(gates: int, biases: int = 1) -> Callable[[Mapping[str, Any], _Shape], _Declared]:
-    """Return the rule of a recurrent layer whose units have so many gates."""
+    """Return the rule of a recurrent layer whose units have `gates` gates."""
 
     def declared(config: Mapping[str, Any], shape: _Shape) -> _Declared:
         units = _whole(config["units"])
@@ -240,7 +240,7 @@ def _bidirectional(config: Mapping[str, Any], shape: _Shape) -> _Declared | None
 
 
 def _normalising(arrays: int) -> Callable[[Mapping[str, Any], _Shape], _Declared]:
-    """Return the rule of a layer that keeps at most so many numbers of each column."""
+    """Return the rule of a layer that keeps at most `arrays` numbers of each column."""
 
     def declared(config: Mapping[str, Any], shape: _Shape) -> _Declared:
         axes = config.get("axis", -1)
