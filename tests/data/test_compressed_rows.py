@@ -5,8 +5,10 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
+import io
 import lzma
 import os
+import tempfile
 import threading
 import zipfile
 from collections.abc import Callable
@@ -29,8 +31,6 @@ def by_zstandard(content: bytes) -> bytes:
 
 
 def zipped(content: bytes) -> bytes:
-    import io
-
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("rows.csv", content)
@@ -51,22 +51,23 @@ LONG = {
 }
 
 
-def temporaries() -> set[str]:
-    import tempfile
-
-    return {name for name in os.listdir(tempfile.gettempdir()) if name.startswith("testsgd-")}
+@pytest.fixture
+def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own for temporary files."""
+    path = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr(tempfile, "tempdir", str(path))
+    return path
 
 
 @pytest.mark.parametrize("ending", COMPRESSED)
-def test_rows_are_those_of_the_plain_file(ending: str, tmp_path: Path) -> None:
+def test_rows_are_those_of_the_plain_file(ending: str, tmp_path: Path, temporary: Path) -> None:
     plain, packed = tmp_path / "rows.csv", tmp_path / f"rows.csv{ending}"
     plain.write_bytes(ROWS)
     packed.write_bytes(COMPRESSED[ending](ROWS))
-    before = temporaries()
     pd.testing.assert_frame_equal(read_frame(packed), read_frame(plain))
     cells = read_cells(packed, CellParsing(), compressed=True)
     pd.testing.assert_frame_equal(cells, read_cells(plain, CellParsing()))
-    assert temporaries() <= before
+    assert not list(temporary.iterdir())
 
 
 @pytest.mark.parametrize("content", LONG.values(), ids=LONG)
@@ -84,16 +85,15 @@ def test_too_many_cells(ending: str, content: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "ending"), [(".csv", ending) for ending in COMPRESSED] + [(".jsonl", ".gz")]
 )
-def test_what_unpacks_to_too_much(kind: str, ending: str, tmp_path: Path) -> None:
+def test_what_unpacks_to_too_much(kind: str, ending: str, tmp_path: Path, temporary: Path) -> None:
     path = tmp_path / f"rows{kind}{ending}"
     path.write_bytes(COMPRESSED[ending](bytes(65 * 2**20)))
-    before = temporaries()
     with pytest.raises(DataError, match="unpacks"):
         read_frame(path)
     path.write_bytes(COMPRESSED[ending](ROWS * 10_000))
     with file_memory(2**20), pytest.raises(DataError, match="--max-file-memory"):
         read_frame(path)
-    assert temporaries() <= before
+    assert not list(temporary.iterdir())
 
 
 @pytest.mark.parametrize("ending", COMPRESSED)
