@@ -91,7 +91,7 @@ def moments(last: float, shares: Shares, steps: int = 12) -> tuple[Moment, ...]:
             Moment(
                 last * (step / steps) ** 4,
                 1000 * step,
-                Shares(certified, falsified, 1 - certified - falsified),
+                Shares(certified, falsified, max(1 - certified - falsified, 0.0)),
             )
         )
     return tuple(found)

@@ -230,7 +230,7 @@ def _runs(
                     None if one is None else max(one + 2 * shift, 0.0) for one in held_out
                 ],
                 "worst": change["worst_after"] + max(shift, 0.0),
-                "increased": change["increased_count"] + run - 2,
+                "increased": max(change["increased_count"] + run - 2, 0),
                 "seconds": 41.3 + 3.1 * run,
             }
         )

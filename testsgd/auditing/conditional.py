@@ -19,7 +19,11 @@ from pydantic import Field
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.data import DatasetSpecification, Table
 from testsgd.errors import ParameterError
-from testsgd.report.summaries import Part
+from testsgd.report.summaries import (
+    Count,
+    Interval,
+    Part,
+)
 from testsgd.rules import Contingency, FrequentRuleSets
 from testsgd.scoring import effective_sample_size, error_quantile
 
@@ -34,13 +38,13 @@ class ConditionalScore(Part):
 
     features: list[str] = Field(description="the features whose mix is made the same")
     difference: float = Field(ge=-1, le=1, description="rate in the group minus that of the others")
-    confidence_interval: tuple[float, float] = Field(
+    confidence_interval: Interval = Field(
         description="confidence interval of that difference, with the audit's guarantee"
     )
     covered: float = Field(
         ge=0, le=1, description="share of the group's rows like which there are others outside"
     )
-    strata: int = Field(ge=0, description="combinations of the features' values compared")
+    strata: Count = Field(description="combinations of the features' values compared")
 
 
 def check_other_features(

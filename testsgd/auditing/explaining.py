@@ -17,7 +17,11 @@ from pydantic import Field
 from testsgd.auditing.conditional import ConditionalScore, conditional_scores, strata_of
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.data import Table
-from testsgd.report.summaries import Part, RuleSummary
+from testsgd.report.summaries import (
+    Count,
+    Part,
+    RuleSummary,
+)
 from testsgd.rules import Contingency, Rule, RuleSet
 
 Members = NDArray[np.bool_]
@@ -36,7 +40,7 @@ class CorrelatedFeature(Part):
     mean_in: float = Field(description="mean in the group, or the value's share")
     mean_out: float = Field(description="the same in its complement")
     standardised_difference: float = Field(description="difference in standard deviations")
-    n_known: int = Field(ge=0, description="rows in which the feature is not missing")
+    n_known: Count = Field(description="rows in which the feature is not missing")
 
 
 def correlated_features(

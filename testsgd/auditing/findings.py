@@ -25,7 +25,11 @@ from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.auditing.slices import SliceSearch
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
-from testsgd.report.summaries import Part
+from testsgd.report.summaries import (
+    Count,
+    Part,
+    Positive,
+)
 from testsgd.rules import Contingency, FrequentRuleSets, RuleSet, SmallGroup, TermRuleSets, Unjudged
 from testsgd.scoring import Overlaps, block_of, distinct_groups, member_overlaps
 
@@ -42,19 +46,19 @@ class Estimated:
 class InSearch(Part):
     """A group in the rows that were searched, before it was estimated on the others."""
 
-    rank: int = Field(ge=1, description="its rank there")
+    rank: Positive = Field(description="its rank there")
     score: float = Field(ge=0, le=1, description="its score there, biased upwards by the selection")
-    n_in: int = Field(ge=0, description="rows in the group there")
+    n_in: Count = Field(description="rows in the group there")
 
 
 class Holdout(Part):
     """The split of the rows: groups were found on some, and estimated on the others."""
 
     share: float = Field(gt=0, lt=1, description="share of the rows that was held out")
-    searched: int = Field(ge=0, description="rows that were searched")
-    estimated: int = Field(ge=0, description="rows held out, from which all rates are")
-    groups: int = Field(ge=0, description="groups that were compared in the rows searched")
-    missing: int = Field(
+    searched: Count = Field(description="rows that were searched")
+    estimated: Count = Field(description="rows held out, from which all rates are")
+    groups: Count = Field(description="groups that were compared in the rows searched")
+    missing: Count = Field(
         ge=0, description="groups found that have nobody inside or outside among the rows held out"
     )
 

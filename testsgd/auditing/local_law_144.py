@@ -17,7 +17,7 @@ from testsgd.auditing.predictions import values_of
 from testsgd.data import category_text
 from testsgd.data.inference import favourable_class
 from testsgd.errors import ParameterError
-from testsgd.io import without_formulas, write_text
+from testsgd.io import csv_of, write_text
 from testsgd.report.formatting import NOTHING, count, percent
 
 # Categories of a smaller share of the data may be left out of the ratios.
@@ -74,7 +74,7 @@ class ImpactRatios:
             for by, number in self.unknown.items()
         ]
         frame = pd.DataFrame([*(asdict(row) for row in self.rows), *unknown])
-        write_text(Path(path), without_formulas(frame).to_csv(index=False))
+        write_text(Path(path), csv_of(frame))
 
     def to_markdown(self) -> str:
         """Return a Markdown table for each kind of category.

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
+from testsgd.report.summaries import Interval
+
 if TYPE_CHECKING:
     from testsgd.certification.domain import Domain
     from testsgd.certification.network import FeedForward
@@ -82,21 +84,23 @@ class Region:
 
     rules: Annotated[tuple[Condition, ...], Field(description="all hold; none: the whole domain")]
     text: Annotated[str, Field(description="the rules as people write them")]
-    share: Annotated[float, Field(description="of the domain")]
+    share: Annotated[float, Field(ge=0, le=1, description="of the domain")]
     certified: Annotated[
-        float, Field(description="share of the domain that is in it and proved fair")
+        float, Field(ge=0, le=1, description="share of the domain that is in it and proved fair")
     ]
     falsified: Annotated[
-        float, Field(description="share of the domain that is in it and proved unfair")
+        float, Field(ge=0, le=1, description="share of the domain that is in it and proved unfair")
     ]
     undecided: Annotated[
-        float, Field(description="share of the domain that is in it and undecided")
+        float, Field(ge=0, le=1, description="share of the domain that is in it and undecided")
     ]
     unfair_estimate: Annotated[
         float | None,
         Field(
+            ge=0,
+            le=1,
             description="estimated: unfair share of the samples of the undecided part that fell "
-            "into it; null if none did"
+            "into it; null if none did",
         ),
     ]
 
@@ -107,24 +111,26 @@ class Remainder:
 
     __pydantic_config__ = _CHECKED
 
-    samples: Annotated[int, Field(description="points drawn from the undecided part")]
+    samples: Annotated[int, Field(ge=0, description="points drawn from the undecided part")]
     unfair: Annotated[
-        int, Field(description="of them: two protected values get different decisions")
+        int, Field(ge=0, description="of them: two protected values get different decisions")
     ]
     confidence_interval: Annotated[
-        tuple[float, float],
+        Interval,
         Field(description="of the unfair share of the undecided part (Clopper and Pearson)"),
     ]
-    confidence: Annotated[float, Field(description="of both intervals")]
+    confidence: Annotated[float, Field(ge=0, le=1, description="of both intervals")]
     domain_unfair: Annotated[
         float,
         Field(
+            ge=0,
+            le=1,
             description="unfair share of the whole domain, by all draws from the boxes left "
-            "undecided: without bias, but for a cut at what is proved"
+            "undecided: without bias, but for a cut at what is proved",
         ),
     ]
     domain_confidence_interval: Annotated[
-        tuple[float, float],
+        Interval,
         Field(
             description="of the unfair share of the whole domain, by all draws from the boxes left "
             "undecided; within what is proved"

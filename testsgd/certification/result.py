@@ -18,7 +18,7 @@ from testsgd.certification.report.summary import (
 )
 from testsgd.certification.report.verdict import without_times
 from testsgd.errors import ParameterError, ResultError
-from testsgd.io import without_formulas
+from testsgd.io import csv_of
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter
 from testsgd.report.formatting import one_line
@@ -213,8 +213,7 @@ class CertificationResult(DocumentResult[CertificationSummary]):
 
     def to_csv(self) -> str:
         """Return the regions as CSV text."""
-        text: str = without_formulas(self.regions).to_csv(index=False, lineterminator="\n")
-        return text
+        return csv_of(self.regions)
 
     def __repr__(self) -> str:
         name = self.summary.network.name

@@ -87,7 +87,7 @@ def certify_ask(
     from testsgd.certification import ask as ask_network
     from testsgd.certification.report.exports import people_frame
     from testsgd.data import read_frame
-    from testsgd.io import without_formulas, write_text
+    from testsgd.io import csv_of, write_text
 
     if (rows is None) == (not row):
         raise ParameterError(
@@ -116,8 +116,7 @@ def certify_ask(
         frame = people_frame(checks, people)
         if not isinstance(people, pd.DataFrame):
             frame.index += 1
-        text = without_formulas(frame).to_csv(index_label="row", lineterminator="\n")
-        write_text(out, text)
+        write_text(out, csv_of(frame, index_label="row"))
     if not quiet:
         _print_checks(checks)
         if out is not None:

@@ -10,18 +10,28 @@ from pydantic import Field
 
 from testsgd.auditing import TableFindings
 from testsgd.baselines import BaselineResult, Subject
-from testsgd.report.summaries import Duration, Part
+from testsgd.report.summaries import (
+    Count,
+    Difference,
+    Duration,
+    Interval,
+    Part,
+    Positive,
+    Share,
+)
 
 
 class Side(Part):
     """How the model treats a group: its decisions on the rows as they are."""
 
-    n_in: int = Field(description="rows in the group")
-    n_out: int = Field(description="rows of its complement")
+    n_in: Count = Field(description="rows in the group")
+    n_out: Count = Field(description="rows of its complement")
     share: float = Field(ge=0, le=1, description="`n_in` as a share of all rows")
-    rate_in: float | None = Field(description="selection rate of the group")
-    rate_out: float | None = Field(description="selection rate of its complement")
-    difference: float | None = Field(description="rate_in - rate_out; null if one side has no rows")
+    rate_in: Share | None = Field(description="selection rate of the group")
+    rate_out: Share | None = Field(description="selection rate of its complement")
+    difference: Difference | None = Field(
+        description="rate_in - rate_out; null if one side has no rows"
+    )
 
 
 def side_of(
@@ -52,7 +62,7 @@ class Nearest(Part):
     """The finding of another method that is nearest to a finding."""
 
     method: str = Field(description="the other method")
-    rank: int | None = Field(
+    rank: Count | None = Field(
         description="the rank of its finding; null if it found no group of rows"
     )
     similarity: float = Field(
@@ -68,17 +78,17 @@ class InAuditSummary(Part):
     """The frequent group of the audit that is nearest to a finding, whatever its rank."""
 
     text: str = Field(description="the group")
-    rank: int | None = Field(description="its rank by score; null if it is not ranked")
+    rank: Count | None = Field(description="its rank by score; null if it is not ranked")
     similarity: float = Field(ge=0, le=1, description="as that of findings")
 
 
 class ComparedFindingSummary(Part):
     """One finding of a method, measured as all are, and compared with the others'."""
 
-    rank: int = Field(ge=1, description="its rank among the method's findings")
+    rank: Positive = Field(description="its rank among the method's findings")
     text: str = Field(description="the group in words")
     value: float = Field(description="the method's own measure of it")
-    confidence_interval: tuple[float, float] | None = Field(
+    confidence_interval: Interval | None = Field(
         None, description="of the audit's findings: of the difference"
     )
     side: Side | None = Field(
@@ -116,12 +126,12 @@ class MethodSummary(Part):
     findings: list[ComparedFindingSummary] = Field(
         description="its first findings, near copies left out"
     )
-    distinct: int = Field(description="findings without near copies, listed here or not")
-    compared: int = Field(description="of those listed: which could be looked for among others")
-    only: int = Field(description="of those compared: which no other method found")
+    distinct: Count = Field(description="findings without near copies, listed here or not")
+    compared: Count = Field(description="of those listed: which could be looked for among others")
+    only: Count = Field(description="of those compared: which no other method found")
     figures: list[FigureSummary] = Field(description="what else it measured")
-    groups: int | None = Field(description="groups examined; null if it examines none")
-    queries: int = Field(description="rows it asked the model about, beside the rows as they are")
+    groups: Count | None = Field(description="groups examined; null if it examines none")
+    queries: Count = Field(description="rows it asked the model about, beside the rows as they are")
     seconds: Duration = Field(description="wall-clock time")
     groups_per_second: Duration = Field(
         description="groups examined in a second, on average; of the audit those of its search "

@@ -16,7 +16,7 @@ import pandas as pd
 from testsgd.data.categories import category_text, check_cells
 from testsgd.data.schema import CellParsing, Label
 from testsgd.errors import DataError
-from testsgd.io import check_regular, has_long_lines, line_pieces, read_text_beginning
+from testsgd.io import has_long_lines, line_pieces, plain_file, read_text_beginning
 
 # Each column is looked at by itself, so time and memory grow with their number.
 MOST_COLUMNS = 10_000
@@ -34,14 +34,32 @@ def read_cells(
     `blanks`: blanks before a cell are part of it; a quotation mark behind them is no quotation.
     `compressed`: the file may be compressed, as its name says.
     """
+    try:
+        with plain_file(path, compressed=compressed) as plain:
+            return cells_of_plain_file(plain, parsing, blanks=blanks, where=str(path))
+    except FileNotFoundError as error:
+        raise DataError(
+            "there is no such file", where=str(path), remedy="check the path"
+        ) from error
+    except OSError as error:
+        raise DataError(
+            f"the file cannot be read ({error.strerror})", where=str(path), remedy="check the path"
+        ) from error
+
+
+def cells_of_plain_file(
+    path: Path, parsing: CellParsing, *, where: str, blanks: bool = False
+) -> pd.DataFrame:
+    """Read every cell of a regular file that is not compressed; `where` names it in errors.
+
+    As :func:`read_cells`, but that an ``OSError`` is not reported.
+    """
     whitespace = parsing.separator == "whitespace"
     try:
         with warnings.catch_warnings():
             # pandas only warns where it drops the cells that a row has too many of.
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            check_regular(path)
-            _check_columns(path, parsing, compressed=compressed)
-            _check_lines(path, parsing)
+            check_lines(path, parsing, where)
             cells = pd.read_csv(
                 path,
                 sep=r"\s+" if whitespace else parsing.separator,
@@ -53,45 +71,36 @@ def read_cells(
                 na_values=[""],  # lets a separator at the end of every row pass
                 skipinitialspace=not (blanks or whitespace),
                 encoding=parsing.encoding,
-                compression="infer" if compressed else None,
+                compression=None,
                 skip_blank_lines=True,
                 index_col=False,
                 on_bad_lines="error",
             )
-    except FileNotFoundError as error:
-        raise DataError(
-            "there is no such file", where=str(path), remedy="check the path"
-        ) from error
     except pd.errors.EmptyDataError as error:
-        raise DataError(
-            "the file is empty", where=str(path), remedy="give a file with rows"
-        ) from error
+        raise DataError("the file is empty", where=where, remedy="give a file with rows") from error
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
-        if not compressed and (isinstance(error, UnicodeError) or _looks_binary(path, parsing)):
-            raise _not_text(path, parsing) from error
+        if isinstance(error, UnicodeError) or _looks_binary(path, parsing):
+            raise _not_text(path, parsing, where) from error
         reason = str(error).splitlines()[0]
         if isinstance(error, pd.errors.ParserWarning):
             reason = "there are more cells in a row than columns"
         raise DataError(
             f"the rows cannot be told apart: {reason}",
-            where=str(path),
+            where=where,
             remedy="check [parse] in the description: separator, header, columns",
         ) from error
-    except OSError as error:
-        raise DataError(
-            f"the file cannot be read ({error.strerror})", where=str(path), remedy="check the path"
-        ) from error
-    if not compressed and _looks_binary(path, parsing):
-        raise _not_text(path, parsing)
+    if _looks_binary(path, parsing):
+        raise _not_text(path, parsing, where)
     if len(cells) == 0:
-        raise DataError("the file has no rows", where=str(path), remedy="give a file with rows")
+        raise DataError("the file has no rows", where=where, remedy="give a file with rows")
     return cells.fillna("")
 
 
-def first_lines(
-    path: Path, *, lines: int, skip: int = 0, encoding: str = "utf-8", compressed: bool = True
-) -> list[str]:
-    """Return the first lines of a file of text that are not blank, each as it is written."""
+def first_lines(path: Path, *, lines: int, skip: int = 0, encoding: str = "utf-8") -> list[str]:
+    """Return the first lines of a file of text that are not blank, each as it is written.
+
+    The file is regular, and not compressed.
+    """
     # No cell has this character, so each line is one cell.
     read = pd.read_csv(
         path,
@@ -104,7 +113,7 @@ def first_lines(
         keep_default_na=False,
         encoding=encoding,
         encoding_errors="replace",
-        compression="infer" if compressed else None,
+        compression=None,
     )
     return [str(line) for line in read[0]]
 
@@ -134,27 +143,49 @@ def check_column_number(columns: int, where: str) -> None:
         )
 
 
-def _check_columns(path: Path, parsing: CellParsing, *, compressed: bool) -> None:
+def check_lines(path: Path, parsing: CellParsing, where: str) -> None:
+    """Raise an error if a line of a file has more cells than are read, before any is parsed.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A regular file of text that is not compressed.
+    parsing : CellParsing
+        What separates its cells.
+    where : str
+        What the file is called in the error.
+
+    Raises
+    ------
+    DataError
+        If there are more than `MOST_COLUMNS` in one line.
+    ValueError
+        If its first line cannot be read.
+    """
+    _check_columns(path, parsing, where)
+    _check_lines(path, parsing, where)
+
+
+def _check_columns(path: Path, parsing: CellParsing, where: str) -> None:
     """Raise an error if the first line has too many cells, before memory is taken for all."""
     [line] = first_lines(
         path,
         lines=1,
         skip=parsing.skip_rows,
         encoding=parsing.encoding,
-        compressed=compressed,
     )
     # A separator within quotation marks separates nothing.
     bare = re.sub(r'"[^"]*"', "", line)
     whitespace = parsing.separator == "whitespace"
     columns = len(bare.split()) if whitespace else bare.count(parsing.separator) + 1
-    check_column_number(columns, str(path))
+    check_column_number(columns, where)
 
 
-def _check_lines(path: Path, parsing: CellParsing) -> None:
+def _check_lines(path: Path, parsing: CellParsing, where: str) -> None:
     """Raise an error if any line has too many cells, before memory is taken for all.
 
     A line with that many separators is at least that long. Few files have such lines, and only
-    these are looked at line by line. Compressed files are not.
+    these are looked at line by line.
     """
     if not has_long_lines(path, MOST_COLUMNS):
         return
@@ -176,7 +207,7 @@ def _check_lines(path: Path, parsing: CellParsing) -> None:
         if cells > MOST_COLUMNS or every > _MOST_SEPARATORS:
             raise DataError(
                 f"line {number:,} has more cells than are read, {MOST_COLUMNS:,}",
-                where=str(path),
+                where=where,
                 remedy="correct the line, or `separator` under [parse] in the description",
                 line=number,
             )
@@ -251,12 +282,12 @@ def _looks_binary(path: Path, parsing: CellParsing) -> bool:
         return True
 
 
-def _not_text(path: Path, parsing: CellParsing) -> DataError:
+def _not_text(path: Path, parsing: CellParsing, where: str) -> DataError:
     offset = _undecodable(path, parsing.encoding)
     position = "" if offset is None else f" (at offset {offset})"
     return DataError(
         f"the file is not {parsing.encoding} text{position}",
-        where=str(path),
+        where=where,
         remedy="give a text file, or set `encoding` under [parse]",
         offset=offset,
     )

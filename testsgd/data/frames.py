@@ -12,14 +12,13 @@ import numpy as np
 import pandas as pd
 
 from testsgd.data.categories import row_name
-from testsgd.data.cells import check_column_number, first_lines, plain_cells, read_cells
+from testsgd.data.cells import cells_of_plain_file, check_column_number, first_lines, plain_cells
 from testsgd.data.schema import CellParsing
 from testsgd.errors import DataError, MissingExtraError
-from testsgd.io import check_regular
+from testsgd.io import COMPRESSIONS, check_regular, plain_file
 
 # Texts that stand for a missing value without a description.
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
-_COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _SNIFFED_LINES = 50
 _SEPARATORS = ",;\t|"
 # The sniffer takes minutes for lines of megabytes; there the most frequent separator is taken.
@@ -49,7 +48,7 @@ def is_rows_file(path: Path) -> bool:
 
 def is_compressed(path: Path) -> bool:
     """Return whether a file is compressed, by its name."""
-    return path.suffix.lower() in _COMPRESSIONS
+    return path.suffix.lower() in COMPRESSIONS
 
 
 def is_typed_file(path: Path) -> bool:
@@ -59,7 +58,10 @@ def is_typed_file(path: Path) -> bool:
 
 def separator_of(path: Path) -> str | None:
     """Return what stands between the cells of a file of text, by its first lines."""
-    return None if is_typed_file(path) else _separator(path)
+    if is_typed_file(path):
+        return None
+    with plain_file(path, compressed=True) as plain:
+        return _separator(plain, _kind(path))
 
 
 def read_frame(path: Path) -> pd.DataFrame:
@@ -109,7 +111,8 @@ def read_frame(path: Path) -> pd.DataFrame:
     except DataError:
         raise
     except (OSError, ValueError, EOFError, pd.errors.ParserError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        known = getattr(error, "strerror", None) or str(error)
+        reason = known.splitlines()[0] if known else type(error).__name__
         raise DataError(
             f"the file cannot be read ({reason})", where=str(path), remedy="check that it is whole"
         ) from error
@@ -122,14 +125,15 @@ def read_frame(path: Path) -> pd.DataFrame:
 def _kind(path: Path) -> str:
     """Return the ending that says what a file is, without that of a compression."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSIONS:
+    if suffixes and suffixes[-1] in COMPRESSIONS:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
 
 
 def _separated(path: Path) -> pd.DataFrame:
-    parsing = CellParsing(separator=_separator(path))
-    cells = read_cells(path, parsing, compressed=is_compressed(path))
+    with plain_file(path, compressed=True) as plain:
+        parsing = CellParsing(separator=_separator(plain, _kind(path)))
+        cells = cells_of_plain_file(plain, parsing, where=str(path))
     return pd.DataFrame({name: _typed(cells[name]) for name in cells.columns})
 
 
@@ -143,11 +147,11 @@ def _typed(texts: pd.Series[Any]) -> pd.Series[Any]:
     return plain_cells(known)
 
 
-def _separator(path: Path) -> str:
+def _separator(plain: Path, kind: str) -> str:
     """Return what stands between the cells of a file, by its first lines."""
-    if _kind(path) == ".tsv":
+    if kind == ".tsv":
         return "\t"
-    lines = first_lines(path, lines=_SNIFFED_LINES)
+    lines = first_lines(plain, lines=_SNIFFED_LINES)
     if len(lines[0]) > _MOST_SNIFFED:
         return max(_SEPARATORS, key=lines[0].count)
     # Whole lines, as the sniffer looks for what is equally frequent in them.
@@ -170,23 +174,30 @@ def _feather(path: Path) -> pd.DataFrame:
 
 
 def _json_lines(path: Path) -> pd.DataFrame:
+    with plain_file(path, compressed=True) as plain:
+        return _rows_of_json(plain, str(path))
+
+
+def _rows_of_json(path: Path, where: str) -> pd.DataFrame:
+    """Return the rows of a file of JSON lines, not compressed; `where` names it in errors."""
     try:
         with warnings.catch_warnings():
             # Of arrays of several lengths, which are refused below.
             warnings.simplefilter("ignore", DeprecationWarning)
-            frame = pd.read_json(path, lines=True, dtype=False)
+            frame = pd.read_json(path, lines=True, dtype=False, compression=None)
     except (TypeError, AttributeError, RecursionError) as error:
-        raise _no_object_a_line(path, "") from error
+        raise _no_object_a_line(where, "") from error
     if isinstance(frame.columns, pd.RangeIndex) and len(frame.columns):
-        raise _no_object_a_line(path, "")
+        raise _no_object_a_line(where, "")
     # An empty array is read as an object without a key.
     empty = frame.isna().all(axis=1).to_numpy()
     if empty.any():
-        for row, value in pd.read_json(path, lines=True, dtype=False, typ="series")[empty].items():
+        values = pd.read_json(path, lines=True, dtype=False, compression=None, typ="series")
+        for row, value in values[empty].items():
             if not isinstance(value, dict):
-                raise _no_object_a_line(path, f", row {row}")
+                raise _no_object_a_line(where, f", row {row}")
     for name, column in frame.items():
-        _check_no_parts(column, f"{path}, column {str(name)!r}")
+        _check_no_parts(column, f"{where}, column {str(name)!r}")
     return frame
 
 
@@ -206,10 +217,10 @@ def _check_no_parts(column: pd.Series[Any], where: str) -> None:
     )
 
 
-def _no_object_a_line(path: Path, where: str) -> DataError:
+def _no_object_a_line(file: str, place: str) -> DataError:
     return DataError(
         "a line is no JSON object",
-        where=f"{path}{where}",
+        where=f"{file}{place}",
         remedy='give an object a line, such as {"age": 40, "sex": "female"}',
     )
 

@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.cells import as_pandas
+from testsgd.data.cells import as_pandas, check_lines
+from testsgd.data.schema import CellParsing
 from testsgd.errors import DataError, ParameterError
 from testsgd.generative.neutrality import PromptJudge
 from testsgd.generative.pictures import Picture, PictureFile, content, with_pictures
@@ -415,6 +416,7 @@ def _of_csv(path: Path, text: str) -> pd.DataFrame:
         with warnings.catch_warnings():
             # pandas only warns where it drops the cells that a row has too many of.
             warnings.simplefilter("error", pd.errors.ParserWarning)
+            check_lines(path, CellParsing(), str(path))
             return pd.read_csv(
                 io.StringIO(text), dtype=object, keep_default_na=False, index_col=False
             )

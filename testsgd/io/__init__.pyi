@@ -12,6 +12,7 @@ from .archives import check_file_memory as check_file_memory
 from .archives import file_memory as file_memory
 from .archives import is_archive as is_archive
 from .archives import member_of as member_of
+from .archives import member_size as member_size
 from .archives import memory_limit as memory_limit
 from .archives import open_archive as open_archive
 from .archives import read_arrays as read_arrays
@@ -19,6 +20,8 @@ from .archives import read_member as read_member
 from .archives import read_tar as read_tar
 from .archives import with_members as with_members
 from .archives import write_arrays as write_arrays
+from .compressed import COMPRESSIONS as COMPRESSIONS
+from .compressed import plain_file as plain_file
 from .documents import DEEPEST as DEEPEST
 from .documents import check_document as check_document
 from .documents import loads_json as loads_json
@@ -45,6 +48,7 @@ from .reading import why_no_file as why_no_file
 from .reproducible import is_reproducible as is_reproducible
 from .reproducible import reproducible_files as reproducible_files
 from .reproducible import without_dates as without_dates
+from .spreadsheets import csv_of as csv_of
 from .spreadsheets import without_controls as without_controls
 from .spreadsheets import without_formulas as without_formulas
 from .tables import check_table_name as check_table_name

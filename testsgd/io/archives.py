@@ -263,6 +263,42 @@ def read_member(path: str | Path, name: str, *, at_most: int | None = None) -> b
         return archive.read(member)
 
 
+def member_size(path: str | Path, name: str) -> int:
+    """Return how many bytes a member of a ZIP archive unpacks to, as its directory declares.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+    name : str
+        The member. It is not unpacked; reading it gives no more than these bytes.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    KeyError
+        If there is no such member.
+    UnsuitableFileError
+        If it is no regular file.
+    zipfile.BadZipFile
+        If it is no ZIP archive.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from testsgd.io import member_size
+    >>> with tempfile.NamedTemporaryFile(suffix=".npz") as file:
+    ...     np.savez(file, rates=np.array([0.25, 0.5]))
+    ...     member_size(file.name, "rates.npy")
+    144
+    """
+    check_regular(path)
+    with zipfile.ZipFile(path) as archive:
+        return archive.getinfo(name).file_size
+
+
 def member_of(content: bytes, name: str) -> bytes:
     """Return the bytes of one member of a ZIP archive that is in memory.
 

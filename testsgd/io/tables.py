@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from testsgd.errors import ParameterError
-from testsgd.io.spreadsheets import without_formulas
+from testsgd.io.spreadsheets import csv_of
 from testsgd.io.writing import atomic_path, import_pyarrow
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def table_file(target: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
 
                 def add(rows: pd.DataFrame) -> None:
                     nonlocal is_first
-                    plain = without_formulas(rows)
-                    plain.to_csv(stream, index=False, header=is_first, lineterminator="\n")
+                    stream.write(csv_of(rows, header=is_first))
                     is_first = False
 
                 yield add

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from testsgd.models import model_folder
-from testsgd.report.summaries import Part
+from testsgd.report.summaries import (
+    Difference,
+    Interval,
+    NonNegative,
+    Part,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,11 +40,13 @@ GapRate = Literal["selection_rate", "true_positive_rate", "false_positive_rate",
 class CurvePoint(Part):
     """What a method reaches with some budget, on the held-out rows; chosen by the others."""
 
-    budget: float = Field(description="points of accuracy that it was allowed to lose there")
+    budget: NonNegative = Field(description="points of accuracy that it was allowed to lose there")
     accuracy_change: float = Field(description="points of accuracy gained on the held-out rows")
-    accuracy_confidence_interval: tuple[float, float] = Field(description="of that, of pairs")
-    difference: float = Field(description="largest difference of a target on the held-out rows")
-    confidence_interval: tuple[float, float] = Field(description="of the difference")
+    accuracy_confidence_interval: Interval = Field(description="of that, of pairs")
+    difference: Difference = Field(
+        description="largest difference of a target on the held-out rows"
+    )
+    confidence_interval: Interval = Field(description="of the difference")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from testsgd.data import Specification, TextSpecification, category_text
 from testsgd.errors import DataError, ParameterError
-from testsgd.io import atomic_path, import_pyarrow, write_stream
+from testsgd.io import atomic_path, csv_of, import_pyarrow, write_text
 from testsgd.mitigation.parameters import Kind, Side
 from testsgd.mitigation.targets import ControlTarget, Target
 from testsgd.models.refitting import Inputs
@@ -233,7 +233,8 @@ def write_samples(frame: pd.DataFrame, target: Path | str) -> None:
     frame : pandas.DataFrame
         From :func:`samples_frame`.
     target : path-like
-        A file that ends in ``.parquet``, which needs the extra ``parquet``, or in ``.csv``.
+        A file that ends in ``.parquet``, which needs the extra ``parquet``, or in ``.csv``, where a
+        text that a spreadsheet would take for a formula has an apostrophe in front.
 
     Raises
     ------
@@ -246,7 +247,7 @@ def write_samples(frame: pd.DataFrame, target: Path | str) -> None:
     check_samples_file(target)
     frame = frame.assign(**{name: _writable(frame[name]) for name in frame.columns})
     if target.suffix.lower() == ".csv":
-        write_stream(target, lambda stream: frame.to_csv(stream, index=False))
+        write_text(target, csv_of(frame))
         return
     pa, pq = import_pyarrow()
     content = pa.Table.from_pandas(frame, preserve_index=False)

@@ -38,6 +38,7 @@ from testsgd.io import (
     without_dates,
     write_text,
 )
+from testsgd.models.declared_weights import check_declared_weights, check_stored_weights
 
 MODEL_FILE = "model.keras"
 PREPROCESSING_FILE = "preprocessing.json"
@@ -139,10 +140,13 @@ def read_layers(
     import h5py
 
     try:
-        layers = _configured_layers(read_member(path, _CONFIGURATION, at_most=_MOST_CONFIGURATION))
+        configuration = loads_json(read_member(path, _CONFIGURATION, at_most=_MOST_CONFIGURATION))
+        layers = _configured_layers(configuration)
+        check_declared_weights(path, configuration, _WEIGHTS)
         packed = read_member(path, _WEIGHTS)
         weights = io.BytesIO(packed)
         with h5py.File(weights, "r") as file:
+            check_stored_weights(path, configuration, file)
             stored = file["layers"]
 
             def arrays(key: str) -> list[NDArray[np.float32]]:
@@ -178,9 +182,8 @@ def read_layers(
         ) from error
 
 
-def _configured_layers(document: bytes) -> list[dict[str, Any]]:
+def _configured_layers(configuration: Any) -> list[dict[str, Any]]:
     """Return what is set in each layer but the input, with its class under ``"class"``."""
-    configuration = loads_json(document)
     layers = configuration["config"]["layers"]
     if configuration["class_name"] != "Sequential":
         raise WrongLayersError
@@ -332,7 +335,7 @@ class KerasArchive:
 
     def __init__(self, content: bytes) -> None:
         self._content = content
-        layers = _configured_layers(member_of(content, _CONFIGURATION))
+        layers = _configured_layers(loads_json(member_of(content, _CONFIGURATION)))
         self.layer_names = [layer["name"] for layer in layers]
 
     def with_arrays(self, arrays: Mapping[str, Sequence[NDArray[np.float32]]]) -> bytes:

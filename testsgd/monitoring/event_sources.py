@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from testsgd.data.cells import as_pandas, missing_column
+from testsgd.data.cells import as_pandas, check_column_number, missing_column
 from testsgd.data.json_objects import json_object
 from testsgd.errors import DataError, ParameterError
 from testsgd.io import read_lines, why_no_file
@@ -96,6 +96,7 @@ def _csv(path: Path, specification: MonitorSpecification) -> EventSource:
     where = str(path)
     rows = _rows(path)
     names = [name.strip() for name in next(rows, (1, [""]))[1]]
+    check_column_number(len(names), where)
     _check_columns(names, specification, where)
     read = _cell_reader(specification)
 

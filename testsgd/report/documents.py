@@ -16,6 +16,7 @@ from testsgd.io import is_reproducible, loads_json
 from testsgd.report.blocks import Block, Document
 from testsgd.report.html import render_html
 from testsgd.report.markdown import render_markdown
+from testsgd.report.numbers import impossible_number
 from testsgd.report.one_run import without_run
 
 Summary = TypeVar("Summary", bound=BaseModel)
@@ -23,12 +24,19 @@ Summary = TypeVar("Summary", bound=BaseModel)
 
 def schema_of(text: str, *, where: str, what: str) -> Any:
     """Return the schema that a JSON text names, None without; an error if it is no JSON."""
+    return _schema_in(_document_of(text, where=where, what=what))
+
+
+def _document_of(text: str, *, where: str, what: str) -> Any:
     try:
-        document = loads_json(text)
+        return loads_json(text)
     except ValueError as error:
         raise ResultError(
             f"not valid JSON: {error}", where=where, remedy=f"give a result.json of {what}"
         ) from error
+
+
+def _schema_in(document: Any) -> Any:
     return document.get("schema") if isinstance(document, dict) else None
 
 
@@ -110,9 +118,12 @@ class DocumentKind(Generic[Summary]):
         Raises
         ------
         ResultError
-            If the text is no document of this kind, or one of another version.
+            If the text is no document of this kind, or one of another version, or holds what
+            no result can: a rate above 1, ``true`` for a number, an interval that ends before it
+            begins.
         """
-        seen = schema_of(text, where=where, what=self.what)
+        document = _document_of(text, where=where, what=self.what)
+        seen = _schema_in(document)
         if seen != self.name:
             raise ResultError(
                 f"the schema is {seen!r}, not {self.name!r}",
@@ -120,13 +131,24 @@ class DocumentKind(Generic[Summary]):
                 remedy="give a result.json that this version of testsgd can read",
                 schema=seen,
             )
+        if (found := impossible_number(document)) is not None:
+            key, number = found
+            raise ResultError(
+                f"{key}: {number:g} is no number of a result",
+                where=where,
+                remedy=self.again,
+                key=key,
+            )
         try:
-            return self.summary.model_validate_json(text)
+            return self.summary.model_validate_json(text, strict=True)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             key = ".".join(str(part) for part in first["loc"])
             raise ResultError(
-                f"{key}: {first['msg']}", where=where, remedy=self.again, key=key
+                f"{key}: {first['msg'].removeprefix('Value error, ')}",
+                where=where,
+                remedy=self.again,
+                key=key,
             ) from error
         except ParameterError as error:
             raise ResultError(

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any, Protocol, Self, TypedDict
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from testsgd._version import __version__
 from testsgd.report.formatting import seconds
@@ -19,10 +19,22 @@ Count = Annotated[int, Field(ge=0)]
 """A whole number of at least 0."""
 Positive = Annotated[int, Field(ge=1)]
 """A whole number of at least 1."""
+NonNegative = Annotated[float, Field(ge=0)]
+"""A number of at least 0."""
 Share = Annotated[float, Field(ge=0, le=1)]
 """A number from 0 to 1."""
 Difference = Annotated[float, Field(ge=-1, le=1)]
 """The difference of two shares."""
+
+
+def _in_order(ends: tuple[float, float]) -> tuple[float, float]:
+    if ends[0] > ends[1]:
+        raise ValueError(f"the lower end, {ends[0]:g}, is above the upper, {ends[1]:g}")
+    return ends
+
+
+Interval = Annotated[tuple[float, float], AfterValidator(_in_order)]
+"""The lower end of an interval and the upper."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +44,28 @@ class OfOneRun:
 
 OF_ONE_RUN = OfOneRun()
 
+
+def _no_truth_value(given: Any) -> Any:
+    if isinstance(given, bool):
+        raise ValueError("Input should be a number, not a truth value")
+    return given
+
+
+NO_TRUTH_VALUE = BeforeValidator(_no_truth_value)
+"""Marks a choice of numbers, for which Python would take ``True`` as 1."""
+
 Created = Annotated[str | None, OF_ONE_RUN]
 """When something was made, as ISO 8601 has it."""
-Duration = Annotated[float | None, OF_ONE_RUN]
+Duration = Annotated[NonNegative | None, OF_ONE_RUN]
 """Wall-clock seconds, or a rate a second."""
-Memory = Annotated[int | None, OF_ONE_RUN]
+Memory = Annotated[Count | None, OF_ONE_RUN]
 """Bytes of a process."""
-Durations = Annotated[dict[str, float], OF_ONE_RUN]
+Durations = Annotated[dict[str, NonNegative], OF_ONE_RUN]
 """Wall-clock seconds of each phase."""
+
+
+# How the fields of the two ends of an interval are named, or end.
+_UPPER_ENDS = {"low": "high", "lowest": "highest"}
 
 
 class Part(BaseModel):
@@ -49,6 +75,16 @@ class Part(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, allow_inf_nan=False, protected_namespaces=()
     )
+
+    @model_validator(mode="after")
+    def _ends_in_order(self) -> Self:
+        for low, high in _ends_of(type(self)):
+            lower, upper = getattr(self, low), getattr(self, high)
+            # Others of these names are groups.
+            are_numbers = isinstance(lower, (int, float)) and isinstance(upper, (int, float))
+            if are_numbers and lower > upper:
+                raise ValueError(f"{low}, {lower:g}, is above {high}, {upper:g}")
+        return self
 
     @classmethod
     def of(cls, *sources: object, **known: Any) -> Self:
@@ -67,6 +103,18 @@ class Part(BaseModel):
 
     def __str__(self) -> str:
         return repr(self)
+
+
+@cache
+def _ends_of(kind: type[Part]) -> tuple[tuple[str, str], ...]:
+    """Return the names of the fields that are the lower end and the upper of one interval."""
+    pairs = []
+    for name in kind.model_fields:
+        about, separator, end = name.rpartition("_")
+        upper = f"{about}{separator}{_UPPER_ENDS.get(end)}"
+        if upper in kind.model_fields:
+            pairs.append((name, upper))
+    return tuple(pairs)
 
 
 class RuleSummary(Part):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
 
 from pydantic import Field
 
@@ -18,7 +17,12 @@ from testsgd.report.formatting import (
     series,
     signed,
 )
-from testsgd.report.summaries import Difference, Part, Share
+from testsgd.report.summaries import (
+    Difference,
+    Part,
+    Positive,
+    Share,
+)
 
 # Categories, or terms, that a sentence names.
 _NAMED = 5
@@ -43,7 +47,7 @@ class ControlEffectSummary(Part):
         description="the term, put in place of all of its category; null: the texts as they are, "
         "with whichever terms of it"
     )
-    texts: Annotated[int, Field(ge=1)] = Field(description="texts that were compared")
+    texts: Positive = Field(description="texts that were compared")
     rate_with: Share = Field(description="selection rate with the term")
     difference: Difference = Field(
         description="control effect: the difference from the control that is nearest to zero"
@@ -73,7 +77,7 @@ class NotComparedSummary(Part):
 class ControlsSummary(Part):
     """What the terms change against neutral words."""
 
-    confidence: float | None = Field(
+    confidence: Share | None = Field(
         description="confidence of each interval, raised by Bonferroni's inequality so that those "
         "of all control effects hold at once, if the guarantee is simultaneous; null if the "
         "queries did not suffice for any control"

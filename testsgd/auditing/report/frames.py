@@ -16,9 +16,8 @@ from testsgd.auditing.report.summary import AuditSummary
 from testsgd.auditing.text import TextFindings
 from testsgd.io import (
     atomic_path,
+    csv_of,
     import_pyarrow,
-    without_controls,
-    without_formulas,
     write_stream,
 )
 
@@ -77,8 +76,7 @@ def write_csv(findings: Findings, target: Path) -> None:
 
     def write(stream: TextIO) -> None:
         for index, frame in enumerate(_frames(findings)):
-            shown = without_controls(without_formulas(frame))
-            shown.to_csv(stream, index=False, header=index == 0)
+            stream.write(csv_of(frame, header=index == 0))
 
     write_stream(target, write)
 

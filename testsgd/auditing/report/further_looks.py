@@ -27,7 +27,13 @@ from testsgd.report.formatting import (
     shorten,
 )
 from testsgd.report.listing import Listed, listing
-from testsgd.report.summaries import Count, Difference, Part, RuleSummary, Share
+from testsgd.report.summaries import (
+    Count,
+    Difference,
+    Part,
+    RuleSummary,
+    Share,
+)
 from testsgd.rules import RuleSet
 from testsgd.scoring import distinct_groups
 
@@ -62,7 +68,7 @@ class WithinSummary(Part):
     slices: Count = Field(description="slices in which groups were compared")
     depth: Count = Field(description="features that a slice is of, at most")
     compared: Count = Field(description="groups compared within slices; all intervals hold at once")
-    largest: float | None = Field(description="largest size of a difference; null if none")
+    largest: Share | None = Field(description="largest size of a difference; null if none")
     largest_bound: Share = Field(description="largest lower confidence bound")
     largest_allowed: Share = Field(description="largest difference that an interval allows")
     groups: list[WithinGroup] = Field(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,12 @@ from testsgd.auditing.report.runs import RunsSummary
 from testsgd.auditing.report.term_summary import TermsSummary
 from testsgd.data import Outcome
 from testsgd.report.summaries import (
+    NO_TRUTH_VALUE,
     Count,
     Created,
     Difference,
     Durations,
+    Interval,
     Part,
     Positive,
     RuleSummary,
@@ -35,8 +37,6 @@ from testsgd.report.summaries import (
 )
 
 SCHEMA_NAME = "testsgd.audit/2"
-
-Interval = tuple[float, float]
 
 # A rate of fewer rows would say what was decided about single people.
 FEWEST_SHOWN = 5
@@ -48,7 +48,7 @@ class GuaranteeSummary(Part):
     kind: GuaranteeKind = Field(
         description="for one group at a time, for all groups at once, or for the discoveries"
     )
-    confidence: float = Field(description="confidence with which it holds")
+    confidence: Share = Field(description="confidence with which it holds")
     method: Method = Field(description="how the intervals were made wide enough")
     groups: Count = Field(description="groups that it holds for together")
     replicates: Count = Field(description="bootstrap samples behind it; 0 if there are none")
@@ -65,7 +65,7 @@ class GuaranteeSummary(Part):
         description="for texts: groups whose counterfactual effect is statistically significant, "
         "whose paired interval leaves out zero; null if nothing was compared in pairs",
     )
-    largest_bound_rank: int | None = Field(
+    largest_bound_rank: Count | None = Field(
         None, description="rank of the group with the largest lower bound; null if none"
     )
 
@@ -92,7 +92,7 @@ class MovedFeature(Part):
     """What the difference of the first group is if one feature is moved by one step."""
 
     feature: str = Field(description="a feature that is not sensitive")
-    difference: float = Field(description="difference over the rows with it moved by one step")
+    difference: Difference = Field(description="difference over the rows with it moved by one step")
 
 
 class EstimandSummary(Part):
@@ -102,8 +102,8 @@ class EstimandSummary(Part):
         description="`observed`: of the rows as they are; `neighbourhood`: over perturbed rows"
     )
     groups: Count = Field(description="groups that could be judged by it")
-    largest: float | None = Field(description="their largest size of a difference; null if none")
-    largest_bound: float | None = Field(
+    largest: Share | None = Field(description="their largest size of a difference; null if none")
+    largest_bound: Share | None = Field(
         description="largest lower confidence bound among them, which the gate goes by; null where "
         "it goes by the differences themselves"
     )
@@ -131,7 +131,9 @@ class EstimandSummary(Part):
     first: str = Field(
         "", description="the group with the largest lower confidence bound by it, if one is known"
     )
-    first_difference: float | None = Field(None, description="the difference of that group by it")
+    first_difference: Difference | None = Field(
+        None, description="the difference of that group by it"
+    )
 
 
 class ExplainingRuleSummary(Part):
@@ -190,8 +192,8 @@ class CellRate(Part):
     """Rate in one cell of one sensitive feature."""
 
     label: str = Field(description="the value or bin")
-    n: int = Field(description="rows; for texts, those the term is put into")
-    rate: float | None = Field(
+    n: Count = Field(description="rows; for texts, those the term is put into")
+    rate: Share | None = Field(
         description="null if the cell has no rows, fewer than five, or none was sampled"
     )
     confidence_interval: Interval | None = Field(
@@ -217,16 +219,16 @@ class HeatMap(Part):
     column_feature: str = Field(description="the feature of the columns")
     row_labels: list[str] = Field(description="the rows' cells")
     column_labels: list[str] = Field(description="the columns' cells")
-    rates: list[list[float | None]] = Field(description="rates, row by row; null where nobody is")
-    counts: list[list[int]] = Field(description="numbers of rows of the file, row by row")
+    rates: list[list[Share | None]] = Field(description="rates, row by row; null where nobody is")
+    counts: list[list[Count]] = Field(description="numbers of rows of the file, row by row")
 
 
 class ScatterCell(Part):
     """Groups that fall in one small cell of the support-against-score plane."""
 
-    support: float = Field(description="share of the rows")
-    score: float = Field(description="score")
-    n: int = Field(description="groups at this place")
+    support: Share = Field(description="share of the rows")
+    score: Share = Field(description="score")
+    n: Count = Field(description="groups at this place")
 
 
 class Charts(Part):
@@ -242,10 +244,12 @@ class RuleAlone(Part):
     """What one rule of a group gives on its own."""
 
     text: str = Field(description="the rule as people write it")
-    n_in: int = Field(description="rows that satisfy it; for texts, those it is put into")
-    rate_in: float = Field(description="rate of the favourable label among them")
-    rate_out: float | None = Field(description="null if the rule selects every row")
-    difference: float | None = Field(description="`rate_in - rate_out`; null if nobody is outside")
+    n_in: Count = Field(description="rows that satisfy it; for texts, those it is put into")
+    rate_in: Share = Field(description="rate of the favourable label among them")
+    rate_out: Share | None = Field(description="null if the rule selects every row")
+    difference: Difference | None = Field(
+        description="`rate_in - rate_out`; null if nobody is outside"
+    )
 
 
 class CounterfactualSummary(Part):
@@ -273,11 +277,11 @@ class GroupSummary(Part):
     rules: list[RuleSummary] = Field(description="the rules, at most one a feature; all hold")
     text: str = Field(description="the rules as people write them")
     support: Share = Field(description="`n_in` as a share of all rows")
-    n_in: int = Field(
+    n_in: Count = Field(
         description="rows in the group; for texts, those with a term of each of its categories, "
         "from which the texts of the group are generated"
     )
-    n_out: int = Field(description="rows of its complement; of texts, those without a term of it")
+    n_out: Count = Field(description="rows of its complement; of texts, those without a term of it")
     effective_sample_size_in: float | None = Field(
         None, ge=0, description="effective sample size, if rows repeat one another; null: `n_in`"
     )
@@ -313,8 +317,8 @@ class GroupSummary(Part):
         "`confidence_interval`; null for texts",
     )
     exact: bool = Field(description="true if the rates carry no sampling error")
-    samples_in: int = Field(description="generated rows or texts asked about inside")
-    samples_out: int = Field(description="generated rows, or texts, asked about outside")
+    samples_in: Count = Field(description="generated rows or texts asked about inside")
+    samples_out: Count = Field(description="generated rows, or texts, asked about outside")
     decided: bool = Field(description="false: the sampling margin is above the error margin")
     distinct: bool = Field(description="one of the fewest rules that explain how rates differ")
     other: EstimandRates | None = Field(
@@ -401,8 +405,8 @@ class UndecidedGroup(Part):
 
     text: str = Field(description="the rules as people write them")
     rules: list[RuleSummary] = Field(description="the rules")
-    n_in: int = Field(description="rows in the group")
-    support: float = Field(description="share of the rows")
+    n_in: Count = Field(description="rows in the group")
+    support: Share = Field(description="share of the rows")
     reason: str = Field(description="why it is not judged")
 
 
@@ -453,7 +457,7 @@ class DataSummary(Part):
     citation: str = Field(description="from the description")
     source: str = Field(description="the file or object the rows came from")
     fingerprint: str = Field(description="sha256 of the features' values, or of the texts")
-    rows: int = Field(description="number of rows, or of texts")
+    rows: Count = Field(description="number of rows, or of texts")
     sampled_from: Positive | None = Field(
         None, description="how many there were, if they are a sample; null if they are all"
     )
@@ -487,7 +491,7 @@ class ModelSummary(Part):
     file_sha256: str | None = Field(
         None, description="sha256 of the model's file, if it was read from one"
     )
-    accuracy: float | None = Field(None, description="share of rows it labels as the file does")
+    accuracy: Share | None = Field(None, description="share of rows it labels as the file does")
     card: dict[str, str] = Field(
         default_factory=dict, description="the model card beside the file, as texts"
     )
@@ -515,12 +519,12 @@ class ModelSummary(Part):
 class Counts(Part):
     """How many rule sets there were at each step."""
 
-    candidates: int = Field(description="rule sets the sensitive features allow")
-    frequent: int = Field(description="with enough rows inside and outside to be judged")
-    groups: int = Field(description="after folding rule sets that select the same rows")
-    decided: int = Field(description="groups whose margin is small enough")
-    undecided_frequent: int = Field(description="groups whose margin stayed too large")
-    undecided_small: int = Field(description="combinations of values or categories with few rows")
+    candidates: Count = Field(description="rule sets the sensitive features allow")
+    frequent: Count = Field(description="with enough rows inside and outside to be judged")
+    groups: Count = Field(description="after folding rule sets that select the same rows")
+    decided: Count = Field(description="groups whose margin is small enough")
+    undecided_frequent: Count = Field(description="groups whose margin stayed too large")
+    undecided_small: Count = Field(description="combinations of values or categories with few rows")
 
 
 class Verdict(Part):
@@ -529,7 +533,9 @@ class Verdict(Part):
     status: Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"] = Field(
         description="the outcome in one word"
     )
-    exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
+    exit_code: Annotated[Literal[0, 1, 3], NO_TRUTH_VALUE] = Field(
+        description="what the command line leaves with"
+    )
     headline: str = Field(description="the largest difference, as a sentence")
     sentences: list[str] = Field(description="what qualifies it")
 
@@ -539,7 +545,7 @@ class AuditSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.audit/2"] = Field(
+    schema_: Annotated[Literal["testsgd.audit/2"], NO_TRUTH_VALUE] = Field(
         "testsgd.audit/2", alias="schema", description="name and version of this format"
     )
     created: Created = Field(
@@ -551,10 +557,10 @@ class AuditSummary(Part):
     versions: dict[str, str] = Field(description="of testsgd, Python and the libraries used")
     data: DataSummary = Field(description="the rows")
     model: ModelSummary = Field(description="the model")
-    overall_rate: float | None = Field(description="selection rate over all samples; null if none")
+    overall_rate: Share | None = Field(description="selection rate over all samples; null if none")
     counts: Counts = Field(description="how many rule sets there were at each step")
-    neighbourhood: int = Field(description="perturbed rows, or generated texts, the data allow")
-    model_queries: int = Field(description="rows or texts the model was asked to predict")
+    neighbourhood: Count = Field(description="perturbed rows, or generated texts, the data allow")
+    model_queries: Count = Field(description="rows or texts the model was asked to predict")
     seconds: Durations = Field(description="wall-clock seconds per phase")
     verdict: Verdict = Field(description="the outcome in words, with the exit code")
     groups: list[GroupSummary] = Field(description="the top groups and the distinct ones, by rank")

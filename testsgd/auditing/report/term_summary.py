@@ -5,7 +5,11 @@ from __future__ import annotations
 from pydantic import Field
 
 from testsgd.auditing.report.controls import ControlsSummary
-from testsgd.report.summaries import Count, Part, Share
+from testsgd.report.summaries import (
+    Count,
+    Part,
+    Share,
+)
 
 
 class Snippet(Part):
@@ -25,7 +29,7 @@ class TermSummary(Part):
     texts: Count = Field(description="texts that contain it")
     mentions: Count = Field(description="how often it stands in them")
     share: Share = Field(description="share of the mentions of its category")
-    rate: float | None = Field(
+    rate: Share | None = Field(
         None, description="rate with this term in place; null if its category is not frequent"
     )
     as_nonsense: bool | None = Field(

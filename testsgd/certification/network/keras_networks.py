@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
@@ -19,12 +20,14 @@ from testsgd.certification.network import parts
 from testsgd.certification.network.feedforward import Activation, Precision, Step
 from testsgd.errors import ModelError, TestSGDError
 from testsgd.io import TooLargeError, check_by_trial, is_archive, loads_json, read_member
+from testsgd.models.declared_weights import check_declared_weights, check_stored_weights
 
 # A layer's arrays, in Keras' order.
 _Stored: TypeAlias = Sequence[NDArray[np.generic]]
 # From a layer's name to its arrays.
 Arrays: TypeAlias = Callable[[str], _Stored]
 
+_WEIGHTS = "model.weights.h5"
 _MAXIMUM_CONFIGURATION = 16 * 2**20
 _MAXIMUM_WEIGHTS_FILE = 2**30
 # All that is in a file itself is read once: the library does not come back from some damages.
@@ -64,11 +67,26 @@ def _read_archive(path: Path) -> parts.ReadNetwork:
     import h5py
 
     configuration = loads_json(_member(path, "config.json", _MAXIMUM_CONFIGURATION))
-    stored = _member(path, "model.weights.h5", _MAXIMUM_WEIGHTS_FILE)
+    with _saying_what_is_too_large(path):
+        check_declared_weights(path, configuration, _WEIGHTS)
+    stored = _member(path, _WEIGHTS, _MAXIMUM_WEIGHTS_FILE)
     _try_hdf5([], content=stored, size=len(stored))
-    weights = io.BytesIO(stored)
-    with h5py.File(weights, "r") as file:
+    with h5py.File(io.BytesIO(stored), "r") as file:
+        with _saying_what_is_too_large(path):
+            check_stored_weights(path, configuration, file)
         return keras_network(configuration, _by_class(_inside(file, "layers"), configuration))
+
+
+@contextmanager
+def _saying_what_is_too_large(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except TooLargeError as error:
+        raise ModelError(
+            f"the network is not read ({error.strerror})",
+            where=str(path),
+            remedy="save the network with Keras again",
+        ) from error
 
 
 def _try_hdf5(arguments: Sequence[str], *, content: bytes = b"", size: int) -> None:

@@ -12,7 +12,16 @@ from pydantic import ConfigDict, Field
 
 from testsgd.certification.outcome import Region, Remainder, Shares
 from testsgd.certification.parameters import CertificationParameters
-from testsgd.report.summaries import OF_ONE_RUN, Created, Duration, Part
+from testsgd.report.summaries import (
+    NO_TRUTH_VALUE,
+    OF_ONE_RUN,
+    Count,
+    Created,
+    Duration,
+    NonNegative,
+    Part,
+    Share,
+)
 
 SCHEMA_NAME = "testsgd.certify/2"
 
@@ -23,7 +32,7 @@ RegionSummary: TypeAlias = Region
 class LayerSummary(Part):
     """One layer of the network."""
 
-    units: int = Field(description="how many sums it computes")
+    units: Count = Field(description="how many sums it computes")
     activation: str = Field(description="what it makes of them; of the last layer linear")
 
 
@@ -32,7 +41,7 @@ class NetworkSummary(Part):
 
     name: str = Field(description="what it is called")
     kind: str = Field(description="what it is, in words")
-    columns: int = Field(description="numbers that its first layer takes")
+    columns: Count = Field(description="numbers that its first layer takes")
     layers: list[LayerSummary] = Field(description="its layers, in order")
     precision: Literal["float32", "float64"] = Field(description="the arithmetic it runs in")
     decision: Literal["threshold", "argmax"] = Field(
@@ -42,7 +51,7 @@ class NetworkSummary(Part):
     decision_threshold: float | None = Field(
         description="of a threshold: the sum of the last layer where the decision turns"
     )
-    tolerance: float = Field(
+    tolerance: NonNegative = Field(
         description="sums this near to the turning point may fall either way, by rounding"
     )
     file_sha256: str | None = Field(None, description="sha256 of the model's file, if it has one")
@@ -73,7 +82,7 @@ class DomainSummary(Part):
     compared_all: bool = Field(
         description="true: these are all combinations that the domain allows"
     )
-    points: int | None = Field(
+    points: Count | None = Field(
         description="people in it: combinations of the inputs that are not protected; null if an "
         "input is real"
     )
@@ -98,7 +107,7 @@ class CounterexampleSummary(Part):
         description="the values that all of them share, by input"
     )
     answers: list[AnswerSummary] = Field(description="what each of them gets")
-    left_out: int = Field(0, description="compared combinations that are not listed")
+    left_out: Count = Field(0, description="compared combinations that are not listed")
     proved: bool = Field(
         description="true: it lies in a part that is proved unfair; false: running the model "
         "showed it"
@@ -108,11 +117,11 @@ class CounterexampleSummary(Part):
 class MomentSummary(Part):
     """How far the search had come at some time."""
 
-    seconds: float = Field(description="since its start")
-    boxes: int = Field(description="boxes looked at until then")
-    certified: float = Field(description="as in `proved`")
-    falsified: float = Field(description="as in `proved`")
-    undecided: float = Field(description="as in `proved`")
+    seconds: NonNegative = Field(description="since its start")
+    boxes: Count = Field(description="boxes looked at until then")
+    certified: Share = Field(description="as in `proved`")
+    falsified: Share = Field(description="as in `proved`")
+    undecided: Share = Field(description="as in `proved`")
 
 
 class GateRule(Part):
@@ -132,7 +141,9 @@ class CertificationVerdict(Part):
     status: Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"] = Field(
         description="the outcome in one word"
     )
-    exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
+    exit_code: Annotated[Literal[0, 1, 3], NO_TRUTH_VALUE] = Field(
+        description="what the command line leaves with"
+    )
     headline: str = Field(description="what is proved, as a sentence")
     rules: list[GateRule] = Field(description="the gates; empty if there are none")
     sentences: list[str] = Field(description="what qualifies it")
@@ -143,7 +154,7 @@ class CertificationSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.certify/2"] = Field(
+    schema_: Annotated[Literal["testsgd.certify/2"], NO_TRUTH_VALUE] = Field(
         "testsgd.certify/2", alias="schema", description="name and version of this format"
     )
     created: Created = Field(
@@ -157,13 +168,13 @@ class CertificationSummary(Part):
         description="how: every point was tried, or bounds were proved on boxes of points"
     )
     stopped: Literal["done", "time", "undecided", "interrupted"] = Field(description="why it ended")
-    boxes: int = Field(description="boxes looked at")
-    open_boxes: int = Field(description="boxes that are left undecided")
+    boxes: Count = Field(description="boxes looked at")
+    open_boxes: Count = Field(description="boxes that are left undecided")
     seconds: Duration = Field(
         description="wall-clock time of the search; loading it, drawing the samples and describing "
         "the regions is not counted"
     )
-    within_rounding: int = Field(
+    within_rounding: Count = Field(
         description="of an enumeration: people so near to the turning point that the rounding of "
         "another machine may decide otherwise; they are decided as the model does here"
     )
@@ -172,7 +183,7 @@ class CertificationSummary(Part):
         description="what samples say of the undecided part; null if none were drawn"
     )
     counterexamples: list[CounterexampleSummary] = Field(description="some of those found")
-    counterexamples_found: int | None = Field(
+    counterexamples_found: Count | None = Field(
         None,
         description="how many there are: people of an enumeration, with weight, who get different "
         "decisions; null if boxes were bounded, which does not count them",

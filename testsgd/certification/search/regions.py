@@ -147,7 +147,8 @@ def regions_of_everybody(
 def region_of(rules: Iterable[Condition], *shares: float, estimate: float | None = None) -> Region:
     """Describe a box by its rules, and its shares: its own, certified, falsified, undecided."""
     rules = tuple(rules)
-    share, certified, falsified, undecided = map(float, shares)
+    # A sum of weights may be above 1 by rounding.
+    share, certified, falsified, undecided = (min(max(float(part), 0.0), 1.0) for part in shares)
     text = " and ".join(rule.text for rule in rules) or "the whole domain"
     return Region(rules, text, share, certified, falsified, undecided, estimate)
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, field_validator
 
 from testsgd.generative.outcome import Scope, Standing
 from testsgd.report.blocks import PICTURE_URI, Picture
-from testsgd.report.summaries import Created, Part
+from testsgd.report.summaries import (
+    NO_TRUTH_VALUE,
+    Count,
+    Created,
+    Difference,
+    Part,
+    Share,
+)
 
 SCHEMA_NAME = "testsgd.generative/1"
 Status = Literal["kept", "broken", "not_enough_evidence", "described"]
@@ -25,21 +32,21 @@ class ValueSummary(Part):
     """How one value appears among the related outputs of a requirement."""
 
     name: str = Field(description="the value")
-    count: int = Field(description="related outputs that have it")
-    share: float | None = Field(description="as a share of the related outputs; null without any")
-    exact_low: float = Field(description="lower end of the exact interval (Clopper and Pearson)")
-    exact_high: float = Field(description="its upper end")
-    low: float = Field(description="lower end of the interval that is valid at any time")
-    high: float = Field(description="its upper end")
-    first: int | None = Field(description="position of its first output; null: it never appears")
-    smallest_beta: int = Field(
+    count: Count = Field(description="related outputs that have it")
+    share: Share | None = Field(description="as a share of the related outputs; null without any")
+    exact_low: Share = Field(description="lower end of the exact interval (Clopper and Pearson)")
+    exact_high: Share = Field(description="its upper end")
+    low: Share = Field(description="lower end of the interval that is valid at any time")
+    high: Share = Field(description="its upper end")
+    first: Count | None = Field(description="position of its first output; null: it never appears")
+    smallest_beta: Count = Field(
         description="smallest number of outputs within which it came, and came again"
     )
-    beta: int | None = Field(description="the number that is asked for; null: none")
+    beta: Count | None = Field(description="the number that is asked for; null: none")
     kept: bool | None = Field(description="whether that was kept; null: nothing is asked for")
-    missed_at: int | None = Field(description="position by which it should have come; null: none")
-    asked: int = Field(description="outputs for which it was asked")
-    obeyed: int = Field(description="those of them that had it")
+    missed_at: Count | None = Field(description="position by which it should have come; null: none")
+    asked: Count = Field(description="outputs for which it was asked")
+    obeyed: Count = Field(description="those of them that had it")
 
 
 class PictureSummary(Part):
@@ -62,16 +69,16 @@ class SequenceSummary(Part):
     grouping: str = Field(description="the grouping whose values must appear")
     conditions: list[ConditionSummary] = Field(description="which outputs are related")
     scope: Scope = Field(description="all outputs, or those of neutral prompts only")
-    outputs: int = Field(description="outputs that were looked at")
-    related: int = Field(description="those that fulfil the condition and have a value")
-    unrelated: int = Field(description="those that fulfil the condition and have none")
+    outputs: Count = Field(description="outputs that were looked at")
+    related: Count = Field(description="those that fulfil the condition and have a value")
+    unrelated: Count = Field(description="those that fulfil the condition and have none")
     standing: Standing = Field(
         description="kept, broken, not enough outputs to judge, or nothing is asked for"
     )
     long_enough: bool = Field(description="more related outputs than the largest beta")
     all_appeared: bool = Field(description="every value appeared")
     values: list[ValueSummary] = Field(description="the values, in their order")
-    difference: float | None = Field(description="the largest share less the smallest")
+    difference: Difference | None = Field(description="the largest share less the smallest")
     difference_low: float = Field(description="lower end of its interval, valid at any time")
     difference_high: float = Field(description="its upper end")
     difference_bound: float | None = Field(description="what the betas allow in the long run")
@@ -93,23 +100,23 @@ class MissingSummary(Part):
 class CurvePoint(Part):
     """How many combinations had appeared after some outputs."""
 
-    outputs: int = Field(description="outputs until then")
-    covered: int = Field(description="combinations that had appeared")
+    outputs: Count = Field(description="outputs until then")
+    covered: Count = Field(description="combinations that had appeared")
 
 
 class CoverageSummary(Part):
     """Which combinations of values appear."""
 
     groupings: list[str] = Field(description="the groupings")
-    strength: int = Field(description="how many groupings a combination joins")
+    strength: Count = Field(description="how many groupings a combination joins")
     conditions: list[ConditionSummary] = Field(description="which outputs are looked at")
-    outputs: int = Field(description="outputs that fulfil the condition")
-    combinations: int = Field(description="all combinations")
-    covered: int = Field(description="those that appear")
+    outputs: Count = Field(description="outputs that fulfil the condition")
+    combinations: Count = Field(description="all combinations")
+    covered: Count = Field(description="those that appear")
     curve: list[CurvePoint] = Field(description="how many had appeared, where that changed")
     missing: list[MissingSummary] = Field(description="the first of those that do not appear")
-    least_further: int = Field(description="outputs below which the rest cannot be covered")
-    enough_further: int | None = Field(
+    least_further: Count = Field(description="outputs below which the rest cannot be covered")
+    enough_further: Count | None = Field(
         description="outputs that are enough to cover the rest; null: not computed"
     )
 
@@ -117,7 +124,7 @@ class CoverageSummary(Part):
 class GenerativeSettings(Part):
     """What was asked for, besides the requirements."""
 
-    confidence: float = Field(description="of the intervals of one requirement together")
+    confidence: Share = Field(description="of the intervals of one requirement together")
     neutrality: Literal["terms", "none"] = Field(description="how neutral prompts are recognised")
     groupings: dict[str, list[str]] = Field(description="the values of each grouping")
 
@@ -126,7 +133,9 @@ class GenerativeVerdict(Part):
     """The outcome, the same in every view."""
 
     status: Status = Field(description="in one word")
-    exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
+    exit_code: Annotated[Literal[0, 1, 3], NO_TRUTH_VALUE] = Field(
+        description="what the command line leaves with"
+    )
     headline: str = Field(description="the outcome, as a sentence")
     sentences: list[str] = Field(description="what to know beside it")
 
@@ -136,7 +145,7 @@ class GenerativeSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.generative/1"] = Field(
+    schema_: Annotated[Literal["testsgd.generative/1"], NO_TRUTH_VALUE] = Field(
         "testsgd.generative/1", alias="schema", description="name and version of this format"
     )
     created: Created = Field(description="UTC time, ISO 8601; a rerun changes it; null if left out")
@@ -144,9 +153,9 @@ class GenerativeSummary(Part):
     name: str = Field(description="what the specification is called")
     digest: str = Field(description="sha256 of the specification")
     settings: GenerativeSettings = Field(description="what was asked for")
-    outputs: int = Field(description="outputs that were read")
-    several: int = Field(description="outputs with several values of a grouping")
-    unanswered: int = Field(description="outputs about which a chat model gave no usable answer")
+    outputs: Count = Field(description="outputs that were read")
+    several: Count = Field(description="outputs with several values of a grouping")
+    unanswered: Count = Field(description="outputs about which a chat model gave no usable answer")
     prompts_known: bool = Field(description="the outputs came with their prompts")
     all_neutral: bool = Field(description="all prompts are neutral")
     sequences: list[SequenceSummary] = Field(description="one for each requirement and scope")

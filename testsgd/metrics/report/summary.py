@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -16,7 +16,16 @@ from testsgd.auditing.report.summary import (
 from testsgd.auditing.report.wording import DISAGREEMENT
 from testsgd.metrics.definitions import Scale
 from testsgd.metrics.parameters import MetricParameters
-from testsgd.report.summaries import Count, Created, Durations, Part, Positive, RuleSummary, Share
+from testsgd.report.summaries import (
+    NO_TRUTH_VALUE,
+    Count,
+    Created,
+    Durations,
+    Part,
+    Positive,
+    RuleSummary,
+    Share,
+)
 
 SCHEMA_NAME = "testsgd.metrics/1"
 
@@ -214,7 +223,9 @@ class MetricsVerdict(Part):
     status: Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"] = Field(
         description="the outcome in one word"
     )
-    exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
+    exit_code: Annotated[Literal[0, 1, 3], NO_TRUTH_VALUE] = Field(
+        description="what the command line leaves with"
+    )
     headline: str = Field(description="the outcome, as a sentence")
     sentences: list[str] = Field(description="what qualifies it")
 
@@ -224,7 +235,7 @@ class MetricsSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.metrics/1"] = Field(
+    schema_: Annotated[Literal["testsgd.metrics/1"], NO_TRUTH_VALUE] = Field(
         "testsgd.metrics/1", alias="schema", description="name and version of this format"
     )
     created: Created = Field(

@@ -5,14 +5,20 @@ from __future__ import annotations
 from pydantic import Field
 
 from testsgd.mitigation.report.samples_summary import SamplesSummary
-from testsgd.report.summaries import Part
+from testsgd.report.summaries import (
+    Count,
+    Difference,
+    Interval,
+    Part,
+    Share,
+)
 
 
 class ControlFigure(Part):
     """A control effect of one model: the difference nearest to zero of those from each control."""
 
-    difference: float = Field(description="rate with the term less rate with the control")
-    confidence_interval: tuple[float, float] = Field(
+    difference: Difference = Field(description="rate with the term less rate with the control")
+    confidence_interval: Interval = Field(
         description="all that the intervals of the controls allow; the intervals of all control "
         "effects hold at once, by Bonferroni's inequality"
     )
@@ -24,14 +30,14 @@ class ControlChange(Part):
     category: str = Field(description="the category")
     term: str | None = Field(description="the term; null: whichever terms the texts have")
     text: str = Field(description="what is compared, in words")
-    texts: int = Field(description="held-out texts that were compared")
+    texts: Count = Field(description="held-out texts that were compared")
     controls: list[str] = Field(description="what stands in place of the terms; empty: nothing")
     before: ControlFigure = Field(description="by the original model")
     after: ControlFigure | None = Field(
         description="by the model that was written; null if the original is kept"
     )
-    change: float | None = Field(description="the second less the first")
-    change_interval: tuple[float, float] | None = Field(
+    change: Difference | None = Field(description="the second less the first")
+    change_interval: Interval | None = Field(
         description="of the change, each text compared with itself, over all controls"
     )
 
@@ -56,10 +62,10 @@ class ControlTargetSummary(Part):
 class ControlChangesSummary(Part):
     """What terms change against neutral words, before and after."""
 
-    confidence: float | None = Field(
+    confidence: Share | None = Field(
         description="of each interval on held-out texts; null if they are too few"
     )
-    effects: int = Field(description="control effects that were measured on held-out texts")
+    effects: Count = Field(description="control effects that were measured on held-out texts")
     decides: bool = Field(
         description="true: the verdict goes by the first target, as it is larger than what any "
         "terms change against one another, and no group was asked for"

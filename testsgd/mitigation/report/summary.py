@@ -6,7 +6,7 @@ with this module (``mitigation-2.json``), which is generated from the classes be
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -15,7 +15,20 @@ from testsgd.mitigation.outcome import CurvePoint, GapRate
 from testsgd.mitigation.parameters import Kind, MitigationParameters
 from testsgd.mitigation.report.control_summary import ControlChangesSummary
 from testsgd.mitigation.report.samples_summary import SamplesSummary
-from testsgd.report.summaries import Created, Duration, Durations, Part, RuleSummary
+from testsgd.report.summaries import (
+    NO_TRUTH_VALUE,
+    Count,
+    Created,
+    Difference,
+    Duration,
+    Durations,
+    Interval,
+    NonNegative,
+    Part,
+    Positive,
+    RuleSummary,
+    Share,
+)
 
 SCHEMA_NAME = "testsgd.mitigation/2"
 
@@ -41,10 +54,10 @@ PartName = Literal["held-out", "validation", "training"]
 class SplitSummary(Part):
     """Which rows are for what."""
 
-    training: int = Field(description="rows that are trained on, and are the samples' seeds")
-    validation: int = Field(description="rows that candidates' accuracy is judged on")
-    held_out: int = Field(description="rows that are touched once, at the end")
-    repeats: int = Field(
+    training: Count = Field(description="rows that are trained on, and are the samples' seeds")
+    validation: Count = Field(description="rows that candidates' accuracy is judged on")
+    held_out: Count = Field(description="rows that are touched once, at the end")
+    repeats: Count = Field(
         0, description="rows left out of the held-out ones, as others of their unit are in a part"
     )
     evaluated_by: Literal["labels", "probabilities", "cross-validation"] = Field(
@@ -61,13 +74,15 @@ class SplitSummary(Part):
 class RatesSummary(Part):
     """The selection rates of a group and of its complement, on one set of rows."""
 
-    n_in: int = Field(description="rows in the group; for texts, those its terms are put into")
-    n_out: int = Field(description="rows of its complement")
-    rate_in: float | None = Field(description="selection rate of the group")
-    rate_out: float | None = Field(description="selection rate of its complement")
-    difference: float | None = Field(description="`rate_in - rate_out`; null if one side is empty")
-    score: float | None = Field(description="its absolute value")
-    confidence_interval: tuple[float, float] | None = Field(description="of the difference")
+    n_in: Count = Field(description="rows in the group; for texts, those its terms are put into")
+    n_out: Count = Field(description="rows of its complement")
+    rate_in: Share | None = Field(description="selection rate of the group")
+    rate_out: Share | None = Field(description="selection rate of its complement")
+    difference: Difference | None = Field(
+        description="`rate_in - rate_out`; null if one side is empty"
+    )
+    score: Share | None = Field(description="its absolute value")
+    confidence_interval: Interval | None = Field(description="of the difference")
 
 
 class ChangeSummary(Part):
@@ -76,25 +91,23 @@ class ChangeSummary(Part):
     before: float | None = Field(description="of the original model")
     after: float | None = Field(description="of the model that was written")
     change: float | None = Field(description="the second less the first")
-    confidence_interval: tuple[float, float] | None = Field(
-        description="of the change, of pairs of decisions"
-    )
+    confidence_interval: Interval | None = Field(description="of the change, of pairs of decisions")
 
 
 class PartSummary(Part):
     """The original model and the one that was written, on one part of the rows, by their labels."""
 
-    rows: int = Field(description="rows or texts of that part")
-    positives: int = Field(description="those with the favourable label")
+    rows: Count = Field(description="rows or texts of that part")
+    positives: Count = Field(description="those with the favourable label")
     accuracy: ChangeSummary = Field(description="share labelled as the data do")
-    p_value: float = Field(description="exact and two-sided, of McNemar's test")
+    p_value: Share = Field(description="exact and two-sided, of McNemar's test")
     balanced: ChangeSummary = Field(description="mean of the accuracies by label")
     constant: float | None = Field(description="accuracy of the best constant model")
     above_constant: ChangeSummary = Field(description="of that accuracy and the new model's")
-    true_positives: tuple[int, int] = Field(
+    true_positives: tuple[Count, Count] = Field(
         description="with the favourable label and given it, before and after"
     )
-    true_negatives: tuple[int, int] = Field(
+    true_negatives: tuple[Count, Count] = Field(
         description="without it and not given it, before and after"
     )
     one_sided: bool = Field(
@@ -110,15 +123,15 @@ class PartSummary(Part):
 class SideSummary(Part):
     """Who pays: what became of one side of a target among the held-out rows as they are."""
 
-    rows: int = Field(description="rows of that side")
-    positives: int = Field(description="those with the favourable label")
+    rows: Count = Field(description="rows of that side")
+    positives: Count = Field(description="those with the favourable label")
     selected: ChangeSummary = Field(description="observed selection rate")
     selected_before: tuple[float, float] | None = Field(description="of the rate before")
     selected_after: tuple[float, float] | None = Field(description="of the rate after")
     true_positive_rate: ChangeSummary = Field(description="of those with the favourable label")
     false_positive_rate: ChangeSummary = Field(description="share of the others who get it")
-    gained: int = Field(description="who gets the favourable label now and did not")
-    lost: int = Field(description="who got it and does not now")
+    gained: Count = Field(description="who gets the favourable label now and did not")
+    lost: Count = Field(description="who got it and does not now")
 
 
 class WrittenTarget(Part):
@@ -158,11 +171,13 @@ class GapSummary(Part):
     text: str = Field(description="the rules as people write them")
     target: bool = Field(description="true: it is one of the targets")
     rate: GapRate = Field(description="which rate")
-    cases: tuple[int, int] = Field(description="rows it is of, in the group and in its complement")
-    inside: tuple[float, float] = Field(description="the group's rate, before and after")
-    outside: tuple[float, float] = Field(description="its complement's rate, before and after")
-    before: float = Field(description="size of the difference of these rates, before")
-    after: float = Field(description="the same, the model that was written")
+    cases: tuple[Count, Count] = Field(
+        description="rows it is of, in the group and in its complement"
+    )
+    inside: tuple[Share, Share] = Field(description="the group's rate, before and after")
+    outside: tuple[Share, Share] = Field(description="its complement's rate, before and after")
+    before: Share = Field(description="size of the difference of these rates, before")
+    after: Share = Field(description="the same, the model that was written")
     low: float = Field(
         description="lower confidence bound of the growth; the bounds of all gaps hold at once"
     )
@@ -172,9 +187,9 @@ class LossSummary(Part):
     """The accuracy of a group, on the held-out rows."""
 
     text: str = Field(description="the group's rules as people write them")
-    rows: int = Field(description="its held-out rows")
-    before: float = Field(description="its accuracy by the original model")
-    after: float = Field(description="the same, the model that was written")
+    rows: Count = Field(description="its held-out rows")
+    before: Share = Field(description="its accuracy by the original model")
+    after: Share = Field(description="the same, the model that was written")
     low: float = Field(
         description="lower confidence bound of the loss; the bounds of all groups hold at once"
     )
@@ -183,9 +198,9 @@ class LossSummary(Part):
 class WorstSummary(Part):
     """The largest difference of any group in observed selection rates, on the held-out rows."""
 
-    before: float = Field(description="its size by the original model")
-    after: float = Field(description="its size by the model that was written")
-    confidence_interval: tuple[float, float] = Field(
+    before: Share = Field(description="its size by the original model")
+    after: Share = Field(description="its size by the model that was written")
+    confidence_interval: Interval = Field(
         description="of the change, from bootstrap samples that each find their largest ones"
     )
     group_before: str = Field(description="the group that it is of, before")
@@ -195,8 +210,8 @@ class WorstSummary(Part):
 class SideEffectsSummary(Part):
     """What became of all groups on the held-out rows, by the model that was written."""
 
-    groups: int = Field(description="groups with enough rows on both sides")
-    gaps: int = Field(
+    groups: Count = Field(description="groups with enough rows on both sides")
+    gaps: Count = Field(
         description="gaps in selection rate, true-positive rate, false-positive rate and accuracy, "
         "with enough rows counted on both sides"
     )
@@ -204,8 +219,8 @@ class SideEffectsSummary(Part):
         description="gaps that grew by more than `max_side_effect` and more than chance explains, "
         "those with the largest lower bound first, at most ten"
     )
-    exceeded_count: int = Field(description="how many did")
-    unclear_count: int = Field(
+    exceeded_count: Count = Field(description="how many did")
+    unclear_count: Count = Field(
         description="how many grew by more than `max_side_effect`, which chance may explain"
     )
     largest: GapSummary | None = Field(
@@ -217,8 +232,8 @@ class SideEffectsSummary(Part):
         description="groups that lost more accuracy than `max_group_accuracy_drop` and than chance "
         "explains, those with the largest lower bound first, at most ten",
     )
-    lossy_count: int = Field(0, description="how many did")
-    unclear_losses: int = Field(
+    lossy_count: Count = Field(0, description="how many did")
+    unclear_losses: Count = Field(
         0, description="how many lost more than that, which chance may explain"
     )
     largest_loss: LossSummary | None = Field(None, description="the group that lost most")
@@ -232,8 +247,8 @@ class SideEffectsSummary(Part):
 class WrittenSummary(Part):
     """The model that was written: what the verdict is about."""
 
-    run: int = Field(ge=1, description="the run that it is from")
-    looked_at: int = Field(
+    run: Positive = Field(description="the run that it is from")
+    looked_at: Count = Field(
         1,
         ge=1,
         description="runs whose models were looked at on the held-out rows until one kept the "
@@ -263,8 +278,8 @@ class WrittenSummary(Part):
 class EqualAccuracy(Part):
     """What a method reaches where it loses as much accuracy as the model that was written."""
 
-    score: float = Field(description="size of the difference on the held-out rows")
-    confidence_interval: tuple[float, float] = Field(description="of the difference")
+    score: Share = Field(description="size of the difference on the held-out rows")
+    confidence_interval: Interval = Field(description="of the difference")
     mixed: bool = Field(
         description="true: between two points of the curve, as deciding by chance between them "
         "reaches"
@@ -274,7 +289,7 @@ class EqualAccuracy(Part):
 class TargetSummary(Part):
     """A group whose discrimination is to be countered."""
 
-    rank: int = Field(ge=1, description="its rank in the audit")
+    rank: Positive = Field(description="its rank in the audit")
     rules: list[RuleSummary] = Field(description="its rules")
     text: str = Field(description="the rules as people write them")
     direction: Literal["less", "more"] = Field(
@@ -299,14 +314,14 @@ class TargetSummary(Part):
 class CandidateSummary(Part):
     """A retrained model, as it was evaluated for the choice: never on the held-out rows."""
 
-    run: int = Field(ge=1, description="which run")
-    step: int = Field(ge=0, description="which number of samples; 0: retrained without any")
+    run: Positive = Field(description="which run")
+    step: Count = Field(description="which number of samples; 0: retrained without any")
     stage: str = Field(description="when in the retraining, in words")
     kind: Literal["none", Kind] = Field(description="how its samples were chosen")
-    weight: float = Field(description="how much each sample counted beside a training row")
-    samples: int = Field(ge=0, description="samples added; of anchored ones those relabelled")
+    weight: NonNegative = Field(description="how much each sample counted beside a training row")
+    samples: Count = Field(description="samples added; of anchored ones those relabelled")
     accuracy_drop: float = Field(description="points of accuracy lost, as `evaluated_by` says")
-    scores: list[float | None] = Field(
+    scores: list[Share | None] = Field(
         description="each target's, on rows that are not held out; for texts the sizes of the "
         "control effects in `controls.targets` follow"
     )
@@ -317,21 +332,23 @@ class CandidateSummary(Part):
 class RunSummary(Part):
     """One run, from sampling to the audit of the model it chose."""
 
-    run: int = Field(ge=1, description="which run")
-    seed: int = Field(description="its seed")
+    run: Positive = Field(description="which run")
+    seed: Count = Field(description="its seed")
     kind: Kind | None = Field(description="how they were chosen; null if no candidate was")
-    weight: float | None = Field(description="how much each counted; null if no candidate was")
-    samples: int | None = Field(
+    weight: NonNegative | None = Field(
+        description="how much each counted; null if no candidate was"
+    )
+    samples: Count | None = Field(
         description="samples added for the chosen candidate, of anchored ones those relabelled; "
         "null if there is none, and the original stands in"
     )
     validation_drop: float = Field(description="points lost on rows that are not held out")
-    accuracy: float = Field(description="accuracy on the held-out rows")
+    accuracy: Share = Field(description="accuracy on the held-out rows")
     accuracy_drop: float = Field(description="points of accuracy lost on the held-out rows")
-    scores: list[float | None] = Field(description="each target's score on all rows")
-    held_out_scores: list[float | None] = Field(description="each target's score on held-out rows")
-    worst: float | None = Field(description="largest score of any group, on all rows")
-    increased: int = Field(description="groups whose score rose by more than `least_increase`")
+    scores: list[Share | None] = Field(description="each target's score on all rows")
+    held_out_scores: list[Share | None] = Field(description="each target's score on held-out rows")
+    worst: Share | None = Field(description="largest score of any group, on all rows")
+    increased: Count = Field(description="groups whose score rose by more than `least_increase`")
     seconds: Duration = Field(description="wall-clock time")
 
 
@@ -354,8 +371,8 @@ class TargetRange(Part):
 class GroupChange(Part):
     """A group in the audit before and in the audit after."""
 
-    rank_before: int | None = Field(description="its rank before; null if it had none")
-    rank_after: int = Field(ge=1, description="its rank after")
+    rank_before: Count | None = Field(description="its rank before; null if it had none")
+    rank_after: Positive = Field(description="its rank after")
     rules: list[RuleSummary] = Field(description="its rules")
     text: str = Field(description="the rules as people write them")
     before: RatesSummary = Field(description="the original model")
@@ -366,15 +383,15 @@ class GroupChange(Part):
 class AuditChange(Part):
     """Two full audits of the same rows: of the original model, and of the one that was kept."""
 
-    rows: int = Field(description="rows audited")
-    groups: int = Field(description="groups compared")
-    worst_before: float | None = Field(description="largest score of any group before")
-    worst_after: float | None = Field(description="largest score of any group after")
+    rows: Count = Field(description="rows audited")
+    groups: Count = Field(description="groups compared")
+    worst_before: Share | None = Field(description="largest score of any group before")
+    worst_after: Share | None = Field(description="largest score of any group after")
     worst: list[GroupChange] = Field(description="the five largest after, near copies folded")
     increased: list[GroupChange] = Field(
         description="those whose score rose by more than `least_increase`, near copies folded"
     )
-    increased_count: int = Field(description="how many groups' score rose by so much")
+    increased_count: Count = Field(description="how many groups' score rose by so much")
 
 
 class ComparisonSummary(Part):
@@ -408,7 +425,9 @@ class MitigationVerdict(Part):
     """The outcome, the same in every view."""
 
     status: Status | Literal["no_candidate"] = Field(description="the outcome in one word")
-    exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
+    exit_code: Annotated[Literal[0, 1, 3], NO_TRUTH_VALUE] = Field(
+        description="what the command line leaves with"
+    )
     headline: str = Field(description="the outcome, as a sentence")
     sentences: list[str] = Field(description="what qualifies it")
 
@@ -418,7 +437,7 @@ class MitigationSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.mitigation/2"] = Field(
+    schema_: Annotated[Literal["testsgd.mitigation/2"], NO_TRUTH_VALUE] = Field(
         "testsgd.mitigation/2", alias="schema", description="name and version of this format"
     )
     created: Created = Field(
@@ -433,8 +452,10 @@ class MitigationSummary(Part):
         description="the model that was kept; null if it is the original"
     )
     refitted_as: str = Field(description="how the model was retrained, in words")
-    chosen_run: int | None = Field(description="run of the kept model; null if it is the original")
-    accuracy_before: float = Field(
+    chosen_run: Count | None = Field(
+        description="run of the kept model; null if it is the original"
+    )
+    accuracy_before: Share = Field(
         description="of the original on held-out rows; where it may have learnt from them and is "
         "fitted anew, of the original fitted to the training rows alone"
     )
@@ -442,11 +463,11 @@ class MitigationSummary(Part):
         description="on held-out rows, over the runs: what to expect of the recipe"
     )
     accuracy_drop: RunRange = Field(description="points lost on the held-out rows, over the runs")
-    balanced_before: float = Field(
+    balanced_before: Share = Field(
         description="mean of the original's held-out accuracies by label"
     )
     balanced_after: RunRange = Field(description="the same over the runs")
-    favourable_before: float = Field(description="share of held-out rows that the original favours")
+    favourable_before: Share = Field(description="share of held-out rows that the original favours")
     favourable_after: RunRange = Field(description="the same over the runs")
     written: WrittenSummary | None = Field(
         None,
@@ -466,7 +487,7 @@ class MitigationSummary(Part):
     controls: ControlChangesSummary | None = Field(
         None, description="for texts: what terms change against neutral words; null for rows"
     )
-    least_increase: float = Field(description="from which rise on a group is listed as increased")
+    least_increase: Share = Field(description="from which rise on a group is listed as increased")
     comparisons: list[ComparisonSummary] = Field(description="what else one might do")
     verdict: MitigationVerdict = Field(description="the outcome in words, with the exit code")
     seconds: Durations = Field(description="wall-clock seconds of each phase")

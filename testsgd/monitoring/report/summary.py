@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
 from testsgd.fairness.wording import CountedProperty
 from testsgd.monitoring.trials import Unit
-from testsgd.report.summaries import Created, Part
+from testsgd.report.summaries import (
+    NO_TRUTH_VALUE,
+    Count,
+    Created,
+    NonNegative,
+    Part,
+    Share,
+)
 
 SCHEMA_NAME = "testsgd.monitoring/2"
 Rule = Literal["estimate", "evidence"]
@@ -29,13 +36,19 @@ class MonitorSettings(Part):
     groups: list[str] | None = Field(description="the groups; null: found as they came")
     unknown: Literal["refuse", "pass"] = Field(description="what happens to other groups")
     others: Literal["refuse", "ignore"] = Field(description="what happens to other events")
-    deadline: float | None = Field(description="seconds until a label is late; null: never")
-    lateness: float | None = Field(None, description="seconds events may be late; null: untimed")
-    max_skew: float | None = Field(None, description="seconds events may be ahead; null: untimed")
+    deadline: NonNegative | None = Field(description="seconds until a label is late; null: never")
+    lateness: NonNegative | None = Field(
+        None, description="seconds events may be late; null: untimed"
+    )
+    max_skew: NonNegative | None = Field(
+        None, description="seconds events may be ahead; null: untimed"
+    )
     unit_declared: bool = Field(False, description="the unit of time was declared, not found out")
-    without_label: Literal[0, 1, "drop"] = Field(description="taken for a label that never came")
+    without_label: Annotated[Literal[0, 1, "drop"], NO_TRUTH_VALUE] = Field(
+        description="taken for a label that never came"
+    )
     count: Literal["deadline", "known"] = Field(description="when a labelled trial is counted")
-    decision_deadline: float | None = Field(
+    decision_deadline: NonNegative | None = Field(
         None, description="seconds until a decision is late; null: never"
     )
     without_decision: Literal["refused", "dropped"] = Field(
@@ -43,13 +56,13 @@ class MonitorSettings(Part):
     )
     repeated: Literal["ignore", "new"] = Field(description="an id that comes again")
     window: Literal["all", "tumbling", "sliding"] = Field(description="which trials are compared")
-    window_trials: int | None = Field(description="length of a window in trials")
-    window_seconds: float | None = Field(description="length of a window in seconds")
+    window_trials: Count | None = Field(description="length of a window in trials")
+    window_seconds: NonNegative | None = Field(description="length of a window in seconds")
     prior: str = Field(
         description='rate before anything is counted: a fraction, "overall", or a field / a field'
     )
     strength: str = Field(description="trials that the prior counts for, as a fraction")
-    confidence: float = Field(description="of everything together that is said by evidence")
+    confidence: Share = Field(description="of everything together that is said by evidence")
     groups_when: list[str] | None = Field(
         None, description="the expression of each group; null: a field says the group"
     )
@@ -64,31 +77,31 @@ class MonitorSettings(Part):
 class StreamSummary(Part):
     """What came, and what became of it."""
 
-    events: int = Field(description="events that were taken")
-    refused: int = Field(description="events that were wrong and changed nothing")
-    ignored: int = Field(description="events that play no part")
-    repeated: int = Field(description="events that only say what was known")
-    unknown: int = Field(description="decisions on groups that are not known")
-    late: int = Field(description="labels and decisions that came after their deadline")
-    decided: int = Field(description="trials with a decision")
-    open: int = Field(description="trials that still wait for something")
-    dropped: int = Field(description="trials that their deadline ended without being counted")
-    uncompared: int = Field(description="trials beyond 1,000 combinations of given values")
-    without_decision: int = Field(
+    events: Count = Field(description="events that were taken")
+    refused: Count = Field(description="events that were wrong and changed nothing")
+    ignored: Count = Field(description="events that play no part")
+    repeated: Count = Field(description="events that only say what was known")
+    unknown: Count = Field(description="decisions on groups that are not known")
+    late: Count = Field(description="labels and decisions that came after their deadline")
+    decided: Count = Field(description="trials with a decision")
+    open: Count = Field(description="trials that still wait for something")
+    dropped: Count = Field(description="trials that their deadline ended without being counted")
+    uncompared: Count = Field(description="trials beyond 1,000 combinations of given values")
+    without_decision: Count = Field(
         0, description="decided trials without a decision in time, which is a refusal"
     )
-    dead_letters_unit: int = Field(0, description="dead letters: in another unit of time")
-    dead_letters_ahead: int = Field(0, description="dead letters: events too far ahead in time")
-    dead_letters_late: int = Field(0, description="dead letters: events that came too late")
-    dead_letters_wrong: int = Field(0, description="dead letters: wrong when confirmed in time")
-    dead_letters_this_run: int = Field(0, description="those dead letters that came in this run")
-    waiting: int = Field(0, description="events that wait for others to confirm their time")
-    clock_set: int = Field(
+    dead_letters_unit: Count = Field(0, description="dead letters: in another unit of time")
+    dead_letters_ahead: Count = Field(0, description="dead letters: events too far ahead in time")
+    dead_letters_late: Count = Field(0, description="dead letters: events that came too late")
+    dead_letters_wrong: Count = Field(0, description="dead letters: wrong when confirmed in time")
+    dead_letters_this_run: Count = Field(0, description="those dead letters that came in this run")
+    waiting: Count = Field(0, description="events that wait for others to confirm their time")
+    clock_set: Count = Field(
         0, description="how often the clock was set again, for most recent events were dropped"
     )
     clock_before: float | None = Field(None, description="time before that, the last time; seconds")
     clock_to: float | None = Field(None, description="time that the clock was set to; seconds")
-    clock_dropped: int = Field(0, description="dead letters that led to that, of all times")
+    clock_dropped: Count = Field(0, description="dead letters that led to that, of all times")
     unit: Unit | None = Field(None, description="unit of time; own: of the stream's own clock")
     first_time: float | None = Field(description="time of the first event, in seconds")
     time: float | None = Field(description="time of the last event, in seconds")
@@ -126,10 +139,10 @@ class AlertedGroupSummary(Part):
     """A group when an alert was raised or cleared."""
 
     name: str = Field(description="the group")
-    numerator: int = Field(description="counted above the line of its rate")
-    denominator: int = Field(description="counted below it")
-    rate: float | None = Field(description="one over the other; null if nobody was counted")
-    estimate: float | None = Field(description="the rate with the prior; null if there is none")
+    numerator: Count = Field(description="counted above the line of its rate")
+    denominator: Count = Field(description="counted below it")
+    rate: Share | None = Field(description="one over the other; null if nobody was counted")
+    estimate: Share | None = Field(description="the rate with the prior; null if there is none")
 
 
 class AlertSummary(Part):
@@ -140,15 +153,15 @@ class AlertSummary(Part):
     property: str = Field(description="name of the property")
     conditions: list[ConditionSummary] = Field(description="within which values")
     rule: Rule = Field(description="by the estimate, or by evidence")
-    window: int | None = Field(description="number of the tumbling window, from 0; null: none")
-    trials: int = Field(description="trials that were counted; in the window, if there is one")
+    window: Count | None = Field(description="number of the tumbling window, from 0; null: none")
+    trials: Count = Field(description="trials that were counted; in the window, if there is one")
     time: float | None = Field(description="time of the event, in seconds")
     time_iso: str | None = Field(None, description="the same in ISO 8601; null: no date")
     bias: float = Field(description="bias by the estimate")
     bias_exact: str = Field(description="the same as a fraction")
     low: float | None = Field(description="lower end of the interval by evidence")
     high: float | None = Field(description="its upper end")
-    bound: float = Field(description="what the bias is compared with")
+    bound: NonNegative = Field(description="what the bias is compared with")
     highest: str = Field(description="the group with the highest rate")
     lowest: str = Field(description="the group with the lowest rate")
     groups: list[AlertedGroupSummary] = Field([], description="all groups that were compared")
@@ -164,7 +177,7 @@ class MonitoredGroup(AlertedGroupSummary):
 class CoursePoint(Part):
     """A moment of the stream."""
 
-    trials: int = Field(description="trials that were counted until then")
+    trials: Count = Field(description="trials that were counted until then")
     time: float | None = Field(description="time of the event, in seconds")
     estimates: list[float | None] = Field(description="estimated rates, one a group in their order")
     bias: float = Field(description="bias by the estimate")
@@ -173,8 +186,8 @@ class CoursePoint(Part):
 class WindowSummary(Part):
     """A tumbling window that was judged."""
 
-    window: int = Field(description="its number, from 0")
-    trials: int = Field(description="trials that were counted in it")
+    window: Count = Field(description="its number, from 0")
+    trials: Count = Field(description="trials that were counted in it")
     bias: float = Field(description="bias as observed")
     estimate: float = Field(description="bias by the estimate")
     above: bool = Field(description="true: the estimate is above the bound")
@@ -189,7 +202,7 @@ class MonitoredComparison(Part):
         description="evidence: the bias is above the bound, is not, or neither is known; "
         "estimate: the alert holds, does not, or there is nothing to compare"
     )
-    trials: int = Field(description="trials that were counted")
+    trials: Count = Field(description="trials that were counted")
     bias: float = Field(description="bias as observed, without the prior")
     bias_exact: str = Field(description="the same as a fraction")
     estimate: float = Field(description="bias of the estimated rates")
@@ -198,21 +211,23 @@ class MonitoredComparison(Part):
     high: float | None = Field(description="its upper end")
     highest: str | None = Field(description="the group with the highest rate; null without any")
     lowest: str | None = Field(description="the group with the lowest rate; null without any")
-    alerts: int = Field(description="alerts that were raised")
+    alerts: Count = Field(description="alerts that were raised")
     in_alert: bool = Field(description="true: the last alert still holds")
     first_alert: AlertSummary | None = Field(description="the first one; null: none")
     groups: list[MonitoredGroup] = Field(description="the groups")
     course: list[CoursePoint] = Field(description="how the rates went; thinned out if it is long")
     windows: list[WindowSummary] = Field(description="those that were judged; the last thousand")
-    windows_judged: int = Field(description="all tumbling windows that were judged")
-    windows_above: int = Field(description="those of them that were above the bound")
+    windows_judged: Count = Field(description="all tumbling windows that were judged")
+    windows_above: Count = Field(description="those of them that were above the bound")
 
 
 class MonitorVerdict(Part):
     """The outcome, the same in every view."""
 
     status: Status = Field(description="in one word")
-    exit_code: Literal[0, 1, 2, 3] = Field(description="2: no alert, but events were wrong")
+    exit_code: Annotated[Literal[0, 1, 2, 3], NO_TRUTH_VALUE] = Field(
+        description="2: no alert, but events were wrong"
+    )
     headline: str = Field(description="the outcome, as a sentence")
     sentences: list[str] = Field(description="what to know beside it")
 
@@ -222,7 +237,7 @@ class MonitoringSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.monitoring/2"] = Field(
+    schema_: Annotated[Literal["testsgd.monitoring/2"], NO_TRUTH_VALUE] = Field(
         "testsgd.monitoring/2", alias="schema", description="name and version of this format"
     )
     created: Created = Field(description="UTC time, ISO 8601; a rerun changes it; null if left out")
@@ -235,7 +250,7 @@ class MonitoringSummary(Part):
     comparisons: list[MonitoredComparison] = Field(
         description="alerts first, then what is undecided, the largest bias first"
     )
-    alerts_raised: int = Field(description="alerts that were raised, since the monitor began")
+    alerts_raised: Count = Field(description="alerts that were raised, since the monitor began")
     alerts: list[AlertSummary] = Field(description="of this run; the first thousand")
-    alerts_left_out: int = Field(description="how many of this run are not in the list")
+    alerts_left_out: Count = Field(description="how many of this run are not in the list")
     verdict: MonitorVerdict = Field(description="the outcome in words, with the exit code")

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
 from testsgd.fairness.wording import CountedProperty
-from testsgd.report.summaries import Created, Duration, Memory, Part
+from testsgd.report.summaries import (
+    NO_TRUTH_VALUE,
+    Count,
+    Created,
+    Duration,
+    Memory,
+    NonNegative,
+    Part,
+    Share,
+)
 from testsgd.shielding.parameters import SimulationParameters
 
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
@@ -40,10 +49,12 @@ class InputRow(Part):
     """How often a person comes, with which recommendation and cost."""
 
     group: str = Field(description="the person's group")
-    recommendation: Literal[0, 1] = Field(description="1: accept, 0: reject")
-    cost: float = Field(description="what changing the recommendation costs")
-    probability: float = Field(description="of this group, recommendation and cost together")
-    label_probability: float | None = Field(description="of a true label 1; null: of no matter")
+    recommendation: Annotated[Literal[0, 1], NO_TRUTH_VALUE] = Field(
+        description="1: accept, 0: reject"
+    )
+    cost: NonNegative = Field(description="what changing the recommendation costs")
+    probability: Share = Field(description="of this group, recommendation and cost together")
+    label_probability: Share | None = Field(description="of a true label 1; null: of no matter")
 
 
 class InputsSummary(Part):
@@ -57,7 +68,9 @@ class ShieldVerdict(Part):
     """The outcome, the same in every view."""
 
     status: Status = Field(description="the outcome in one word")
-    exit_code: Literal[0, 1] = Field(description="what the command line leaves with")
+    exit_code: Annotated[Literal[0, 1], NO_TRUTH_VALUE] = Field(
+        description="what the command line leaves with"
+    )
     headline: str = Field(description="the outcome, as a sentence")
     sentences: list[str] = Field(description="what to know beside it")
 
@@ -65,12 +78,14 @@ class ShieldVerdict(Part):
 class SynthesisSummary(Part):
     """What was computed, and what it took."""
 
-    expected_cost: float = Field(description="of the changes until the horizon; of a first period")
+    expected_cost: NonNegative = Field(
+        description="of the changes until the horizon; of a first period"
+    )
     seconds: Duration = Field(description="wall-clock time of the synthesis")
     predicted_bytes: Memory = Field(
         description="memory of the whole process, as it was predicted before"
     )
-    stored_bytes: int | None = Field(description="size of the shield's file; null: none written")
+    stored_bytes: Count | None = Field(description="size of the shield's file; null: none written")
     storage: Literal["whole", "windows"] = Field(description="all decisions, or window by window")
 
 
@@ -79,7 +94,7 @@ class ShieldSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.shield/2"] = Field(
+    schema_: Annotated[Literal["testsgd.shield/2"], NO_TRUTH_VALUE] = Field(
         "testsgd.shield/2", alias="schema", description="name and version of this format"
     )
     created: Created = Field(
@@ -96,12 +111,12 @@ class ShieldSummary(Part):
 class SideSummary(Part):
     """Runs without the shield, or the same runs with it."""
 
-    above: int = Field(description="runs whose bias is above the bound when it is looked at")
-    above_low: float = Field(description="lower end of an interval for their share")
-    above_high: float = Field(description="its upper end (Clopper and Pearson, 95%)")
-    median: float = Field(description="bias of the run in the middle, at its end")
-    high: float = Field(description="bias that 95% of the runs do not exceed, at their end")
-    largest: float = Field(description="the largest bias of any run, at its end")
+    above: Count = Field(description="runs whose bias is above the bound when it is looked at")
+    above_low: Share = Field(description="lower end of an interval for their share")
+    above_high: Share = Field(description="its upper end (Clopper and Pearson, 95%)")
+    median: NonNegative = Field(description="bias of the run in the middle, at its end")
+    high: NonNegative = Field(description="bias that 95% of the runs do not exceed, at their end")
+    largest: NonNegative = Field(description="the largest bias of any run, at its end")
 
 
 class BiasBin(Part):
@@ -110,8 +125,8 @@ class BiasBin(Part):
     low: float = Field(description="lower end, exclusive; inclusive of the first")
     high: float = Field(description="upper end, inclusive")
     above: bool = Field(description="true: the interval lies above the bound")
-    unshielded: int = Field(description="runs without the shield that ended there")
-    shielded: int = Field(description="runs with the shield that ended there")
+    unshielded: Count = Field(description="runs without the shield that ended there")
+    shielded: Count = Field(description="runs with the shield that ended there")
 
 
 class RunRange(Part):
@@ -125,24 +140,28 @@ class RunRange(Part):
 class UtilitySummary(Part):
     """How many decisions are correct; known only if the true labels are."""
 
-    accuracy_unshielded: float = Field(description="share of correct recommendations")
-    accuracy_shielded: float = Field(description="share of correct decisions with the shield")
+    accuracy_unshielded: Share = Field(description="share of correct recommendations")
+    accuracy_shielded: Share = Field(description="share of correct decisions with the shield")
     loss: RunRange = Field(description="accuracy without minus with the shield, run by run")
 
 
 class PeriodSummary(Part):
     """The end of one period, over all runs."""
 
-    period: int = Field(description="its number, from 1")
-    above_unshielded: int = Field(description="runs above the bound without the shield")
-    above_shielded: int = Field(description="runs above the bound with it")
-    median_unshielded: float = Field(description="bias of the run in the middle without the shield")
-    median_shielded: float = Field(description="bias of the run in the middle with it")
-    assumed: int | None = Field(description="runs whose assumption held; null: none is needed")
-    assumed_fair: int | None = Field(description="those within the bound; null: none is needed")
-    infeasible: int = Field(0, description="runs without a shield of the bound")
-    interventions: float = Field(description="changed decisions of the period, mean over the runs")
-    cost: float = Field(description="cost of these changes, mean over the runs")
+    period: Count = Field(description="its number, from 1")
+    above_unshielded: Count = Field(description="runs above the bound without the shield")
+    above_shielded: Count = Field(description="runs above the bound with it")
+    median_unshielded: NonNegative = Field(
+        description="bias of the run in the middle without the shield"
+    )
+    median_shielded: NonNegative = Field(description="bias of the run in the middle with it")
+    assumed: Count | None = Field(description="runs whose assumption held; null: none is needed")
+    assumed_fair: Count | None = Field(description="those within the bound; null: none is needed")
+    infeasible: Count = Field(0, description="runs without a shield of the bound")
+    interventions: NonNegative = Field(
+        description="changed decisions of the period, mean over the runs"
+    )
+    cost: NonNegative = Field(description="cost of these changes, mean over the runs")
 
 
 class SimulationSummary(Part):
@@ -150,7 +169,7 @@ class SimulationSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.shield-simulation/2"] = Field(
+    schema_: Annotated[Literal["testsgd.shield-simulation/2"], NO_TRUTH_VALUE] = Field(
         "testsgd.shield-simulation/2", alias="schema", description="name and version of this format"
     )
     created: Created = Field(
@@ -158,19 +177,19 @@ class SimulationSummary(Part):
     )
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     settings: SimulationParameters = Field(description="what was asked for")
-    logged: int | None = Field(description="rows of the log; null: drawn by the distribution")
+    logged: Count | None = Field(description="rows of the log; null: drawn by the distribution")
     requirement: RequirementSummary = Field(description="what is kept, for whom and until when")
     inputs: InputsSummary = Field(description="the distribution that the shield expects")
     seconds: Duration = Field(description="wall-clock time of the simulation")
-    expected_cost: float | None = Field(description="of a first period; null: not known")
+    expected_cost: NonNegative | None = Field(description="of a first period; null: not known")
     unshielded: SideSummary = Field(description="the runs as they would be without the shield")
     shielded: SideSummary = Field(description="the same runs with the shield")
     bins: list[BiasBin] = Field(description="how the bias at the end of the runs is distributed")
     interventions: RunRange = Field(description="changed decisions of a run")
-    changed: float = Field(description="share of all decisions that were changed")
+    changed: Share = Field(description="share of all decisions that were changed")
     cost: RunRange = Field(description="cost of the changes of a run")
     utility: UtilitySummary | None = Field(description="null if no labels are known")
     periods: list[PeriodSummary] = Field(description="the end of each period, over all runs")
-    guaranteed: int = Field(description="ends of periods at which the bound is guaranteed")
-    broken: int = Field(description="those of them that were above the bound: never any")
+    guaranteed: Count = Field(description="ends of periods at which the bound is guaranteed")
+    broken: Count = Field(description="those of them that were above the bound: never any")
     verdict: ShieldVerdict = Field(description="the outcome in words, with the exit code")

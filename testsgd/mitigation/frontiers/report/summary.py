@@ -6,14 +6,24 @@ this module (``frontier-1.json``), which is generated from the classes below.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
 from testsgd.auditing.report.summary import DataSummary
 from testsgd.mitigation.frontiers.parameters import FrontierParameters
 from testsgd.mitigation.report.summary import SideEffectsSummary
-from testsgd.report.summaries import Created, Durations, Part
+from testsgd.report.summaries import (
+    NO_TRUTH_VALUE,
+    Count,
+    Created,
+    Difference,
+    Durations,
+    Interval,
+    NonNegative,
+    Part,
+    Share,
+)
 
 SCHEMA_NAME = "testsgd.frontier/1"
 
@@ -45,10 +55,10 @@ class FrontierModel(Part):
 class FrontierSplit(Part):
     """Which rows are for what."""
 
-    seen: int = Field(description="rows that models are fitted to and chosen by")
-    held_out: int = Field(description="rows that are looked at once, at the end")
+    seen: Count = Field(description="rows that models are fitted to and chosen by")
+    held_out: Count = Field(description="rows that are looked at once, at the end")
     source: str = Field(description="how the split was found, in words")
-    seed: int | None = Field(
+    seed: Count | None = Field(
         None,
         description="the random state of scikit-learn's train_test_split, which holds out a fifth "
         "of the rows and keeps the labels' shares; null if it is not known",
@@ -64,20 +74,20 @@ class FrontierSplit(Part):
 class AccuracySummary(Part):
     """The accuracy of a model on the held-out rows, beside that of the original."""
 
-    accuracy: float = Field(description="share of right decisions")
-    balanced: float = Field(description="mean of the shares of right decisions by label")
+    accuracy: Share = Field(description="share of right decisions")
+    balanced: Share = Field(description="mean of the shares of right decisions by label")
     drop: float = Field(description="how much lower the accuracy is; below 0 it is a gain")
-    drop_interval: tuple[float, float] = Field(
+    drop_interval: Interval = Field(
         description="of that, each row compared with itself (Tango's score interval)"
     )
     balanced_drop: float = Field(description="how much lower the balanced accuracy is")
-    balanced_drop_interval: tuple[float, float] = Field(description="of that (Wald's)")
+    balanced_drop_interval: Interval = Field(description="of that (Wald's)")
 
 
 class WorstOfGroups(Part):
     """The worst difference of all groups."""
 
-    difference: float = Field(description="with its sign")
+    difference: Difference = Field(description="with its sign")
     rate: str = Field(description="of which rate it is")
     group: str = Field(description="the group's rules")
 
@@ -91,16 +101,16 @@ class ExpectedSummary(Part):
     """What was expected of a point, by rows that its models were not fitted to."""
 
     accuracy_drop: float = Field(description="how much lower the accuracy is")
-    accuracy_drop_error: float = Field(description="the standard error of that")
+    accuracy_drop_error: NonNegative = Field(description="the standard error of that")
     balanced_drop: float = Field(description="how much lower the balanced accuracy is")
-    worst_before: float = Field(description="worst difference by the original, with its sign")
-    worst_after: float = Field(description="worst difference at this point, with its sign")
+    worst_before: Difference = Field(description="worst difference by the original, with its sign")
+    worst_after: Difference = Field(description="worst difference at this point, with its sign")
 
 
 class PointSummary(Part):
     """A point of the frontier, on the held-out rows."""
 
-    strength: float = Field(
+    strength: NonNegative = Field(
         description="what a difference of 1 costs, in errors of all rows; of thresholds: the share "
         "of rows whose label may be missed besides"
     )
@@ -115,17 +125,19 @@ class SidesSummary(Part):
 
     text: str = Field(description="the group's rules")
     rate: str = Field(description="which rate")
-    rows: tuple[int, int] = Field(description="rows in the group and in its complement")
-    base_rates: tuple[float, float] = Field(description="share with the favourable label")
-    before: tuple[float, float] = Field(description="the rates by the original")
-    after: tuple[float, float] = Field(description="the rates at the chosen point")
+    rows: tuple[Count, Count] = Field(description="rows in the group and in its complement")
+    base_rates: tuple[Share, Share] = Field(description="share with the favourable label")
+    before: tuple[Share, Share] = Field(description="the rates by the original")
+    after: tuple[Share, Share] = Field(description="the rates at the chosen point")
 
 
 class FrontierVerdict(Part):
     """The outcome, the same in every view."""
 
     status: Status = Field(description="the outcome in one word")
-    exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
+    exit_code: Annotated[Literal[0, 1, 3], NO_TRUTH_VALUE] = Field(
+        description="what the command line leaves with"
+    )
     headline: str = Field(description="the outcome, as a sentence")
     sentences: list[str] = Field(description="what qualifies it")
 
@@ -135,7 +147,7 @@ class FrontierSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.frontier/1"] = Field(
+    schema_: Annotated[Literal["testsgd.frontier/1"], NO_TRUTH_VALUE] = Field(
         "testsgd.frontier/1", alias="schema", description="name and version of this format"
     )
     created: Created = Field(
@@ -147,9 +159,9 @@ class FrontierSummary(Part):
     data: DataSummary = Field(description="the rows")
     split: FrontierSplit = Field(description="which rows are for what")
     original: FrontierModel = Field(description="the model that was given")
-    tried: int = Field(description="strengths that were tried")
-    depth: int = Field(description="rules that a group has at most")
-    groups: int = Field(
+    tried: Count = Field(description="strengths that were tried")
+    depth: Count = Field(description="rules that a group has at most")
+    groups: Count = Field(
         description="groups of the held-out rows that are compared, once for each rate"
     )
     before: AccuracySummary = Field(description="the original on the held-out rows")
@@ -158,12 +170,12 @@ class FrontierSummary(Part):
         description="interval of the change of the worst difference's size, from bootstrap samples "
         "that each find their largest ones; null if no point was chosen"
     )
-    constant_accuracy: float = Field(description="of the best model that says the same of all")
+    constant_accuracy: Share = Field(description="of the best model that says the same of all")
     points: list[PointSummary] = Field(
         description="the strengths that no other beats in what is expected of both accuracy and "
         "worst difference, those that lose least accuracy first"
     )
-    chosen: int | None = Field(
+    chosen: Count | None = Field(
         description="index of the point that is written; it was chosen without the held-out rows"
     )
     reason: str = Field("", description="why there is none; empty if there is one")

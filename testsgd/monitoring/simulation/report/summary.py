@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
 from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
-from testsgd.report.summaries import Created, Part
+from testsgd.report.summaries import (
+    NO_TRUTH_VALUE,
+    Count,
+    Created,
+    NonNegative,
+    Part,
+    Share,
+)
 
 SCHEMA_NAME = "testsgd.monitor-simulation/1"
 
@@ -15,8 +22,8 @@ SCHEMA_NAME = "testsgd.monitor-simulation/1"
 class AlarmPoint(Part):
     """How many runs had an alert by a day."""
 
-    day: float = Field(description="days since the stream began")
-    share: float = Field(description="share of runs that had an alert by then")
+    day: NonNegative = Field(description="days since the stream began")
+    share: Share = Field(description="share of runs that had an alert by then")
 
 
 class SimulatedAlarms(Part):
@@ -25,25 +32,25 @@ class SimulatedAlarms(Part):
     property: str = Field(description="name of the property")
     rule: Literal["estimate", "evidence"] = Field(description="what raises alerts")
     bias: float | None = Field(description="the true bias; null: people as in the past events")
-    bound: float = Field(description="the largest bias without an alert")
+    bound: NonNegative = Field(description="the largest bias without an alert")
     bound_exact: str = Field(description="the same as a fraction")
     above: bool | None = Field(
         description="whether the true bias is above it; if not, alerts are false; null: unknown"
     )
-    promised: float | None = Field(
+    promised: Share | None = Field(
         description="the most that false alarms are by the specification, as a probability; null: "
         "nothing is promised"
     )
-    alarmed: int = Field(description="runs with an alert")
-    share: float = Field(description="share of runs with an alert")
-    low: float = Field(description="lower end of its 95% interval (Clopper-Pearson)")
-    high: float = Field(description="upper end")
-    median_people: int | None = Field(
+    alarmed: Count = Field(description="runs with an alert")
+    share: Share = Field(description="share of runs with an alert")
+    low: Share = Field(description="lower end of its 95% interval (Clopper-Pearson)")
+    high: Share = Field(description="upper end")
+    median_people: Count | None = Field(
         description="people until half of all runs had an alert; null: fewer had one"
     )
-    median_days: float | None = Field(description="the same in days")
-    most_people: int | None = Field(description="people until nine tenths had an alert")
-    most_days: float | None = Field(description="the same in days")
+    median_days: NonNegative | None = Field(description="the same in days")
+    most_people: Count | None = Field(description="people until nine tenths had an alert")
+    most_days: NonNegative | None = Field(description="the same in days")
     course: list[AlarmPoint] = Field(description="how many had one by when")
 
 
@@ -51,7 +58,7 @@ class MonitorSimulationVerdict(Part):
     """The outcome, the same in every view."""
 
     status: Literal["simulated"] = Field(description="in one word")
-    exit_code: Literal[0] = Field(description="always 0")
+    exit_code: Annotated[Literal[0], NO_TRUTH_VALUE] = Field(description="always 0")
     headline: str = Field(description="the outcome, as a sentence")
     sentences: list[str] = Field(description="what to know beside it")
 
@@ -61,7 +68,7 @@ class MonitorSimulationSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.monitor-simulation/1"] = Field(
+    schema_: Annotated[Literal["testsgd.monitor-simulation/1"], NO_TRUTH_VALUE] = Field(
         "testsgd.monitor-simulation/1",
         alias="schema",
         description="name and version of this format",
@@ -71,9 +78,9 @@ class MonitorSimulationSummary(Part):
     name: str = Field(description="what the specification is called")
     digest: str = Field(description="sha256 of the specification")
     settings: MonitorSimulationParameters = Field(description="what was asked for")
-    past: int | None = Field(description="past people that were drawn from; null: none")
+    past: Count | None = Field(description="past people that were drawn from; null: none")
     groups: list[str] = Field(description="the groups, that with the lowest rate first")
-    shares: list[float] = Field(description="the share of people in each")
-    rate: float = Field(description="favourable decisions, of the middle of all groups")
+    shares: list[Share] = Field(description="the share of people in each")
+    rate: Share = Field(description="favourable decisions, of the middle of all groups")
     alarms: list[SimulatedAlarms] = Field(description="a part a property and bias")
     verdict: MonitorSimulationVerdict = Field(description="the outcome in words")
