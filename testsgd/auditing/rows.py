@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from testsgd.auditing import rule_selection
 from testsgd.auditing.conditional import ConditionalSearch, search_conditional, strata_of
 from testsgd.auditing.deeper import DeeperSearch, search_deeper
+from testsgd.auditing.different_people import different_people
 from testsgd.auditing.drawn_own_effect import draw_own_effects
 from testsgd.auditing.error_rates import find_error_rates
 from testsgd.auditing.estimates import Floats, means_over_draws
@@ -50,6 +51,8 @@ from testsgd.scoring import Clusters
 
 # The number of first distinct groups that are looked for in bootstrap samples, and explained.
 LOOKED_AT = 10
+# The most groups that are shown first.
+DISTINCT = 10
 
 
 def audit_rows(audit: RowAudit) -> TableFindings:
@@ -103,6 +106,11 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         small, unjudged = _not_judged(audit, rule_sets)
     with clock.phase("rule selection"):
         rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
+    with clock.phase("distinct groups"):
+        bounds = guarantee.lower_bounds
+        if parameters.ranked_by == "counterfactual" and first_by is not None:
+            bounds = first_by
+        distinct = _distinct_groups(audit, rule_sets, ranking, estimates.decided, bounds, guarantee)
     deeper = _more_features(audit, outcome.observed)
     finer = _finer_cuts(audit, outcome.observed)
     slices = _within_slices(audit, outcome.observed, rule_sets)
@@ -125,6 +133,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         others=tuple(item for item in estimated if item is not first),
         ranking=ranking,
         rules=rules,
+        distinct=distinct,
         small=small,
         unjudged=unjudged,
         cell_samples=ranked.cell_samples,
@@ -302,6 +311,30 @@ def _guarantee(audit: RowAudit, answers: Answers, rule_sets: FrequentRuleSets) -
     )
 
 
+def _distinct_groups(
+    audit: RowAudit,
+    rule_sets: FrequentRuleSets,
+    ranking: NDArray[np.intp],
+    decided: NDArray[np.bool_],
+    bounds: Floats,
+    guarantee: Guarantee,
+) -> tuple[int, ...]:
+    """Return the first groups that are different people: that of rank 1, and significant ones.
+
+    There are none if no group is decided, or if the user named groups. `decided` and `bounds`, the
+    lower confidence bounds of what groups are ranked by, have the shape (groups,).
+    """
+    decided_order = ranking[decided[ranking]]
+    if audit.parameters.groups or not len(decided_order):
+        return ()
+    significant = bounds > 0
+    if guarantee.q_values is not None:
+        significant = guarantee.q_values <= 1 - guarantee.confidence
+    wanted = significant[decided_order]
+    wanted[0] = True
+    return different_people(decided_order[wanted], rule_sets, audit.contingency, limit=DISTINCT)
+
+
 def _explaining_rules(
     audit: RowAudit,
     answers: Answers,
@@ -406,7 +439,7 @@ def _explanations(audit: RowAudit, findings: TableFindings) -> dict[int, Explana
 def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, float], int]:
     """Look for the explaining rules in bootstrap samples; return how many samples too."""
     parameters = audit.parameters
-    rules = findings.distinct
+    rules = findings.explaining
     samples = parameters.stability
     if samples is None:
         samples = affordable(findings.rule_sets.candidates, findings.contingency.cells)
