@@ -20,7 +20,12 @@ from testsgd.auditing.exact import audit_exactly, audit_predictions_exactly
 from testsgd.auditing.explaining import Explanation, explain_groups
 from testsgd.auditing.findings import Estimated, TableFindings
 from testsgd.auditing.finer import FinerSearch, search_finer
-from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind, per_group
+from testsgd.auditing.guarantee import (
+    Guarantee,
+    guarantee_of_kind,
+    is_significant,
+    per_group,
+)
 from testsgd.auditing.independent import sample_independent
 from testsgd.auditing.max_statistic import simultaneous
 from testsgd.auditing.outcome import (
@@ -107,10 +112,14 @@ def audit_rows(audit: RowAudit) -> TableFindings:
     with clock.phase("rule selection"):
         rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
     with clock.phase("distinct groups"):
-        bounds = guarantee.lower_bounds
-        if parameters.ranked_by == "counterfactual" and first_by is not None:
-            bounds = first_by
-        distinct = _distinct_groups(audit, rule_sets, ranking, estimates.decided, bounds, guarantee)
+        bounds = first_by if parameters.ranked_by == "counterfactual" else None
+        distinct: tuple[int, ...] = ()
+        if not parameters.groups:
+            significant = is_significant(estimates, guarantee, bounds)
+            order = ranking[estimates.decided[ranking]]
+            # The first group is shown in any case.
+            order = np.append(order[:1], order[1:][significant[order[1:]]])
+            distinct = different_people(order, rule_sets, contingency, limit=DISTINCT)
     deeper = _more_features(audit, outcome.observed)
     finer = _finer_cuts(audit, outcome.observed)
     slices = _within_slices(audit, outcome.observed, rule_sets)
@@ -309,30 +318,6 @@ def _guarantee(audit: RowAudit, answers: Answers, rule_sets: FrequentRuleSets) -
         # The bootstrap asks no model.
         jobs=parameters.jobs or int(joblib.cpu_count()),
     )
-
-
-def _distinct_groups(
-    audit: RowAudit,
-    rule_sets: FrequentRuleSets,
-    ranking: NDArray[np.intp],
-    decided: NDArray[np.bool_],
-    bounds: Floats,
-    guarantee: Guarantee,
-) -> tuple[int, ...]:
-    """Return the first groups that are different people: that of rank 1, and significant ones.
-
-    There are none if no group is decided, or if the user named groups. `decided` and `bounds`, the
-    lower confidence bounds of what groups are ranked by, have the shape (groups,).
-    """
-    decided_order = ranking[decided[ranking]]
-    if audit.parameters.groups or not len(decided_order):
-        return ()
-    significant = bounds > 0
-    if guarantee.q_values is not None:
-        significant = guarantee.q_values <= 1 - guarantee.confidence
-    wanted = significant[decided_order]
-    wanted[0] = True
-    return different_people(decided_order[wanted], rule_sets, audit.contingency, limit=DISTINCT)
 
 
 def _explaining_rules(

@@ -24,6 +24,14 @@ def largest_look(summary: AuditSummary) -> FurtherGroup | None:
     return max(looks, key=lambda look: look.lower_confidence_bound, default=None)
 
 
+def larger_look(summary: AuditSummary, top: GroupSummary) -> FurtherGroup | None:
+    """Return what finer cuts or more features show if it is clearly more than the search does."""
+    look = largest_look(summary)
+    # What fits the differences of chance a little better is no other finding.
+    least = largest_over_all(summary, top) + DISAGREEMENT
+    return look if look is not None and look.lower_confidence_bound > least else None
+
+
 def is_judged_different(group: GroupSummary, summary: AuditSummary) -> bool:
     """Return whether the difference of a group of the search is significant."""
     if group.q_value is not None:
@@ -45,10 +53,7 @@ def leading_look(summary: AuditSummary, top: GroupSummary) -> FurtherGroup | Wit
     of_slices = 0.0 if within is None or within.first is None else within.largest_bound
     if within is not None and of_slices > max(over_all, of_look):
         return within.first
-    if is_judged_different(top, summary):
-        return None
-    # What fits the differences of chance a little better is no other finding.
-    return look if of_look > over_all + DISAGREEMENT else None
+    return None if is_judged_different(top, summary) else larger_look(summary, top)
 
 
 def leading_control(summary: AuditSummary) -> ControlEffectSummary | None:

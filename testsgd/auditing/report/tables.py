@@ -201,6 +201,7 @@ def group_table(
         open_rows=0,
         most=SHOWN,
         searchable=not compact,
+        stacked=compact,
     )
 
 

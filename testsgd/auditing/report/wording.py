@@ -82,9 +82,13 @@ def findings_intro(summary: AuditSummary) -> str:
     if summary.data.kind == "rows":
         if len(shown) == 1:
             return f"The first group by {by}."
+        instead = ""
+        if shown[0].n_in > shown[0].n_out:
+            instead = ", where the complement of the first, which is most rows, counts"
         return (
             f"The first {count(len(shown))} groups by {by} that differ significantly and are "
-            f"different people: any two share at most {share(MOST_SHARED)} of the smaller one."
+            f"different people: any two share at most {share(MOST_SHARED)} of the smaller "
+            f"one{instead}."
         )
     if not summary.rules:
         return f"The first group by {by}."
