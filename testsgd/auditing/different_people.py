@@ -54,10 +54,10 @@ class SharedRows:
         See Yule (1912), On the methods of measuring association between two attributes, Journal of
         the Royal Statistical Society 75.
         """
-        here, not_here = self.both + self.only_here, self.only_there + self.neither
-        there, not_there = self.both + self.only_there, self.only_here + self.neither
+        rows_in, rows_out = self.both + self.only_here, self.only_there + self.neither
+        other_in, other_out = self.both + self.only_there, self.only_here + self.neither
         product = self.both * self.neither - self.only_here * self.only_there
-        return _quotient(product, np.sqrt(here * not_here) * np.sqrt(there * not_there))
+        return _quotient(product, np.sqrt(rows_in * rows_out) * np.sqrt(other_in * other_out))
 
 
 def different_people(
@@ -94,19 +94,19 @@ def different_people(
     [rows_in] = rule_sets.sums_of(contingency, rows)
     [rows_known] = rule_sets.totals(contingency, rows)
     is_small = 2 * rows_in <= rows_known
-    taken: list[int] = []
+    chosen: list[int] = []
     left = order
-    while len(left) and len(taken) < limit:
+    while len(left) and len(chosen) < limit:
         group = int(left[0])
-        taken.append(group)
+        chosen.append(group)
         left = left[1:][is_small[left[1:]]]
-        if not len(left) or len(taken) == limit:
+        if not len(left) or len(chosen) == limit:
             break
         shared = shared_rows(group, rule_sets, contingency, turned=not is_small[group])
         apart = shared.of_smaller <= MOST_SHARED + _ROUNDING
         apart &= shared.phi >= LEAST_PHI - _ROUNDING
         left = left[apart[left]]
-    return tuple(taken)
+    return tuple(chosen)
 
 
 def shared_rows(
@@ -124,8 +124,8 @@ def shared_rows(
     if turned:
         sides = sides[::-1]
     both, only_here = rule_sets.sums_of(contingency, sides)
-    there, not_there = rule_sets.totals(contingency, sides)
-    return SharedRows(both, only_here, there - both, not_there - only_here)
+    other_in, other_out = rule_sets.totals(contingency, sides)
+    return SharedRows(both, only_here, other_in - both, other_out - only_here)
 
 
 def _quotient(part: Floats, whole: Floats) -> Floats:

@@ -111,7 +111,6 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         small, unjudged = _not_judged(audit, rule_sets)
     with clock.phase("rule selection"):
         rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
-    with clock.phase("distinct groups"):
         bounds = first_by if parameters.ranked_by == "counterfactual" else None
         distinct: tuple[int, ...] = ()
         if not parameters.groups:
