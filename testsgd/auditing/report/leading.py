@@ -43,8 +43,8 @@ def leading_look(summary: AuditSummary, top: GroupSummary) -> FurtherGroup | Wit
     """Return the finding of a look beyond the search that the headline is about; None if none is.
 
     It is about a slice of a feature that the user named if the bound of that is above all others,
-    and about finer cuts or more features only if no group of the search is judged different: else
-    it is about the first group of those that a report lists.
+    about more features if they show clearly more than the search, and about finer cuts only if no
+    group of the search is judged different: else it is about the first group that a report lists.
     """
     over_all = largest_over_all(summary, top)
     look = largest_look(summary)
@@ -53,7 +53,12 @@ def leading_look(summary: AuditSummary, top: GroupSummary) -> FurtherGroup | Wit
     of_slices = 0.0 if within is None or within.first is None else within.largest_bound
     if within is not None and of_slices > max(over_all, of_look):
         return within.first
-    return None if is_judged_different(top, summary) else larger_look(summary, top)
+    if not is_judged_different(top, summary):
+        return larger_look(summary, top)
+    deeper = summary.deeper
+    if deeper is not None and deeper.lower_confidence_bound > over_all + DISAGREEMENT:
+        return deeper
+    return None
 
 
 def leading_control(summary: AuditSummary) -> ControlEffectSummary | None:
