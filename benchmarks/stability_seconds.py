@@ -69,7 +69,7 @@ def costs(name: str, findings: TableFindings) -> list[str]:
         findings.row_favourable,
         findings.row_samples,
         findings.rule_sets,
-        findings.distinct,
+        findings.explaining,
         min_count=findings.parameters.fewest_rows(findings.rows),
         max_features=findings.parameters.max_features,
         overlap=findings.parameters.overlap,

@@ -352,7 +352,7 @@ def test_rules_found_on_one_part_are_those_of_an_audit_of_it(estimand: str) -> N
     assert [rule.share for rule in found.rules] == [rule.share for rule in there.rules]
     assert found.rule_set(found.rules[0].group).text == "sex = f and land = b"
     assert list(found.stability.values()) == list(there.stability.values())
-    assert set(found.stability) == set(found.distinct)
+    assert set(found.stability) == set(found.explaining)
     # Its own difference is that of the part kept.
     assert found.estimates.rows_in.max() < found.rows < len(frame)
 

@@ -95,7 +95,7 @@ def stability(
         neighbourhood.favourable,
         neighbourhood.size,
         found.rule_sets,
-        found.distinct,
+        found.explaining,
         samples=samples,
         **given | options,
     )
@@ -115,11 +115,11 @@ def alike(one: RuleSet, other: RuleSet, table: Table) -> bool:
 def returned(found: TableFindings, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Audit other rows from scratch; say which of the explaining rules are found again."""
     again = audit(found.table.take(rows))
-    first = [again.rule_set(group) for group in again.distinct[:10]]
+    first = [again.rule_set(group) for group in again.explaining[:10]]
     return np.array(
         [
             any(alike(found.rule_set(group), other, found.table) for other in first)
-            for group in found.distinct[:10]
+            for group in found.explaining[:10]
         ]
     )
 
@@ -147,7 +147,7 @@ def test_the_shares_are_those_of_whole_audits_of_the_same_samples(seed: int, row
     samples = 20
     again = np.array([returned(found, sample) for sample in same_samples(found, samples)])
     shares = stability(found, samples)
-    assert list(shares) == list(found.distinct[:10])
+    assert list(shares) == list(found.explaining[:10])
     assert list(shares.values()) == pytest.approx(again.mean(axis=0).tolist())
     # The case would be too easy if all of them always came back.
     assert 0 < again.mean() < 1
@@ -183,7 +183,7 @@ def test_a_plain_difference_always_comes_back_and_a_lucky_one_does_not() -> None
 
     found = run_audit(load_model(by_gender, SPECIFICATION), people(0, rows=3000), PARAMETERS)
     shares = stability(found, 50, by_gender)
-    assert shares[found.distinct[0]] == 1.0
+    assert shares[found.explaining[0]] == 1.0
     # Without any discrimination the first group is the luckiest.
     lucky = np.random.default_rng(3).integers(0, 2, 3000)
     contingency = found.contingency
@@ -207,7 +207,7 @@ def test_nothing_to_look_for_or_no_samples_gives_nothing() -> None:
     assert stability(found, 0) == {}
     # No group is as large: none is found, in no sample.
     none = stability(found, 5, min_count=len(found.table))
-    assert none == dict.fromkeys(found.distinct[:10], 0.0)
+    assert none == dict.fromkeys(found.explaining[:10], 0.0)
     unknown = group_stability(
         found.contingency, np.zeros(150, dtype=np.int64), 1, found.rule_sets, (),
         min_count=5, max_features=2, overlap=0.8, critical=3.0, samples=5, seed=0,

@@ -54,7 +54,7 @@ def test_groups_and_what_they_looked_like_are_those_of_the_rows_searched(found):
     table, findings = found
     searched, _ = split_rows(table, 0.4, 5)
     model = load_model(against_women_of_b, SPECIFICATION)
-    there = run_audit(model, searched, AuditParameters(seed=5, replicates=99))
+    there = run_audit(model, searched, AuditParameters(seed=5, guarantee="per-group"))
     texts = [there.rule_set(group).text for group in there.highlights]
     assert [findings.rule_set(group).text for group in range(len(findings.rule_sets))] == texts
     for place, group in enumerate(there.highlights):

@@ -79,6 +79,9 @@ class Findings(ABC):
     ranking: NDArray[np.intp]
     # The fewest rules that explain how the rates differ, in the order in which they were chosen.
     rules: tuple[ExplainingRule, ...]
+    # The groups that reports show first, by rank: of rows those that are different people, of texts
+    # those that explain the differences; empty if groups were named.
+    distinct: tuple[int, ...] = ()
     small: tuple[SmallGroup, ...]  # Groups with too few rows.
     unjudged: Unjudged  # Who is in combinations of single values that could not be judged.
     neighbourhood: int  # Generated rows or texts that the data allow.
@@ -114,7 +117,7 @@ class Findings(ABC):
         """Rate of the favourable label over everything that was asked about, NaN if unknown."""
 
     @property
-    def distinct(self) -> tuple[int, ...]:
+    def explaining(self) -> tuple[int, ...]:
         """The groups that explain how the rates differ, in the order in which they were chosen."""
         return tuple(rule.group for rule in self.rules)
 
@@ -127,7 +130,7 @@ class Findings(ABC):
 
     @property
     def highlights(self) -> tuple[int, ...]:
-        """The groups that reports look at first: the first by rank, and the explaining ones.
+        """The groups that reports look at first: the first by rank, distinct and explaining ones.
 
         Of groups that the user named these are all that are decided.
         """
@@ -136,7 +139,7 @@ class Findings(ABC):
         if self.parameters.groups:
             decided = self.estimates.decided[self.ranking]
             return tuple(self.ranking[decided].tolist())
-        return (self.first, *(group for group in self.distinct if group != self.first))
+        return tuple(dict.fromkeys((self.first, *self.distinct, *self.explaining)))
 
     @property
     def block(self) -> int:

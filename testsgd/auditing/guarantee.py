@@ -192,6 +192,22 @@ def bonferroni(estimates: Estimates, confidence: float) -> Guarantee:
     )
 
 
+def is_significant(
+    estimates: Estimates, guarantee: Guarantee, bounds: Floats | None = None
+) -> NDArray[np.bool_]:
+    """Return whether each group's difference is significant, with all groups in mind.
+
+    Discoveries are, and else groups with a lower confidence bound above zero, by Bonferroni's
+    inequality if the guarantee is for one group at a time. `bounds` are lower confidence bounds of
+    another figure that counts instead; all have the shape (groups,).
+    """
+    if bounds is None and guarantee.q_values is not None:
+        return guarantee.q_values <= 1 - guarantee.confidence
+    if bounds is None and guarantee.kind == "per-group":
+        bounds = bonferroni(estimates, guarantee.confidence).lower_bounds
+    return np.asarray((guarantee.lower_bounds if bounds is None else bounds) > 0)
+
+
 # Error rates at which the intervals of groups with a confidence sequence are looked at.
 _LEVELS = 10.0 ** -(np.arange(0, 31) / 3)
 

@@ -72,7 +72,7 @@ class AuditResult(DocumentResult[AuditSummary]):
 
     @property
     def distinct(self) -> pd.DataFrame:
-        """The fewest groups that explain how the rates differ, in the order of the ranking."""
+        """The first groups that are different people; of texts those that explain differences."""
         groups = self.groups
         return groups[groups["distinct"].astype(bool)]
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from testsgd.auditing import rule_selection
 from testsgd.auditing.conditional import ConditionalSearch, search_conditional, strata_of
 from testsgd.auditing.deeper import DeeperSearch, search_deeper
+from testsgd.auditing.different_people import different_people
 from testsgd.auditing.drawn_own_effect import draw_own_effects
 from testsgd.auditing.error_rates import find_error_rates
 from testsgd.auditing.estimates import Floats, means_over_draws
@@ -19,7 +20,12 @@ from testsgd.auditing.exact import audit_exactly, audit_predictions_exactly
 from testsgd.auditing.explaining import Explanation, explain_groups
 from testsgd.auditing.findings import Estimated, TableFindings
 from testsgd.auditing.finer import FinerSearch, search_finer
-from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind, per_group
+from testsgd.auditing.guarantee import (
+    Guarantee,
+    guarantee_of_kind,
+    is_significant,
+    per_group,
+)
 from testsgd.auditing.independent import sample_independent
 from testsgd.auditing.max_statistic import simultaneous
 from testsgd.auditing.outcome import (
@@ -50,6 +56,8 @@ from testsgd.scoring import Clusters
 
 # The number of first distinct groups that are looked for in bootstrap samples, and explained.
 LOOKED_AT = 10
+# The most groups that are shown first.
+DISTINCT = 10
 
 
 def audit_rows(audit: RowAudit) -> TableFindings:
@@ -103,6 +111,14 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         small, unjudged = _not_judged(audit, rule_sets)
     with clock.phase("rule selection"):
         rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
+        bounds = first_by if parameters.ranked_by == "counterfactual" else None
+        distinct: tuple[int, ...] = ()
+        if not parameters.groups:
+            significant = is_significant(estimates, guarantee, bounds)
+            order = ranking[estimates.decided[ranking]]
+            # The first group is shown in any case.
+            order = np.append(order[:1], order[1:][significant[order[1:]]])
+            distinct = different_people(order, rule_sets, contingency, limit=DISTINCT)
     deeper = _more_features(audit, outcome.observed)
     finer = _finer_cuts(audit, outcome.observed)
     slices = _within_slices(audit, outcome.observed, rule_sets)
@@ -125,6 +141,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         others=tuple(item for item in estimated if item is not first),
         ranking=ranking,
         rules=rules,
+        distinct=distinct,
         small=small,
         unjudged=unjudged,
         cell_samples=ranked.cell_samples,
@@ -406,7 +423,7 @@ def _explanations(audit: RowAudit, findings: TableFindings) -> dict[int, Explana
 def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, float], int]:
     """Look for the explaining rules in bootstrap samples; return how many samples too."""
     parameters = audit.parameters
-    rules = findings.distinct
+    rules = findings.explaining
     samples = parameters.stability
     if samples is None:
         samples = affordable(findings.rule_sets.candidates, findings.contingency.cells)

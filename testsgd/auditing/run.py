@@ -257,6 +257,8 @@ def held_out(
         rules=tuple(
             replace(rule, group=number[rule.group], near_duplicates=()) for rule in searched.rules
         ),
+        # Groups of rows were told apart by the rows kept.
+        distinct=estimated.distinct or tuple(number[group] for group in searched.distinct),
         unjudged=searched.unjudged,
         stability={number[group]: times for group, times in searched.stability.items()},
         stability_samples=searched.stability_samples,

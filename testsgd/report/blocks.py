@@ -179,6 +179,8 @@ class Table:
     most: int | None = None  # Rows that Markdown shows.
     printed: bool = True  # Whether a page has it on paper too.
     searchable: bool = False  # Whether a page has a field to look for words in its rows.
+    # Whether a narrow screen has each row as a block of its own, with the strong column first.
+    stacked: bool = False
 
     def without(self, heading: str) -> Table:
         """Return the table without the column of a heading."""

@@ -229,7 +229,7 @@ def explained(findings: TableFindings, planted: Sequence[NDArray[np.bool_]]) -> 
     """
     if not planted:
         return None
-    chosen = np.array(findings.distinct, dtype=np.intp)
+    chosen = np.array(findings.explaining, dtype=np.intp)
     return same_groups(list(findings.rule_sets.members(chosen, findings.contingency)), planted)
 
 

@@ -341,7 +341,7 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
             f"{count(largest)} in a tile."
         )
     if marked:
-        about += " Diamonds are the first group and the rules that explain the differences."
+        about += " Diamonds are the groups shown first."
     caption = (
         f"Across: support, {words.support}. The upright dashed line is the smallest support that "
         f"was looked at, {plural(fewest, words.one, words.many)}."

@@ -8,7 +8,7 @@ from dataclasses import replace
 from testsgd.auditing.report import charts, tables, wording
 from testsgd.auditing.report.assumed_outcome import assumed_outcome, outcome_is_assumed
 from testsgd.auditing.report.further_looks import within_blocks
-from testsgd.auditing.report.leading import leading_difference, leading_look
+from testsgd.auditing.report.leading import larger_look, leading_difference, leading_look
 from testsgd.auditing.report.notes import limits, meaning_notes
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.provenance import particulars
@@ -313,10 +313,18 @@ def _rules(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> 
 
 
 def _beyond(summary: AuditSummary, top: GroupSummary) -> tuple[Block, ...]:
-    """Write that the group of the headline is none of the search, if it is not."""
+    """Write which group a look beyond the search found, if that is the larger finding."""
     look = leading_look(summary, top)
     if look is None:
-        return ()
+        larger = larger_look(summary, top)
+        if larger is None:
+            return ()
+        name = shorten(larger.text, wording.TEXT_LIMIT)
+        found = f"{name}, {points(larger.difference)}"
+        ends = interval(larger.confidence_interval)
+        return (
+            Paragraph(f"A look beyond the search found a larger difference: {found} ({ends})."),
+        )
     text = shorten(look.text, wording.TEXT_LIMIT)
     about = "These are groups of the search. The headline is about a group that a look beyond it"
     return (Paragraph(f"{about} found: {text}, {points(look.difference)}."),)

@@ -24,8 +24,28 @@ def largest_look(summary: AuditSummary) -> FurtherGroup | None:
     return max(looks, key=lambda look: look.lower_confidence_bound, default=None)
 
 
+def larger_look(summary: AuditSummary, top: GroupSummary) -> FurtherGroup | None:
+    """Return what finer cuts or more features show if it is clearly more than the search does."""
+    look = largest_look(summary)
+    # What fits the differences of chance a little better is no other finding.
+    least = largest_over_all(summary, top) + DISAGREEMENT
+    return look if look is not None and look.lower_confidence_bound > least else None
+
+
+def is_judged_different(group: GroupSummary, summary: AuditSummary) -> bool:
+    """Return whether the difference of a group of the search is significant."""
+    if group.q_value is not None:
+        return group.q_value <= 1 - summary.guarantee.confidence
+    return bool(group.lower_confidence_bound)
+
+
 def leading_look(summary: AuditSummary, top: GroupSummary) -> FurtherGroup | WithinGroup | None:
-    """Return what a look beyond the search found, if its bound is above that of the search."""
+    """Return the finding of a look beyond the search that the headline is about; None if none is.
+
+    It is about a slice of a feature that the user named if the bound of that is above all others,
+    about more features if they show clearly more than the search, and about finer cuts only if no
+    group of the search is judged different: else it is about the first group that a report lists.
+    """
     over_all = largest_over_all(summary, top)
     look = largest_look(summary)
     within = summary.within
@@ -33,8 +53,12 @@ def leading_look(summary: AuditSummary, top: GroupSummary) -> FurtherGroup | Wit
     of_slices = 0.0 if within is None or within.first is None else within.largest_bound
     if within is not None and of_slices > max(over_all, of_look):
         return within.first
-    # What fits the differences of chance a little better is no other finding.
-    return look if of_look > over_all + DISAGREEMENT else None
+    if not is_judged_different(top, summary):
+        return larger_look(summary, top)
+    deeper = summary.deeper
+    if deeper is not None and deeper.lower_confidence_bound > over_all + DISAGREEMENT:
+        return deeper
+    return None
 
 
 def leading_control(summary: AuditSummary) -> ControlEffectSummary | None:

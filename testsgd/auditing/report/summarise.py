@@ -258,9 +258,14 @@ def model_summary(findings: Findings) -> document.ModelSummary:
 
 
 def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
-    """Describe the top of the ranking, the explaining rules, and the group of the largest bound."""
+    """Describe the top of the ranking, distinct and explaining groups, and the surest group."""
     top = findings.ranking[: findings.parameters.top].tolist()
-    chosen = {*top, *findings.distinct, findings.guarantee.largest_bound_group}
+    chosen = {
+        *top,
+        *findings.distinct,
+        *findings.explaining,
+        findings.guarantee.largest_bound_group,
+    }
     groups = np.array(sorted(chosen & ranks.keys(), key=ranks.__getitem__), dtype=np.intp)
     explained = {*findings.highlights[:_EXPLAINED], *findings.ranking[:_EXPLAINED].tolist()}
     estimates = findings.estimates.take(groups)

@@ -320,7 +320,11 @@ class GroupSummary(Part):
     samples_in: Count = Field(description="generated rows or texts asked about inside")
     samples_out: Count = Field(description="generated rows, or texts, asked about outside")
     decided: bool = Field(description="false: the sampling margin is above the error margin")
-    distinct: bool = Field(description="one of the fewest rules that explain how rates differ")
+    distinct: bool = Field(
+        description="one of the groups shown first: of rows that of rank 1, and those that differ "
+        "significantly and are other people than any group before; of texts one of the fewest "
+        "rules that explain how rates differ"
+    )
     other: EstimandRates | None = Field(
         None, description="the same by the other estimand; null if it was not estimated"
     )

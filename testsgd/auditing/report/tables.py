@@ -117,6 +117,7 @@ def group_table(
     other = next((group.other for group in groups if group.other), None)
     other_name = f"{other.estimand.capitalize()} difference" if other else ""
     effect = Column("Counterfactual effect, points", "strong" if first else "number")
+    explaining = {rule.rank for rule in summary.rules}
     by_features = any(group.own_effect for group in groups)
     # What groups are ranked by stands in every table, else a page has no room for it.
     ranked_by_own = summary.parameters.ranked_by == "counterfactual" and by_features
@@ -137,7 +138,7 @@ def group_table(
     def remark(group: GroupSummary) -> str:
         if not group.decided:
             return "not decided"
-        return "explains differences" if group.distinct else ""
+        return "explains differences" if group.rank in explaining else ""
 
     def marks(group: GroupSummary) -> str:
         """Add which group has the largest bound, if intervals are simultaneous."""
@@ -200,6 +201,7 @@ def group_table(
         open_rows=0,
         most=SHOWN,
         searchable=not compact,
+        stacked=compact,
     )
 
 

@@ -542,7 +542,8 @@ def _held_out(top: GroupSummary, summary: AuditSummary) -> list[str]:
         return []
     sentences = [
         f"Of {plural(holdout.groups, 'group')} searched in {plural(holdout.searched, words.one)}, "
-        f"the first and those that explain the differences, {count(summary.counts.groups)}, were "
+        f"the distinct ones and those that explain the differences, "
+        f"{count(summary.counts.groups)}, were "
         f"estimated on {count(holdout.estimated)} held-out ones; all figures are from these."
     ]
     if (searched := top.in_search) is not None:

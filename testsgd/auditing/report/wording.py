@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from testsgd.auditing.different_people import MOST_SHARED
 from testsgd.auditing.explaining import CorrelatedFeature
 from testsgd.auditing.report.error_rates import ErrorRateSummary
 from testsgd.auditing.report.summary import (
@@ -62,7 +63,7 @@ def counterfactual_points(group: GroupSummary) -> str:
 
 
 def findings(summary: AuditSummary) -> list[GroupSummary]:
-    """Return the groups to show first: that of rank 1, and those that explain the differences.
+    """Return the groups to show first: that of rank 1, and the other distinct ones.
 
     Of groups that the user named they are all that are decided.
     """
@@ -78,6 +79,17 @@ def findings_intro(summary: AuditSummary) -> str:
     by = ranked_by(summary)
     if summary.parameters.groups:
         return f"The groups that were named, by {by}; there was no search for others."
+    if summary.data.kind == "rows":
+        if len(shown) == 1:
+            return f"The first group by {by}."
+        instead = ""
+        if shown[0].n_in > shown[0].n_out:
+            instead = ", where the complement of the first, which is most rows, counts"
+        return (
+            f"The first {count(len(shown))} groups by {by} that differ significantly and are "
+            f"different people: any two share at most {share(MOST_SHARED)} of the smaller "
+            f"one{instead}."
+        )
     if not summary.rules:
         return f"The first group by {by}."
     rules = sum(group.distinct for group in shown)

@@ -140,7 +140,9 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         variances = _variances(audit, findings)
         critical = guarantee.simultaneous_critical_value
         selection = TermSelection(audit.rule_sets, variances, critical)
-        findings = replace(findings, rules=_explaining_rules(audit, findings, selection))
+        rules = _explaining_rules(audit, findings, selection)
+        # All groups are variants of the same texts, so no people tell them apart.
+        findings = replace(findings, rules=rules, distinct=tuple(rule.group for rule in rules))
     with clock.phase("explanations"):
         highlights = findings.highlights[:LOOKED_AT]
         indices = rule_sets.places(np.array(highlights, dtype=np.intp)).tolist()
@@ -260,7 +262,7 @@ def _stability(
     stability = term_stability(
         known,
         findings.effects,
-        findings.distinct,
+        findings.explaining,
         audit.parameters,
         selection=selection,
         judged=findings.judged,

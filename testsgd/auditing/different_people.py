@@ -1,0 +1,134 @@
+"""The first groups of a ranking that are different people.
+
+Thousands of groups may be variants of one: men of 40 to 59, married men of 40 to 59, and so on. A
+walk down the ranking takes a group only if it shares few people with every group taken before. A
+group and its complement are one finding: so after the first group only those of at most half of the
+rows are taken, of a larger first group the people are its complement, and nearly the complement of
+a group taken before is not taken either.
+
+How many rows two groups share follows from sums over the cells of one of them, for all others at
+once: a step of the walk is one contraction of the lattice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.estimates import Floats
+from testsgd.rules import Contingency, FrequentRuleSets
+
+# The most that two groups may share, as a share of the smaller one.
+MOST_SHARED = 0.5
+# The least phi coefficient of two groups: below it one is much like the complement of the other.
+LEAST_PHI = -0.5
+
+# Rounding in sums of whole numbers of rows is far smaller.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class SharedRows:
+    """The rows that groups share with another one, of those known to be on a side of both.
+
+    All shapes are (groups,).
+    """
+
+    both: Floats  # In the group and in the other
+    only_here: Floats  # In the group, and in the complement of the other
+    only_there: Floats  # In the complement of the group, and in the other
+    neither: Floats  # In both complements
+
+    @property
+    def of_smaller(self) -> Floats:
+        """The rows in both as a share of the smaller one; 0 if that has no rows."""
+        smaller = self.both + np.minimum(self.only_here, self.only_there)
+        return _quotient(self.both, smaller)
+
+    @property
+    def phi(self) -> Floats:
+        """The phi coefficient, which is the correlation, of the memberships; 0 if a side is empty.
+
+        See Yule (1912), On the methods of measuring association between two attributes, Journal of
+        the Royal Statistical Society 75.
+        """
+        rows_in, rows_out = self.both + self.only_here, self.only_there + self.neither
+        other_in, other_out = self.both + self.only_there, self.only_here + self.neither
+        product = self.both * self.neither - self.only_here * self.only_there
+        return _quotient(product, np.sqrt(rows_in * rows_out) * np.sqrt(other_in * other_out))
+
+
+def different_people(
+    order: NDArray[np.intp],
+    rule_sets: FrequentRuleSets,
+    contingency: Contingency,
+    *,
+    limit: int,
+) -> tuple[int, ...]:
+    """Return the first groups of an order that are different people.
+
+    The first of the order is taken. Another is taken if it has at most half of the rows and if, for
+    every group taken before, both share at most half of the rows of the smaller one, and their phi
+    coefficient is at least -0.5. If the first has more than half of the rows, its complement stands
+    for it. Rows in which a number is missing that a group has an interval of are on no side of it.
+
+    Parameters
+    ----------
+    order : numpy.ndarray of int
+        The places of the groups, in the order in which they are looked at.
+    rule_sets : FrequentRuleSets
+        The groups.
+    contingency : Contingency
+        The cells with their rows.
+    limit : int
+        The most groups to return.
+
+    Returns
+    -------
+    tuple of int
+        The places of the groups, in this order.
+    """
+    rows = contingency.tally().astype(np.float64)[None]
+    [rows_in] = rule_sets.sums_of(contingency, rows)
+    [rows_known] = rule_sets.totals(contingency, rows)
+    is_small = 2 * rows_in <= rows_known
+    chosen: list[int] = []
+    left = order
+    while len(left) and len(chosen) < limit:
+        group = int(left[0])
+        chosen.append(group)
+        left = left[1:][is_small[left[1:]]]
+        if not len(left) or len(chosen) == limit:
+            break
+        shared = shared_rows(group, rule_sets, contingency, turned=not is_small[group])
+        apart = shared.of_smaller <= MOST_SHARED + _ROUNDING
+        apart &= shared.phi >= LEAST_PHI - _ROUNDING
+        left = left[apart[left]]
+    return tuple(chosen)
+
+
+def shared_rows(
+    group: int, rule_sets: FrequentRuleSets, contingency: Contingency, *, turned: bool
+) -> SharedRows:
+    """Return the rows that all groups share with one of them, or with its complement if turned."""
+    place = np.array([group])
+    rows = contingency.tally()
+    sides = np.vstack(
+        [
+            rows * rule_sets.members(place, contingency)[0],
+            rows * rule_sets.complement_members(place, contingency)[0],
+        ]
+    ).astype(np.float64)
+    if turned:
+        sides = sides[::-1]
+    both, only_here = rule_sets.sums_of(contingency, sides)
+    other_in, other_out = rule_sets.totals(contingency, sides)
+    return SharedRows(both, only_here, other_in - both, other_out - only_here)
+
+
+def _quotient(part: Floats, whole: Floats) -> Floats:
+    """Return a part divided by the whole, 0 where the whole is 0."""
+    quotient: Floats = np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
+    return quotient
