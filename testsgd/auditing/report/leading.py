@@ -43,8 +43,9 @@ def leading_look(summary: AuditSummary, top: GroupSummary) -> FurtherGroup | Wit
     """Return the finding of a look beyond the search that the headline is about; None if none is.
 
     It is about a slice of a feature that the user named if the bound of that is above all others,
-    about more features if they show clearly more than the search, and about finer cuts only if no
-    group of the search is judged different: else it is about the first group that a report lists.
+    and about more features if they show clearly more than the search. Finer cuts show a part of a
+    group of the search mostly, so they have to show more than that group's whole difference, unless
+    it is not significant: else the headline is about the first group that a report lists.
     """
     over_all = largest_over_all(summary, top)
     look = largest_look(summary)
@@ -55,10 +56,13 @@ def leading_look(summary: AuditSummary, top: GroupSummary) -> FurtherGroup | Wit
         return within.first
     if not is_judged_different(top, summary):
         return larger_look(summary, top)
-    deeper = summary.deeper
-    if deeper is not None and deeper.lower_confidence_bound > over_all + DISAGREEMENT:
-        return deeper
-    return None
+    deeper, finer = summary.deeper, summary.finer
+    least_of_cuts = max(over_all, abs(top.difference)) + DISAGREEMENT
+    found = [
+        *([deeper] if deeper and deeper.lower_confidence_bound > over_all + DISAGREEMENT else []),
+        *([finer] if finer and finer.lower_confidence_bound > least_of_cuts else []),
+    ]
+    return max(found, key=lambda look: look.lower_confidence_bound, default=None)
 
 
 def leading_control(summary: AuditSummary) -> ControlEffectSummary | None:
