@@ -57,7 +57,7 @@ from testsgd.scoring import Clusters
 # The number of first distinct groups that are looked for in bootstrap samples, and explained.
 LOOKED_AT = 10
 # The most groups that are shown first.
-DISTINCT = 10
+DISTINCT = 6
 
 
 def audit_rows(audit: RowAudit) -> TableFindings:
