@@ -124,7 +124,7 @@ def test_every_view_shows_the_walk_over_significant_groups(guarantee: str, seed:
     else:
         significant = [group for group in groups if group.lower_confidence_bound]
     order = dict.fromkeys([groups[0].text, *(group.text for group in significant)])
-    expected = walk(list(order), sides(result, frame), 10)
+    expected = walk(list(order), sides(result, frame), 6)
     assert len(expected) > 1
     assert [group.text for group in groups if group.distinct] == expected
     assert result.distinct["text"].tolist() == expected
