@@ -82,7 +82,7 @@ def walk(order: list[str], of: dict[str, tuple[Any, Any]], limit: int) -> list[s
     return taken
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(people(), st.integers(0, 2**32 - 1), st.integers(1, 12))
 def test_a_walk_of_any_order_is_that_by_memberships(
     frame: pd.DataFrame, seed: int, limit: int
