@@ -15,8 +15,8 @@ from testsgd.cli.main import _run
 from testsgd.data import load_specification, load_table
 from testsgd.errors import ParameterError, ResultError
 from testsgd.expressions import parse
+from testsgd.fairness.audited_groups import conditions_of
 from testsgd.monitoring import MonitorSpecification, monitors_from_audit
-from testsgd.monitoring.from_audit import conditions_of
 from testsgd.report.summaries import RuleSummary
 
 

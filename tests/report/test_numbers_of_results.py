@@ -143,7 +143,9 @@ def test_whole_numbers_for_decimals_and_all_that_is_bundled() -> None:
         read_result(json.dumps(document))
 
 
-@pytest.mark.parametrize("words", [("report",), ("monitor", "init", "--from")])
+@pytest.mark.parametrize(
+    "words", [("report",), ("monitor", "init", "--from"), ("shield", "init", "--from")]
+)
 def test_the_command_line(
     words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

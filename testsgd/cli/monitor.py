@@ -13,6 +13,7 @@ import typer
 from testsgd.cli import console, options
 from testsgd.cli.default_folders import default_folder
 from testsgd.cli.signals import Ending
+from testsgd.cli.specifications import write_specifications
 from testsgd.errors import ParameterError
 from testsgd.io import discard_output, write_text
 from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
@@ -121,31 +122,14 @@ def init(
 
     Each compares one group with its complement, by expressions over the fields of the event. After
     an audit with --rows both are among these rows. What is to be filled in is said by comments. A
-    file that is there already is not changed.
+    file that is there already is changed with --force only.
 
     Exit codes: 0 done, 2 bad input.
     """
     from testsgd.monitoring import monitors_from_audit
 
     texts = monitors_from_audit(source, groups=groups)
-    paths = [out / f"group-{place}.toml" for place in range(1, len(texts) + 1)]
-    for path in paths:
-        if path.exists():
-            raise ParameterError(
-                "the file is there already, and may have been changed by hand",
-                where=str(path),
-                remedy="name another folder with --out, or remove it",
-                name="out",
-            )
-    console.check_reports_writable(out)
-    for path, text in zip(paths, texts, strict=True):
-        write_text(path, text)
-    if not quiet:
-        for path in paths:
-            # Fewer than were asked for are not left unsaid.
-            fewer = groups is not None and path == paths[-1] and len(paths) < groups
-            number = f" (all that there are: {len(paths)} of {groups})" if fewer else ""
-            console.print_line(f"Written: {path}{number}")
+    write_specifications(texts, out, wanted=groups, quiet=quiet)
     return console.DONE
 
 

@@ -12,6 +12,7 @@ import typer
 
 from testsgd.cli import console, options
 from testsgd.cli.default_folders import default_folder
+from testsgd.cli.specifications import write_specifications
 from testsgd.errors import JournalError, ParameterError, TestSGDError
 from testsgd.io import check_replaceable, moved_together
 from testsgd.shielding.parameters import SimulationParameters
@@ -59,6 +60,43 @@ def changes_of(bound: str | None, length: int | None) -> dict[str, str | int]:
     """Return the keys of a specification that options change."""
     changes = {"bound": bound, "length": length}
     return {name: value for name, value in changes.items() if value is not None}
+
+
+def init(
+    source: Annotated[
+        Path,
+        typer.Option("--from", metavar="result.json", help="The JSON result of an audit of rows."),
+    ],
+    groups: Annotated[
+        int | None,
+        typer.Option(
+            help="How many groups at most; each has a shield. (default: the first three distinct "
+            "ones, or all that the audit's --group named)"
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the specifications.")] = Path("shields"),
+    horizon: Annotated[int, typer.Option(help="Decisions after which the bound holds.")] = 100,
+    bound: Annotated[
+        str, typer.Option(help="The largest difference of the two rates, such as 0.05 or 1/20.")
+    ] = "0.1",
+    quiet: options.QuietOption = False,
+    verbose: options.VerboseOption = False,
+) -> int:
+    """Write specifications of shields for the groups that an audit found, to be synthesised.
+
+    Each is for one group and its complement, by expressions over the fields of a person. After an
+    audit with --rows both are among these rows. The audit's metric is the selection rate, the
+    true-positive rate or the false-positive rate. People and recommendations are expected as often
+    as the audit counted them. What is to be filled in is said by comments. A file that is there
+    already is changed with --force only.
+
+    Exit codes: 0 done, 2 bad input.
+    """
+    from testsgd.shielding import shields_from_audit
+
+    texts = shields_from_audit(source, groups=groups, horizon=horizon, bound=bound)
+    write_specifications(texts, out, wanted=groups, quiet=quiet)
+    return console.DONE
 
 
 def synthesize(
@@ -399,6 +437,7 @@ app = typer.Typer(
     help="Keep a bound on the bias of a sequence of decisions, at the least expected cost.",
     no_args_is_help=True,
 )
+app.command("init")(init)
 app.command("synthesize")(synthesize)
 app.command("advise")(advise)
 app.command("run")(run)

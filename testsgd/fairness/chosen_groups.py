@@ -1,4 +1,4 @@
-"""Which groups of an audit are watched: the first distinct ones, or those that were named."""
+"""Which groups of an audit are taken: the first distinct ones, or those that were named."""
 
 from __future__ import annotations
 

@@ -1,0 +1,252 @@
+"""Groups that an audit found, with their complements, as expressions over fields of a person."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from testsgd.data import MISSING
+from testsgd.errors import ParameterError
+from testsgd.expressions import parse, quoted
+from testsgd.fairness.chosen_groups import first_of, in_given_order
+from testsgd.fairness.specification_text import commented
+from testsgd.report.kinds import read_result
+from testsgd.report.summaries import RuleSummary
+
+COMPLEMENT = "everybody else"
+"""What the complement of a group is called in a specification."""
+
+_AUDIT, _METRICS = "testsgd.audit/2", "testsgd.metrics/1"
+# How parameters call it that groups are compared with their complements.
+_REST = "rest"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditedGroup:
+    """A group of an audit with its complement, and what the audit knows of both."""
+
+    audited: str  # What the data are called.
+    text: str  # The rules as people write them.
+    place: int  # From 1, of those that were asked for.
+    total: int  # How many these are.
+    inside: str  # An expression: who is in the group.
+    outside: str  # An expression: who is in its complement.
+    fields: tuple[str, ...]  # What the expressions are about.
+    rows: str | None  # The expression of the rows that were audited; None if all were.
+    favourable: str  # The label whose rate was compared.
+    metric: str
+    observed: bool  # Whether the rates are of the rows as they are, and not of generated ones.
+    count_in: int  # Rows that the metric counts, in the group.
+    count_out: int  # The same in its complement.
+    rate_in: float  # The metric in the group.
+    rate_out: float  # The metric in its complement.
+
+    def opening_lines(self, *, purpose: str) -> tuple[str, ...]:
+        """Return comments that begin a specification: what the audit found, and in which rows."""
+        of_all = f"Group {self.place} of {self.total}. " if self.total > 1 else ""
+        only = () if self.rows is None else (f"# It looked only at rows with {self.rows_text}",)
+        return (
+            f"# {of_all}What an audit of {commented(self.audited)} found, {purpose} from now on:",
+            f"# {commented(self.text)}",
+            *only,
+        )
+
+    @property
+    def fields_text(self) -> str:
+        """The fields for a comment."""
+        return commented(", ".join(self.fields))
+
+    @property
+    def rows_text(self) -> str:
+        """The expression of the rows for a comment; empty if all were audited."""
+        return commented(self.rows or "")
+
+    @property
+    def neither_text(self) -> str:
+        """Who is neither in the group nor in its complement, as the beginning of a sentence."""
+        if self.rows is None:
+            return "A person in neither group, whose number is missing,"
+        return "A person in neither group, outside of these rows or whose number is missing,"
+
+
+def audited_groups(
+    source: str | Path, *, groups: int | None = None, preferred: Collection[str] = ()
+) -> tuple[AuditedGroup, ...]:
+    """Return groups of an audit of rows.
+
+    They are the first distinct groups that it found. If groups were named, they are those with
+    enough rows, in the order in which they were named.
+
+    Parameters
+    ----------
+    source : str or path-like
+        The JSON result of an audit of rows, or the path of the file that holds it.
+    groups : int, optional
+        How many groups at most; by default three that were found, or all that were named.
+    preferred : collection of str
+        Of an audit of several metrics the first of these is taken, or else the first of all.
+
+    Returns
+    -------
+    tuple of AuditedGroup
+        At least one.
+
+    Raises
+    ------
+    ParameterError
+        If it is no result of an audit of rows, or there is no group in it.
+    ResultError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> audit = testsgd.audit(None, None, "demo")
+    >>> first, *_ = audited_groups(audit.to_json())
+    >>> first.place, first.metric, first.outside.startswith("not (")
+    (1, 'selection_rate', True)
+    """
+    if groups is not None and groups < 1:
+        raise ParameterError(
+            f"{groups} groups are asked for", where="groups", remedy="give at least 1"
+        )
+    summary = read_result(source).summary
+    where = str(source) if len(str(source)) < 200 else "the result"
+    _check_is_of_rows(summary, where)
+    metric = None
+    if summary.schema_ == _METRICS:
+        wanted = (one for one in summary.metrics if one.name in preferred)
+        metric = next(wanted, summary.metrics[0])
+    first = _chosen(summary, summary.groups if metric is None else metric.groups, groups)
+    if not first:
+        raise ParameterError(
+            "no group was judged, so there is none to write a specification for",
+            where=where,
+            remedy="audit more rows, or name groups yourself",
+        )
+    return tuple(
+        _group(summary, metric, group, place, len(first)) for place, group in enumerate(first, 1)
+    )
+
+
+def _check_is_of_rows(summary: Any, where: str) -> None:
+    is_audit = summary.schema_ in (_AUDIT, _METRICS)
+    kind = getattr(summary.data, "kind", "rows") if is_audit else "rows"
+    if is_audit and kind == "rows":
+        return
+    raise ParameterError(
+        f"a document of {summary.schema_} about {kind} has no groups of rows"
+        if is_audit
+        else f"a document of {summary.schema_} is no audit",
+        where=where,
+        remedy="give the result.json of an audit of rows",
+    )
+
+
+def _chosen(summary: Any, found: Sequence[Any], groups: int | None) -> Sequence[Any]:
+    """Return the groups that are asked for, of those that were found."""
+    named = getattr(summary.parameters, "groups", ())
+    if not named:
+        return first_of([group for group in found if group.distinct], groups, named=False)
+    decided = [group for group in found if group.decided]
+    conditions = [conditions_of(group.rules)[0] for group in decided]
+    return first_of(in_given_order(decided, conditions, named), groups, named=True)
+
+
+def _group(summary: Any, metric: Any, group: Any, place: int, total: int) -> AuditedGroup:
+    rows = summary.parameters.rows
+    inside, outside = conditions_of(group.rules, rows=rows)
+    of_rows = () if rows is None else parse(rows).names
+    favourable = getattr(getattr(summary.data, "label", None), "favourable", None)
+    favourable = favourable or getattr(summary.data, "favourable", None) or "1"
+    observed = True
+    if metric is not None:
+        name, count_in, rate_in = metric.name, group.counted, group.value
+        count_out, rate_out = _rest_of(summary.parameters.reference, metric, group)
+    else:
+        name, count_in, count_out = summary.parameters.metric, group.n_in, group.n_out
+        observed, rate_in, rate_out = _rates(summary, group)
+    return AuditedGroup(
+        audited=summary.data.name,
+        text=group.text,
+        place=place,
+        total=total,
+        inside=inside,
+        outside=outside,
+        fields=tuple(dict.fromkeys((*(rule.feature for rule in group.rules), *of_rows))),
+        rows=rows,
+        favourable=favourable,
+        metric=name,
+        observed=observed,
+        count_in=count_in,
+        count_out=count_out,
+        rate_in=rate_in,
+        rate_out=rate_out,
+    )
+
+
+def _rates(summary: Any, group: Any) -> tuple[bool, float, float]:
+    """Return rates of the rows as they are, if these are known, or of the generated ones."""
+    observed = summary.parameters.estimand == "observed"
+    other = group.other
+    if not observed and other is not None and None not in (other.rate_in, other.rate_out):
+        return True, other.rate_in, other.rate_out
+    return observed, group.rate_in, group.rate_out
+
+
+def _rest_of(reference: str, metric: Any, group: Any) -> tuple[int, float]:
+    """Return how many rows of the complement a metric counts, and its value there.
+
+    A group that was not compared with its complement has that from the value of all rows.
+    """
+    if reference == _REST:
+        return group.reference_counted, group.reference_value
+    count = metric.counted - group.counted
+    if count < 1:
+        return 0, metric.overall
+    rate = (metric.overall * metric.counted - group.value * group.counted) / count
+    # Of weighted rows the counts are not those of the value.
+    return count, min(max(rate, 0.0), 1.0) if metric.scale == "share" else rate
+
+
+def conditions_of(rules: Sequence[RuleSummary], *, rows: str | None = None) -> tuple[str, str]:
+    """Return the expressions of a group and of its complement, as an audit has both.
+
+    Parameters
+    ----------
+    rules : sequence of RuleSummary
+    rows : str, optional
+        The expression of the rows that were audited; all other rows are in neither.
+
+    Returns
+    -------
+    inside, outside : str
+        The rows in which a number of an interval is missing are in neither.
+
+    Examples
+    --------
+    >>> rule = RuleSummary(feature="age", low=40.0, high=60.0, text="40 <= age < 60")
+    >>> conditions_of([rule])
+    ('40 <= age < 60', 'not (40 <= age < 60) and age != missing')
+    >>> conditions_of([rule], rows="sex = f")[0]
+    '(sex = f) and 40 <= age < 60'
+    """
+    inside = " and ".join(map(_rule, rules))
+    intervals = dict.fromkeys(rule.feature for rule in rules if rule.values is None)
+    known = "".join(f" and {quoted(name)} != missing" for name in intervals)
+    among = "" if rows is None else f"({rows}) and "
+    return f"{among}{inside}", f"{among}not ({inside}){known}"
+
+
+def _rule(rule: RuleSummary) -> str:
+    name = quoted(rule.feature)
+    if rule.values is not None:
+        values = [value if value == MISSING else quoted(value) for value in rule.values]
+        return f"{name} = {values[0]}" if len(values) == 1 else f"{name} in {{{', '.join(values)}}}"
+    if rule.low is None:
+        return f"{name} < {rule.high:.17g}"
+    if rule.high is None:
+        return f"{name} >= {rule.low:.17g}"
+    return f"{rule.low:.17g} <= {name} < {rule.high:.17g}"
