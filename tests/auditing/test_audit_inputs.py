@@ -80,9 +80,16 @@ def through_polars(people: pd.DataFrame) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("held", [as_text, as_floats, other_order, other_index, through_polars])
-@pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize("model", [None, by_debts])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("missing", "model", "mode"),
+    # Each two of the three settings together in every way.
+    [
+        (False, None, "exact"),
+        (False, by_debts, "sampled"),
+        (True, None, "sampled"),
+        (True, by_debts, "exact"),
+    ],
+)
 def test_the_columns_types_order_and_index_change_nothing(
     held: Callable[[pd.DataFrame], Any], missing: bool, model: Any, mode: str
 ) -> None:

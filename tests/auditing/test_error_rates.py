@@ -45,7 +45,14 @@ def null_world(seed: int) -> AuditSummary:
     truth = generator.random(600) < 0.4
     selected = generator.random(600) < np.where(truth, 0.8, 0.2)
     result = testsgd.audit_predictions(
-        selected.astype(int), truth.astype(int), sensitive_features=people, seed=seed, **QUICK
+        selected.astype(int),
+        truth.astype(int),
+        sensitive_features=people,
+        seed=seed,
+        bins=4,
+        jobs=1,
+        top=1,  # All groups are examined, however few are shown.
+        **QUICK,
     )
     return result.summary
 

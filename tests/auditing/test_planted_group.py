@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
 import testsgd
 from testsgd.data import PLANTED_GROUP, generate_demo
 
+# Each seed's people are looked at once: every other seed by each of the two models.
 SEEDS = range(20)
 
 # Fewer bootstrap samples make the simultaneous intervals coarser, not other ones.
@@ -21,6 +24,22 @@ QUICK = {"replicates": 99, "stability": 0}
 # A model that learned from these very people has learned their noise too, so that the group that is
 # hit hardest may end a bin away from the planted one; the paper's settings smooth that out.
 PAPER: dict[str, Any] = {"estimand": "neighbourhood", "theta": 0.05, "rank_by": "score"}
+
+
+class Remembered:
+    """A model that is asked once about the same people: two audits of it ask the same questions."""
+
+    def __init__(self, model: HistGradientBoostingClassifier) -> None:
+        self.model = model
+        self.answers: dict[bytes, NDArray[np.object_]] = {}
+        self.asked = 0
+
+    def __call__(self, people: pd.DataFrame) -> NDArray[np.object_]:
+        self.asked += 1
+        question = pd.util.hash_pandas_object(people, index=False).to_numpy().tobytes()
+        if question not in self.answers:
+            self.answers[question] = self.model.predict(people)
+        return self.answers[question]
 
 
 def check(groups: pd.DataFrame, planted: str = PLANTED_GROUP) -> None:
@@ -35,13 +54,13 @@ def check(groups: pd.DataFrame, planted: str = PLANTED_GROUP) -> None:
     assert single["score"].max() < top["score"] / 2
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", SEEDS[::2])
 def test_in_the_committed_network(seed: int) -> None:
     check(testsgd.audit(None, None, "demo", seed=seed, **QUICK).groups)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", SEEDS[1::2])
 def test_in_a_model_of_scikit_learn_that_learns_from_the_same_people(seed: int) -> None:
     people = generate_demo(seed=seed)
     model = HistGradientBoostingClassifier(
@@ -57,6 +76,9 @@ def test_in_a_model_of_scikit_learn_that_learns_from_the_same_people(seed: int) 
         model.fit(people.drop(columns="granted"), people["granted"])
     # Half of the people suffice for the audit, and are quicker.
     half = people.iloc[:10_000]
-    check(testsgd.audit(model, half, "demo", **PAPER, **QUICK).groups)
+    remembered = Remembered(model)
+    check(testsgd.audit(remembered, half, "demo", **PAPER, **QUICK).groups)
+    asked = remembered.asked
     without_ages = " and ".join(PLANTED_GROUP.split(" and ")[:2])
-    check(testsgd.audit(model, half, "demo", **QUICK).groups, without_ages + " and ")
+    check(testsgd.audit(remembered, half, "demo", **QUICK).groups, without_ages + " and ")
+    assert remembered.asked > asked  # the second audit asks for itself

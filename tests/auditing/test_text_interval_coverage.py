@@ -29,33 +29,33 @@ def coverage(texts, share, keeps, effect, seed):
     # the term.
     inside = keeps * topical + (1 - keeps) * (topical + effect)
     without = (share * 0.8 * topical + (1 - share) * other) / (1 - share * 0.2)
-    held = 0
-    for _ in range(RUNS):
+    rows_in, rows_out, favourable_in, favourable_out = np.zeros((4, RUNS), dtype=np.int64)
+    for run in range(RUNS):
         seeds = generator.random(texts) < share
         has_term = seeds & (generator.random(texts) < 0.2)
         answer = generator.random(texts) < np.where(seeds, topical, other)
         tossed = generator.random(texts) < topical + effect
         variant = np.where(has_term | (generator.random(texts) < keeps), answer, tossed)
-        rows_in = np.array([seeds.sum()])
-        rows_out = np.array([texts - has_term.sum()])
-        favourable_in = np.array([variant[seeds].sum()])
-        favourable_out = np.array([answer[~has_term].sum()])
-        estimates = Estimates(
-            rows_in=rows_in,
-            rows_out=rows_out,
-            samples_in=rows_in,
-            samples_out=rows_out,
-            favourable_in=favourable_in,
-            favourable_out=favourable_out,
-            margin=np.zeros(1),
-            wilson=np.zeros(1, dtype=bool),
-            decided=np.ones(1, dtype=bool),
-        )
-        low, high = estimates.population_interval(CONFIDENCE)
-        # The mentions of the very term keep their answer, which the truth must know.
-        truth = 0.2 * topical + 0.8 * inside - without
-        held += bool(low[0] <= truth <= high[0])
-    return held
+        rows_in[run] = seeds.sum()
+        rows_out[run] = texts - has_term.sum()
+        favourable_in[run] = variant[seeds].sum()
+        favourable_out[run] = answer[~has_term].sum()
+    # Each run's group has its own interval, so all runs are computed like groups of one audit.
+    estimates = Estimates(
+        rows_in=rows_in,
+        rows_out=rows_out,
+        samples_in=rows_in,
+        samples_out=rows_out,
+        favourable_in=favourable_in,
+        favourable_out=favourable_out,
+        margin=np.zeros(RUNS),
+        wilson=np.zeros(RUNS, dtype=bool),
+        decided=np.ones(RUNS, dtype=bool),
+    )
+    low, high = estimates.population_interval(CONFIDENCE)
+    # The mentions of the very term keep their answer, which the truth must know.
+    truth = 0.2 * topical + 0.8 * inside - without
+    return int(((low <= truth) & (truth <= high)).sum())
 
 
 @pytest.mark.parametrize("texts", [600, 3_000])
