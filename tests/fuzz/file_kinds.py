@@ -330,7 +330,7 @@ def _loans(beside: Path) -> None:
 
 def _journal_of(seeds: Path, beside: Path, command: str) -> None:
     _loans(beside)
-    with mock.patch.object(Path, "unlink", lambda path, missing_ok=False: None):
+    with mock.patch.object(Path, "unlink", return_value=None):
         _run_words(beside, command.split())
     # Each of the folders that follow has a module of its own.
     del sys.modules["loans"]
