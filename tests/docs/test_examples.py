@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from shown_commands import run_here
 
 import testsgd
 from testsgd.data import PLANTED_GROUP
@@ -177,20 +178,18 @@ def documented_commands() -> list[str]:
 
 
 @pytest.mark.parametrize("command", documented_commands())
-def test_documented_commands_exist(command: str) -> None:
+def test_documented_commands_exist(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ask each command for its help: the names of commands are checked, nothing is run."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("NO_COLOR", "1")
     words = shlex.split(command)[1:]
     names = words[: 2 if words[0] in {"data", "generative", "monitor", "shield"} else 1]
-    finished = subprocess.run(
-        [sys.executable, "-m", "testsgd", *names, "--help"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PATH": "", "COLUMNS": "200", "NO_COLOR": "1"},
-    )
-    assert finished.returncode == 0, finished.stderr
+    code, printed = run_here([*names, "--help"], tmp_path)
+    assert code == 0, printed
     for option in (word for word in words if word.startswith("--")):
-        assert option in finished.stdout
+        assert option in printed
 
 
 def test_public_names_have_a_page() -> None:

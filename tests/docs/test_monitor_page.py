@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
+from shown_commands import run_shown
 
 from testsgd.monitoring import MonitorSpecification
 
@@ -23,7 +24,6 @@ pytestmark = pytest.mark.skipif(not PAGE.is_file(), reason="the docs are not ins
 
 _CONSOLE_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TEXT_BLOCK = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_PROGRAM = re.compile(r"\btestsgd (?=monitor |shield )")
 
 
 def page() -> str:
@@ -47,17 +47,8 @@ def test_commands_print_what_the_page_shows(tmp_path: Path) -> None:
     checker = doctest.OutputChecker()
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE  # long lines are broken on the page
     for command, expected in commands:
-        finished = subprocess.run(
-            _PROGRAM.sub(lambda _: f'"{sys.executable}" -m testsgd ', command),
-            shell=True,
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "80", "NO_COLOR": "1"},
-        )
-        assert checker.check_output(expected, finished.stdout, flags), finished.stdout
+        printed = run_shown(command, tmp_path)
+        assert checker.check_output(expected, printed, flags), printed
 
 
 def keys(kind: type[BaseModel]) -> list[str]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import doctest
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
+from shown_commands import run_shown
 
 from testsgd.shielding import ShieldSpecification
 
@@ -39,20 +37,10 @@ def test_commands_print_what_the_page_shows(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     commands = shown_commands()
     assert len(commands) >= 4
+    checker = doctest.OutputChecker()
     for command, expected in commands:
-        program = f'"{sys.executable}" -m testsgd'
-        finished = subprocess.run(
-            command.replace("testsgd", program, 1),
-            shell=True,
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "80", "NO_COLOR": "1"},
-        )
-        checker = doctest.OutputChecker()
-        assert checker.check_output(expected, finished.stdout, doctest.ELLIPSIS), finished.stdout
+        printed = run_shown(command, tmp_path)
+        assert checker.check_output(expected, printed, doctest.ELLIPSIS), printed
 
 
 def keys(kind: type[BaseModel], path: str = "") -> list[str]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
 import json
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -75,13 +77,29 @@ def _words(line: str) -> tuple[str, ...]:
 
 
 def _run(folder: Path, line: str, *, given: str = "") -> None:
-    """Run testsgd in a folder, to make a file that it writes."""
-    words = [sys.executable, "-m", "testsgd", *line.split()]
-    finished = subprocess.run(
-        words, cwd=folder, input=given, text=True, capture_output=True, check=False
-    )
-    if finished.returncode not in (0, 1, 3):
-        raise RuntimeError(finished.stderr)
+    """Run testsgd in a folder, to make a file that it writes.
+
+    In this process, as the cases need what it imports, too.
+    """
+    _run_words(folder, line.split(), given=given)
+
+
+def _run_words(folder: Path, words: list[str], *, given: str = "") -> None:
+    from testsgd.cli.main import run
+
+    said = io.StringIO()
+    with (
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(said),
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()))),
+    ):
+        try:
+            run(words)
+        except SystemExit as left:
+            code = left.code
+    if code not in (0, 1, 3):
+        raise RuntimeError(said.getvalue())
 
 
 def _first_lines(file: Path, count: int) -> str:
@@ -292,13 +310,6 @@ def _descriptions(seeds: Path, beside: Path) -> None:
 
 # Journals of a mitigation: those of a whole one, as nothing is done again then.
 
-_MITIGATE = """
-import sys
-from pathlib import Path
-from testsgd.cli.main import run
-Path.unlink = lambda path, missing_ok=False: None
-run(sys.argv[1:])
-"""
 SAMPLES = (
     "mitigate demo --data people.csv --method samples --model loans:logistic --runs 1 --steps 1 "
     "--samples counter --compare none --max-accuracy-drop 5 --jobs 1 --format json --quiet "
@@ -319,10 +330,10 @@ def _loans(beside: Path) -> None:
 
 def _journal_of(seeds: Path, beside: Path, command: str) -> None:
     _loans(beside)
-    words = [sys.executable, "-c", _MITIGATE, *command.split()]
-    finished = subprocess.run(words, cwd=beside, text=True, capture_output=True, check=False)
-    if finished.returncode not in (0, 1, 3):
-        raise RuntimeError(finished.stderr)
+    with mock.patch.object(Path, "unlink", return_value=None):
+        _run_words(beside, command.split())
+    # Each of the folders that follow has a module of its own.
+    del sys.modules["loans"]
     shutil.move(beside / "out" / "journal.json", seeds / "journal.json")
     shutil.rmtree(beside / "out")
     shutil.rmtree(beside / "model", ignore_errors=True)
