@@ -83,13 +83,13 @@ def test_it_goes_on_to_the_same_result(mitigate: Run, folder: Path, fits: dict[s
     assert mitigate("--out", "whole", "--model-out", "whole-model", "--resume").code in JUDGED
     whole = fits["count"]
 
-    # A journal is there, but without --resume nothing is taken from it: were it, less would be left
-    # to do after the next interruption.
+    # Without --resume nothing is taken from a journal that is there: the next one that is
+    # interrupted at the same fit has come no further.
     fits["count"], fits["stop_at"] = 0, round(0.25 * whole) + 1
     assert mitigate("--out", "parts", "--model-out", "parts-model").code == 130
-    assert (folder / "parts/journal.json").is_file()
+    journals = [(folder / "parts/journal.json").read_bytes()]
 
-    for share in (0.75, 0.25):
+    for share in (0.25, 0.75):
         done = round(share * whole)
         assert 0 < done < whole
         fits["count"], fits["stop_at"] = 0, done + 1
@@ -99,6 +99,7 @@ def test_it_goes_on_to_the_same_result(mitigate: Run, folder: Path, fits: dict[s
         assert stopped.err.endswith("with --resume goes on from there\n")
         assert [path.name for path in (folder / "parts").iterdir()] == ["journal.json"]
         assert not (folder / "parts-model").exists()
+        journals.append((folder / "parts/journal.json").read_bytes())
 
         fits["count"], fits["stop_at"] = 0, None
         resumed = mitigate("--out", "parts", "--model-out", "parts-model", "--resume")
@@ -111,6 +112,7 @@ def test_it_goes_on_to_the_same_result(mitigate: Run, folder: Path, fits: dict[s
         assert not (folder / "parts/journal.json").exists()
         for name in ("parts", "parts-model"):
             shutil.rmtree(folder / name)
+    assert journals[1] == journals[0]
 
 
 @pytest.mark.slow
