@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from testsgd.data import generate_demo
-from testsgd.mitigation import cross_validation
+from testsgd.mitigation import cross_validation, table_splits
 
 MODULE = '''
 """Models of loan applications; some cannot be fitted."""
@@ -80,6 +80,9 @@ def module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(sys, "path", list(sys.path))
     # That three repetitions are made and counted is tested with cross-validation itself.
     monkeypatch.setattr(cross_validation, "REPEATS", 1)
+    # How good softened labels are is tested with soft labels; here a few small trees make them.
+    monkeypatch.setattr(table_splits, "FOLDS", 2)
+    monkeypatch.setattr(table_splits, "_STEPS", 20)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     yield name
     sys.modules.pop(name, None)

@@ -80,7 +80,7 @@ def _mitigations(jobs: str) -> Commands:
     lenient = ("--max-accuracy-drop", "20", "--max-balanced-drop", "50", "--jobs", jobs)
     own = ("--data", "people.csv", "--model", "loan_models:logistic")
     few_samples = ("--method", "samples", "--samples", "counter", "--runs", "1", "--steps", "1")
-    network = ("mitigate", "demo", "--limit", "1000", *lenient)
+    network = ("mitigate", "demo", "--limit", "600", *lenient)
     return {
         "play": ("mitigate", "demo", *own, *lenient, "--method", "play", "--max-features", "1"),
         "samples": (
@@ -121,9 +121,20 @@ def _write_inputs(kind: str) -> None:
         Path("ranges.toml").write_text(ranges, encoding="utf-8")
         comment_texts.write_files(Path())
     else:
-        generate_demo(rows=1000, seed=4).to_csv("people.csv", index=False)
+        generate_demo(rows=600, seed=4).to_csv("people.csv", index=False)
         Path("loan_models.py").write_text(refittable_models.MODULE, encoding="utf-8")
         biased_comments.write_files(Path())
+
+
+def _shorten_mitigations() -> None:
+    """Let mitigations play few rounds, and soften labels by a few trees."""
+    from testsgd.mitigation import cross_validation, table_splits
+    from testsgd.mitigation.frontiers import playing
+
+    playing._ROUNDS = 2
+    cross_validation.REPEATS = 1
+    table_splits.FOLDS = 2
+    table_splits._STEPS = 20
 
 
 def main(kind: str, jobs: str, examples: Path) -> int:
@@ -131,6 +142,8 @@ def main(kind: str, jobs: str, examples: Path) -> int:
     from testsgd.cli.main import _run
 
     _write_inputs(kind)
+    if kind == MITIGATIONS:
+        _shorten_mitigations()
     for line in command_lines(kind, jobs, examples).values():
         code = _run([*line, "--reproducible", "--quiet"])
         # Whether a gate fails or a monitor raises an alert is not the question.

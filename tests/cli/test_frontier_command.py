@@ -93,7 +93,7 @@ def test_what_does_not_go_together_is_refused(
 
 
 def test_a_network_is_trained_on_by_default(testsgd: Run, people: Path) -> None:
-    finished = testsgd("mitigate", "demo", "--limit", "2000", *QUICK)
+    finished = testsgd("mitigate", "demo", "--limit", "1000", "--max-features", "1", *QUICK)
     result = json.loads((people / "reports/demo-mitigated/result.json").read_text("utf-8"))
     assert result["method"] == "penalty"
     assert finished.code == result["verdict"]["exit_code"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -77,38 +78,41 @@ def scores(folder: Path) -> list[float]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [0.25, 0.75])
-def test_it_goes_on_to_the_same_result(
-    mitigate: Run, folder: Path, fits: dict[str, Any], share: float
-) -> None:
-    assert mitigate("--out", "whole", "--model-out", "whole-model").code in JUDGED
+def test_it_goes_on_to_the_same_result(mitigate: Run, folder: Path, fits: dict[str, Any]) -> None:
+    # With nothing to resume from, everything is done.
+    assert mitigate("--out", "whole", "--model-out", "whole-model", "--resume").code in JUDGED
     whole = fits["count"]
-    done = round(share * whole)
-    assert 0 < done < whole
 
-    fits["count"], fits["stop_at"] = 0, done + 1
-    stopped = mitigate("--out", "parts", "--model-out", "parts-model")
-    assert (stopped.code, stopped.out) == (130, "")
-    assert "parts/journal.json" in stopped.err
-    assert stopped.err.endswith("with --resume goes on from there\n")
-    assert [path.name for path in (folder / "parts").iterdir()] == ["journal.json"]
-    assert not (folder / "parts-model").exists()
+    # Without --resume nothing is taken from a journal that is there: the next one that is
+    # interrupted at the same fit has come no further.
+    fits["count"], fits["stop_at"] = 0, round(0.25 * whole) + 1
+    assert mitigate("--out", "parts", "--model-out", "parts-model").code == 130
+    journals = [(folder / "parts/journal.json").read_bytes()]
 
-    fits["count"], fits["stop_at"] = 0, None
-    resumed = mitigate("--out", "parts", "--model-out", "parts-model", "--resume")
-    assert (resumed.code in JUDGED, resumed.err) == (True, "")
-    assert lasting(folder / "parts/result.json") == lasting(folder / "whole/result.json")
-    assert scores(folder / "parts-model") == scores(folder / "whole-model")
-    # What was done is not done again, but for the chosen model of each run, and those that stand
-    # for other budgets in the run that is kept.
-    assert whole - done <= fits["count"] <= whole - done + RUNS + len(CURVE_BUDGETS)
-    assert not (folder / "parts/journal.json").exists()
+    for share in (0.25, 0.75):
+        done = round(share * whole)
+        assert 0 < done < whole
+        fits["count"], fits["stop_at"] = 0, done + 1
+        stopped = mitigate("--out", "parts", "--model-out", "parts-model")
+        assert (stopped.code, stopped.out) == (130, "")
+        assert "parts/journal.json" in stopped.err
+        assert stopped.err.endswith("with --resume goes on from there\n")
+        assert [path.name for path in (folder / "parts").iterdir()] == ["journal.json"]
+        assert not (folder / "parts-model").exists()
+        journals.append((folder / "parts/journal.json").read_bytes())
 
-    # Without --resume, and with nothing to resume from, everything is done.
-    for option in ([], ["--resume"]):
-        fits["count"] = 0
-        assert mitigate("--out", "anew", *option).code in JUDGED
-        assert fits["count"] == whole
+        fits["count"], fits["stop_at"] = 0, None
+        resumed = mitigate("--out", "parts", "--model-out", "parts-model", "--resume")
+        assert (resumed.code in JUDGED, resumed.err) == (True, "")
+        assert lasting(folder / "parts/result.json") == lasting(folder / "whole/result.json")
+        assert scores(folder / "parts-model") == scores(folder / "whole-model")
+        # What was done is not done again, but for the chosen model of each run, and those that
+        # stand for other budgets in the run that is kept.
+        assert whole - done <= fits["count"] <= whole - done + RUNS + len(CURVE_BUDGETS)
+        assert not (folder / "parts/journal.json").exists()
+        for name in ("parts", "parts-model"):
+            shutil.rmtree(folder / name)
+    assert journals[1] == journals[0]
 
 
 @pytest.mark.slow
@@ -128,7 +132,7 @@ def test_with_other_settings_there_is_nothing_to_go_on_from(
 def test_a_model_that_is_half_written_is_not_seen(
     mitigate: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert mitigate().code in JUDGED
+    assert mitigate("--runs", "1").code in JUDGED
     target = folder / "models/demo-mitigated"
     before = (target / "model.skops").read_bytes()
 
@@ -137,7 +141,7 @@ def test_a_model_that_is_half_written_is_not_seen(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("skops.io.dump", stopped)
-    finished = mitigate("--seed", "3")
+    finished = mitigate("--runs", "1", "--seed", "3")
     assert (finished.code, finished.out) == (130, "")
     assert (target / "model.skops").read_bytes() == before
     assert not [path for path in folder.rglob("*") if ".part" in path.name]

@@ -11,9 +11,10 @@ import result_writers
 
 pytestmark = [pytest.mark.skops, pytest.mark.tensorflow]
 
+# They differ in everything that must not matter: processors, the seed of Python's hashes, numba.
+# Each of these alone is tried with results that write no model.
 _VARIANTS = {
-    "first": equal_runs.FIRST,
-    "other seed, two processors": equal_runs.TWO_PROCESSORS,
+    "two processors": equal_runs.TWO_PROCESSORS,
     "no numba": equal_runs.NO_NUMBA,
 }
 
@@ -27,13 +28,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     )
 
 
-@pytest.mark.parametrize("name", [name for name in _VARIANTS if name != "first"])
-def test_bytes_are_equal(folders: dict[str, Path], name: str) -> None:
-    assert equal_runs.different_files(folders["first"], folders[name]) == []
+def test_bytes_are_equal(folders: dict[str, Path]) -> None:
+    assert equal_runs.different_files(folders["two processors"], folders["no numba"]) == []
 
 
 def test_every_mitigation_wrote_a_result_and_a_model(folders: dict[str, Path]) -> None:
-    written = folders["first"]
+    written = folders["no numba"]
     for name in result_writers.command_lines(result_writers.MITIGATIONS, "1", Path()):
         document = json.loads((written / name / "result.json").read_text(encoding="utf-8"))
         assert document["created"] is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,23 @@ from sklearn.metrics import balanced_accuracy_score
 import testsgd
 from testsgd import MitigationResult
 from testsgd.errors import DataError, ModelError, ParameterError, ResultError
+from testsgd.mitigation import cross_validation, table_splits
 from testsgd.mitigation.report.summary import TargetSummary
 
 FEATURES = PEOPLE.drop(columns="granted")
 
 # Few bootstrap samples: a mitigation takes none of what follows from them.
 FEW: dict[str, Any] = {"replicates": 99, "stability": 5}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_steps() -> Iterator[None]:
+    """Cross-validate once, and soften labels by a few trees: both have tests of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cross_validation, "REPEATS", 1)
+        patch.setattr(table_splits, "FOLDS", 2)
+        patch.setattr(table_splits, "_STEPS", 20)
+        yield
 
 
 @pytest.fixture(scope="module")
