@@ -43,7 +43,7 @@ NETWORKS ?=
 
 # These make what the repository publishes; all others write elsewhere, unless OUT says where.
 reports retrain compare certify generative generative-llm generative-portraits: export OUT = reports
-.PHONY: help audit test check fuzz lowest integration lint shape docs wheel bench shields monitors generative generative-llm generative-portraits schemas pages notebooks reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test test-all check fuzz lowest coverage integration lint shape docs wheel bench shields monitors generative generative-llm generative-portraits schemas pages notebooks reports clean retrain compare certify certify-fairify \
 	$(REAL) $(PAPER) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -86,13 +86,21 @@ audit: $(VENV)/installed ## Audit the built-in demo and print where the report i
 	@$(BIN)/testsgd audit demo --out $(OUT)/demo
 
 # Tests work side by side already: threads of their own would only wait for each other.
-test check fuzz lowest: export OMP_NUM_THREADS = 1
-test check fuzz lowest: export OPENBLAS_NUM_THREADS = 1
-test check fuzz lowest: export TF_NUM_INTRAOP_THREADS = 1
-test check fuzz lowest: export TF_NUM_INTEROP_THREADS = 1
+test test-all check fuzz lowest coverage: export OMP_NUM_THREADS = 1
+test test-all check fuzz lowest coverage: export OPENBLAS_NUM_THREADS = 1
+test test-all check fuzz lowest coverage: export TF_NUM_INTRAOP_THREADS = 1
+test test-all check fuzz lowest coverage: export TF_NUM_INTEROP_THREADS = 1
 
-test: $(VENV)/developing ## Install what the tests need and run them all
-	$(BIN)/python -m pytest --doctest-modules testsgd
+# Simulations, kills and trainings take half of the time: each commit has another quarter of them.
+SLOW_PART ?= $(shell echo $$(( 0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0) % 4 + 1 )))/4
+
+test: export TESTSGD_FUZZ_CASES ?= 25
+test: $(VENV)/developing ## Install what the tests need; run the fast ones and a quarter of the slow
+	$(BIN)/python -m pytest -n auto $(PYTEST) --doctest-modules testsgd
+	$(BIN)/python -m pytest -n auto $(PYTEST) --slow-part=$(SLOW_PART)
+
+test-all: $(VENV)/developing ## Run all tests, the slow ones too
+	$(BIN)/python -m pytest -n auto $(PYTEST) --doctest-modules testsgd
 	$(BIN)/python -m pytest -n auto $(PYTEST)
 
 # testmon remembers which lines each test ran, so that a change asks for its own tests only.
@@ -119,6 +127,11 @@ lowest: $(VENV)/developing ## Test the core with the lowest versions that are de
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(VENV)-lowest
 	$(BIN)/uv pip install --quiet --compile-bytecode --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
 	$(VENV)-lowest/bin/python -m pytest -n auto $(PYTEST) -m "$(CORE)" tests/public_interface tests/cli tests/data tests/io
+
+# Programs that tests start elsewhere need the configuration by its path.
+coverage: $(VENV)/developing ## Count the branches that the fast tests run
+	$(BIN)/python -m pytest -n auto $(PYTEST) -m "not slow and not wheel and not browser" \
+		--cov --cov-config=pyproject.toml --cov-report=term
 
 # Not 1.82.7 or 1.82.8, which stole credentials: exactly the release that was tried.
 LITELLM := litellm[proxy]==1.106.12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Callable
 
 import hypothesis
@@ -25,6 +26,36 @@ from testsgd.models import LoadedModel, load_model
 # examples come each time, so that a change is judged by what it changes; at home they are new ones.
 hypothesis.settings.register_profile("testsgd", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("testsgd")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that says which of the slow tests run."""
+    parser.addoption(
+        "--slow-part",
+        default="1/1",
+        metavar="K/N",
+        help="of the slow tests run the K-th of N parts; 1/1 are all",
+    )
+
+
+def slow_part(option: str) -> tuple[int, int]:
+    """Return the number of a part, from 0, and how many parts there are."""
+    part, _, parts = option.partition("/")
+    if not (part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
+        raise pytest.UsageError(f"--slow-part: {option!r} is no part such as 1/4")
+    return int(part) - 1, int(parts)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the slow tests that are of other parts, by a checksum of each test's name."""
+    part, parts = slow_part(config.getoption("--slow-part"))
+    kept, left_out = [], []
+    for item in items:
+        is_other = zlib.crc32(item.nodeid.encode()) % parts != part
+        (left_out if is_other and item.get_closest_marker("slow") else kept).append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
