@@ -78,3 +78,25 @@ def test_without_matplotlib_the_extra_is_named(
     with pytest.raises(MissingExtraError) as caught:
         AuditResult(summary).plot()
     assert "testsgd[plot]" in str(caught.value)
+
+
+@pytest.mark.plot
+@pytest.mark.parametrize("outcome", ["benefit", "harm", "neither"])
+def test_groups_that_are_worse_off_have_a_colour_of_their_own(outcome: str) -> None:
+    document = census_document()
+    document["data"]["label"]["outcome"] = outcome
+    dots = [line for line in drawn(as_summary(document)).axes[0].lines if line.get_marker() == "o"]
+    colours: dict[bool, set[str]] = {True: set(), False: set()}
+    for dot in dots:
+        colours[float(dot.get_xdata()[0]) > 0].add(dot.get_color())
+    above, below = colours[True], colours[False]
+    if outcome == "neither":
+        assert len(above | below) == 1
+    else:
+        assert (len(above), len(below)) == (1, 1)
+        assert above != below
+        other = "harm" if outcome == "benefit" else "benefit"
+        document["data"]["label"]["outcome"] = other
+        first = drawn(as_summary(document)).axes[0].lines
+        turned = {d.get_color() for d in first if d.get_marker() == "o" and d.get_xdata()[0] > 0}
+        assert turned == below

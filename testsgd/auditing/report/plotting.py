@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from testsgd.auditing.report import wording
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 _GROUPS = 10
 _FEATURES = 6
 _VALUES = 20
-_NAME = 60
+# Characters of a name, and of each of its lines.
+_NAME = 90
+_NAME_LINE = 45
 # Inches for each line of a chart, and for what is around it.
 _LINE = 0.32
 _AROUND = 1.1
@@ -51,11 +54,12 @@ def plot_audit(summary: AuditSummary) -> Figure:
         for feature in summary.charts.features
         if _drawn(feature)
     ][:_FEATURES]
-    lines = [max(len(groups), 1), *(len(feature.cells) for feature in features)]
+    # Rules of several features stand in two lines, which need the room of more than one value.
+    lines = [1.5 * max(len(groups), 1), *(len(feature.cells) for feature in features)]
     heights = [_AROUND + _LINE * number for number in lines]
     figure = ShownFigure(figsize=(8, sum(heights)), layout="constrained")
     panels = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
-    _draw_groups(panels[0], groups)
+    _draw_groups(panels[0], groups, summary.data.label.outcome)
     for panel, feature in zip(panels[1:], features, strict=True):
         _draw_rates(panel, feature, summary.overall_rate)
     return figure
@@ -66,14 +70,23 @@ def _drawn(feature: FeatureRates) -> list[CellRate]:
     return [cell for cell in feature.cells if cell.rate is not None][:_VALUES]
 
 
-def _draw_groups(panel: Axes, groups: list[GroupSummary]) -> None:
-    """Draw the differences of groups, in points, the first group at the top."""
+def _draw_groups(panel: Axes, groups: list[GroupSummary], outcome: str | None) -> None:
+    """Draw the differences of groups, in points, the first group at the top.
+
+    `outcome` says whether the label is a benefit or a harm: groups that are worse off are orange.
+    """
     panel.axvline(0, color="0.5", linewidth=0.8)
+    differences = [group.difference for group in groups]
+    sign = {"benefit": -1, "harm": 1}.get(outcome or "", 0)
+    worse_off = [sign * difference > 0 for difference in differences]
+    colours = ["tab:orange" if worse else "tab:blue" for worse in worse_off]
     intervals = [group.confidence_interval for group in groups]
-    _draw_dots(panel, [group.difference for group in groups], intervals, scale=100)
+    _draw_dots(panel, differences, intervals, colours=colours)
     _name_lines(panel, [group.text for group in groups])
-    panel.set_xlabel("difference from everybody else, percentage points")
-    panel.set_title("Largest differences", loc="left")
+    panel.set_xlabel(
+        "percentage points; orange: worse off" if any(worse_off) else "percentage points"
+    )
+    panel.set_title("Largest differences from everybody else", loc="left")
 
 
 def _draw_rates(panel: Axes, feature: FeatureRates, overall: float | None) -> None:
@@ -82,19 +95,21 @@ def _draw_rates(panel: Axes, feature: FeatureRates, overall: float | None) -> No
         panel.axvline(100 * overall, color="0.5", linewidth=0.8)
     rates = [cell.rate for cell in feature.cells if cell.rate is not None]
     intervals = [cell.confidence_interval for cell in feature.cells]
-    _draw_dots(panel, rates, intervals, scale=100)
+    _draw_dots(panel, rates, intervals, colours=["tab:blue"] * len(rates))
     _name_lines(panel, [cell.label for cell in feature.cells])
     panel.set_xlabel("rate, per cent; the line is the overall rate")
     panel.set_title(_text(feature.feature), loc="left")
 
 
-def _draw_dots(panel: Axes, values: list[float], intervals: list[Any], *, scale: float) -> None:
-    """Draw values as dots, and their intervals, where there are any, as lines."""
-    for line, (value, interval) in enumerate(zip(values, intervals, strict=True)):
+def _draw_dots(
+    panel: Axes, shares: list[float], intervals: list[Any], *, colours: list[str]
+) -> None:
+    """Draw shares in per cent as dots, and their intervals, where there are any, as lines."""
+    for line, (share, interval, colour) in enumerate(zip(shares, intervals, colours, strict=True)):
         if interval is not None:
-            ends = [scale * end for end in interval]
-            panel.plot(ends, [line, line], color="tab:blue", linewidth=1.5)
-        panel.plot([scale * value], [line], color="tab:blue", marker="o", linestyle="none")
+            ends = [100 * end for end in interval]
+            panel.plot(ends, [line, line], color=colour, linewidth=1.5)
+        panel.plot([100 * share], [line], color=colour, marker="o", linestyle="none")
 
 
 def _name_lines(panel: Axes, names: list[str]) -> None:
@@ -103,5 +118,6 @@ def _name_lines(panel: Axes, names: list[str]) -> None:
 
 
 def _text(name: str) -> str:
-    """Return a name as a text to draw: matplotlib would take dollar signs for formulas."""
-    return shorten(name, _NAME).replace("$", r"\$")
+    """Return a name in lines to draw: matplotlib would take dollar signs for formulas."""
+    lines = textwrap.wrap(shorten(name, _NAME), _NAME_LINE, break_on_hyphens=False)
+    return "\n".join(lines).replace("$", r"\$")
