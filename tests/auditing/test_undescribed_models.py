@@ -58,7 +58,8 @@ def test_a_pipeline_is_audited_by_three_arguments_and_a_list() -> None:
     result = testsgd.audit(
         pipeline(frame), frame, labels(frame), sensitive_features=["sex", "age"], **QUICK
     )
-    assert result.distinct["text"].iloc[0] in ("sex = f", "sex = m")
+    assert result.distinct["text"].iloc[0].startswith("sex = ")
+    assert result.summary.rules[0].text in ("sex = f", "sex = m")
     data = result.summary.data
     assert {item.name for item in data.features} == {"sex", "member", "age", "income"}
     # What cannot be varied reaches the model as it is.
