@@ -101,6 +101,7 @@ def test_deep_harm_beyond_the_budget_is_found_by_single_values() -> None:
     assert group_in_words(found.rules, Features()) in result.verdict.headline.lower()
 
 
+@pytest.mark.slow
 def test_chance_is_rarely_found_by_looking_deeper() -> None:
     seeds, alarms = 10, 0
     for seed in range(seeds):

@@ -65,6 +65,7 @@ def test_an_age_of_one_sex_is_found() -> None:
     assert "sex = f" in result.summary.finer.text
 
 
+@pytest.mark.slow
 def test_chance_is_rarely_found() -> None:
     seeds = 60
     alarms = 0

@@ -118,6 +118,7 @@ def noisy(seed):
     return decide
 
 
+@pytest.mark.slow
 def test_a_model_that_minds_no_term_is_not_accused():
     found = failed = 0
     seeds = range(60)

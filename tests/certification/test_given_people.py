@@ -53,6 +53,7 @@ def _everybody(domain: Domain, people: NDArray[np.float64]) -> NDArray[np.float6
     return values
 
 
+@pytest.mark.slow
 @given(problem=problems())
 @settings(max_examples=60)
 def test_no_verdict_contradicts_brute_force(problem: tuple[FeedForward, Domain]) -> None:

@@ -53,6 +53,7 @@ OF_FILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_file_of_rows_needs_no_description(testsgd: Run, people: Path) -> None:
     finished = testsgd(*OF_FILE, "--max-accuracy-drop", "8", *QUICK)
     result = json.loads((people / "reports/people-mitigated/result.json").read_text("utf-8"))

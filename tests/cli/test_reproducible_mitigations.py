@@ -28,6 +28,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     )
 
 
+@pytest.mark.slow
 def test_bytes_are_equal(folders: dict[str, Path]) -> None:
     assert equal_runs.different_files(folders["two processors"], folders["no numba"]) == []
 

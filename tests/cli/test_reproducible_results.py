@@ -30,6 +30,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in _VARIANTS if name != "first"])
 def test_bytes_are_equal(folders: dict[str, Path], name: str) -> None:
     assert equal_runs.different_files(folders["first"], folders[name]) == []

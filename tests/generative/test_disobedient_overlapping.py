@@ -73,6 +73,7 @@ def fewest_requests_of_a_miss(played: Played, betas: Sequence[int]) -> int | Non
     return fewest
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.data())
 def test_before_each_missed_deadline_the_value_was_asked_for_often_enough(

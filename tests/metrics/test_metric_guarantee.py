@@ -87,6 +87,7 @@ def test_where_groups_are_alike_few_audits_find_a_difference(world: str, referen
     assert wrong <= binom.ppf(1 - 1e-4, RUNS, 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["difference", "ratio"])
 @pytest.mark.parametrize("reference", ["rest", "overall", "sex = m"])
 def test_intervals_of_one_group_cover_the_truth(measure: str, reference: str) -> None:

@@ -92,6 +92,7 @@ def test_only_what_has_the_missing_number_differs(frame: pd.DataFrame) -> None:
     assert not [text for text in alone if "income" not in text and "sex" not in text]
 
 
+@pytest.mark.slow
 def test_chance_is_rarely_found_with_missing_numbers() -> None:
     worlds = 60
     alarms = 0

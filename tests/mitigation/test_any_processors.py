@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import pytest
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -24,6 +25,7 @@ class NotingThreads(LogisticRegression):
         return fitted
 
 
+@pytest.mark.slow
 def test_samples_are_learnt_on_one_thread() -> None:
     people = testsgd.generate_demo(rows=4_000, seed=9)
     encoding = make_column_transformer(

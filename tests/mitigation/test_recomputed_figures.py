@@ -114,6 +114,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path
     return written("play", tmp_path_factory.mktemp("play"))
 
 
+@pytest.mark.slow
 def test_a_play_prints_the_figures_of_its_model(play: tuple[dict[str, Any], Path]) -> None:
     summary, folder = play
     plain, fair = original_fitted_again(summary), estimator_of(folder)

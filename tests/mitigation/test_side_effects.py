@@ -103,6 +103,7 @@ def mitigated(*second: dict[tuple[str, str], float], **settings: Any) -> Mitigat
     return testsgd.mitigate(model, rows, SPECIFICATION, **options)
 
 
+@pytest.mark.slow
 def test_a_gap_that_is_bought_with_another_is_no_success() -> None:
     result = mitigated(TRADED)
     assert result.summary.targets[0].text in ("gender = f", "gender = m")
@@ -146,6 +147,7 @@ def test_where_no_gap_grows_it_is_a_success() -> None:
     assert f"{100 * effects.worst.after:.1f}" in result.verdict.sentences[0]
 
 
+@pytest.mark.slow
 def test_of_several_runs_one_that_keeps_the_guard_is_written() -> None:
     """The smallest difference is that of runs that trade; another leaves a little of it."""
     nearly_fair = plan((0.77, 0.1), MEN)

@@ -504,6 +504,7 @@ def answer(monitor: Monitor, event: dict[str, Any]) -> Any:
         return str(error)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.data(), documents(("all", "tumbling", "sliding")))
 def test_resumed_among_wrong_and_late_times(data: st.DataObject, document: dict[str, Any]) -> None:

@@ -52,6 +52,7 @@ def largest(rates: list[float], bound: float, measure: Any, seed: int) -> NDArra
     return np.max(found, axis=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rates", "bound", "measure"),
     [
