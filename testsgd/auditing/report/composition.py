@@ -31,7 +31,7 @@ def composition(
 
     Nothing is counted if the rules alone do not give the group's rows, as within a slice.
     """
-    rules = RuleSet(tuple(_rule(rule) for rule in group.rules))
+    rules = described_rule_set(group.rules)
     several = [rule for rule in group.rules if rule.values and len(rule.values) > 1]
     if not several:
         return ()
@@ -101,6 +101,17 @@ def _sentence(part: ValueCounts, fewest: int, rows: str) -> str:
     if (more := len(largest) - _NAMED) > 0:
         named += f" or {plural(more, 'other value')} with enough"
     return f"{of_all} {named} ({part.feature}); {each}."
+
+
+def described_rule_set(rules: Sequence[RuleSummary]) -> RuleSet:
+    """Return the rule set of a group of rows that a document describes.
+
+    Examples
+    --------
+    >>> described_rule_set([RuleSummary(feature="age", high=30, text="age < 30")]).text
+    'age < 30'
+    """
+    return RuleSet(tuple(_rule(rule) for rule in rules))
 
 
 def _rule(rule: RuleSummary) -> Rule:
