@@ -50,7 +50,9 @@ def composition(
     )
 
 
-def composition_sentences(parts: Sequence[ValueCounts], fewest: int, rows: str) -> list[str]:
+def composition_sentences(
+    parts: Sequence[ValueCounts], fewest: int, rows: str, *, group_name: str = ""
+) -> list[str]:
     """Write which values of a group are too rare to be judged; nothing if none is.
 
     Parameters
@@ -61,6 +63,8 @@ def composition_sentences(parts: Sequence[ValueCounts], fewest: int, rows: str) 
         The fewest rows that are judged.
     rows : str
         What the rows are called, such as "rows".
+    group_name : str
+        What the group is called, if it has to be said which it is.
 
     Returns
     -------
@@ -73,17 +77,18 @@ def composition_sentences(parts: Sequence[ValueCounts], fewest: int, rows: str) 
     >>> print(*composition_sentences(parts, 50, "rows"))
     Of the 455 rows in the group 450 are A (race); of the others there are too few to judge each.
     """
-    return [text for part in parts if (text := _sentence(part, fewest, rows))]
+    members = f"{rows} in the group {group_name}".rstrip()
+    return [text for part in parts if (text := _sentence(part, fewest, members))]
 
 
-def _sentence(part: ValueCounts, fewest: int, rows: str) -> str:
+def _sentence(part: ValueCounts, fewest: int, members: str) -> str:
     """Write of one feature which values have enough rows; empty if all that occur have."""
     in_all = sum(part.counts.values())
     enough = {value: n for value, n in part.counts.items() if n >= max(fewest, FEWEST_SHOWN)}
     rest = in_all - sum(enough.values())
     if len(enough) == len(part.counts):
         return ""
-    of_all = f"Of the {count(in_all)} {rows} in the group"
+    of_all = f"Of the {count(in_all)} {members}"
     if not enough:
         return f"{of_all} no value of {part.feature} has enough to be judged by itself."
     largest = sorted(enough, key=lambda value: -enough[value])

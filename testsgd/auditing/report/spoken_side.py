@@ -48,7 +48,7 @@ def turned_sentences(
 ) -> list[str]:
     """Write which side is the group and which sign it has; nothing if the headline begins with it.
 
-    This is for right behind a headline.
+    This is for where sentences about such a headline begin.
     """
     if not is_turned(group, summary):
         return []
@@ -56,7 +56,7 @@ def turned_sentences(
     if isinstance(group, WithinGroup):
         within = f", within {shorten(group.slice, _TEXT_LIMIT)}"
     return [
-        f"The group is {shorten(group.text, _TEXT_LIMIT)}{within}; the headline begins with its "
-        f"complement. The group's difference, its rate less that of its complement, is "
+        f"The group is {shorten(group.text, _TEXT_LIMIT)}{within}; its complement is named first "
+        f"above. The group's difference, its rate less that of its complement, is "
         f"{points(group.difference)}."
     ]

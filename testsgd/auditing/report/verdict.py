@@ -109,9 +109,13 @@ def verdict(
     """
     decided = [group for group in summary.groups if group.decided]
     outcome: Outcome = "reported" if decided else "not_enough_evidence"
-    beside: list[str] = []
+    base: list[str] = []
+    group_name = ""
     if decided:
-        headline, beside, sentences = _of_decided(decided[0], summary, base_rates_of_look)
+        headline, base, sentences = _of_decided(decided[0], summary, base_rates_of_look)
+        leading = leading_look(summary, decided[0]) or decided[0]
+        # Behind a headline that begins with the complement it has to be said which the group is.
+        group_name = shorten(leading.text, TEXT_LIMIT) if is_turned(leading, summary) else ""
     else:
         headline = "Not enough evidence to judge any group."
         sentences = _why_nothing(summary)
@@ -146,8 +150,10 @@ def verdict(
             outcome = "not_enough_evidence"
     code = EXIT_CODES[outcome]
     many = vocabulary(summary).many
-    consisting = composition_sentences(consists_of, summary.unjudged.fewest, many)
-    sentences = [*beside, *consisting, *first, *sentences]
+    consisting = composition_sentences(
+        consists_of, summary.unjudged.fewest, many, group_name=group_name
+    )
+    sentences = [*base, *consisting, *first, *sentences]
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
 
 
@@ -185,14 +191,16 @@ def _restricted(headline: str, summary: AuditSummary) -> str:
 def _of_decided(
     top: GroupSummary, summary: AuditSummary, base_rates_of_look: BaseRates | None
 ) -> tuple[str, list[str], list[str]]:
-    """Write the headline, what belongs right behind it, and the other sentences.
+    """Write the headline, the base rates if it has no room for them, and the other sentences.
 
     They are about the first group of the search, and about what finer cuts and slices show; the
     largest finding of all is the headline.
     """
     headline, sentences = _of_group(top, summary)
-    base_rates = BaseRates(top.base_rate_in, top.base_rate_out)
-    beside = _beside_headline(top, headline, summary, base_rates)
+    base = _base_rates_beside(
+        top, headline, summary, BaseRates(top.base_rate_in, top.base_rate_out)
+    )
+    sentences = [*turned_sentences(top, summary), *sentences]
     within = summary.within
     over_all = largest_over_all(summary, top)
     depth = summary.parameters.depth if summary.terms is None else 0
@@ -214,8 +222,9 @@ def _of_decided(
         )
         first = f"Within {slice_text}, {clause}."
         about = within_sentences(within, is_headline=True)
-        beside_first = _beside_headline(leading, first, summary, base_rates_of_look)
-        return first, beside_first, [*about, headline, *beside, *sentences, *further]
+        about = [*turned_sentences(leading, summary), *about]
+        base_first = _base_rates_beside(leading, first, summary, base_rates_of_look)
+        return first, base_first, [*about, headline, *base, *sentences, *further]
     if within is not None:
         further += within_sentences(within, is_headline=False)
     if isinstance(leading, FurtherGroup):
@@ -223,24 +232,21 @@ def _of_decided(
             leading, summary, estimand="observed", base_rates=base_rates_of_look
         )
         first = f"{_sentence(clause)}."
-        beside_first = _beside_headline(leading, first, summary, base_rates_of_look)
-        return first, beside_first, [*further, headline, *beside, *sentences]
-    return headline, beside, [*sentences, *further]
+        further = [*turned_sentences(leading, summary), *further]
+        base_first = _base_rates_beside(leading, first, summary, base_rates_of_look)
+        return first, base_first, [*further, headline, *base, *sentences]
+    return headline, base, [*sentences, *further]
 
 
-def _beside_headline(
+def _base_rates_beside(
     group: GroupSummary | FurtherGroup | WithinGroup,
     headline: str,
     summary: AuditSummary,
     base_rates: BaseRates | None,
 ) -> list[str]:
-    """Write what belongs right behind a headline about a group.
-
-    These are the base rates, if it has no room for them, and which side of it is the group.
-    """
-    sentences = turned_sentences(group, summary)
+    """Write the base rates for right behind a headline about a group, if they are not in it."""
     if base_rates is None:
-        return sentences
+        return []
     comparison = Comparison(
         group.rules,
         group.rate_in,
@@ -250,7 +256,7 @@ def _beside_headline(
     )
     label = summary.data.label.favourable
     base = base_rates_sentence(comparison, label, headline, turned=is_turned(group, summary))
-    return [base, *sentences] if base else sentences
+    return [base] if base else []
 
 
 def _with_controls(
