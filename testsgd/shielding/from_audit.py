@@ -18,7 +18,7 @@ _MILLION = 1_000_000
 _DECIMAL = re.compile(r"(0|[1-9]\d{0,15})(\.\d{1,30})?", re.ASCII)
 
 # Said of such people where nobody of the audit was one.
-_NOBODY_IN_NEITHER = "Nobody of the audit was in neither group; such a person"
+_NONE_IN_NEITHER = "Nobody of the audit was in neither group; such a person"
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _specification(group: AuditedGroup, horizon: int, bound: str) -> str:
         f"bound = {bound}",
         "",
         "[groups]",
-        f"# {group.neither_text or _NOBODY_IN_NEITHER} is refused;",
+        f"# {group.neither_text or _NONE_IN_NEITHER} is refused;",
         '# "pass" passes such people through and counts them, and promises nothing of them.',
         'unknown = "refuse"',
         "",

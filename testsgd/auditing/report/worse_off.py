@@ -136,7 +136,7 @@ def _base_rates(comparison: Comparison, *, turned: bool) -> str:
 
 
 def base_rates_sentence(comparison: Comparison, label: str, clause: str, *, turned: bool) -> str:
-    """Write the base rates for the sentence after a clause; empty if unknown, or said in it.
+    """Write the base rates for the sentence after a clause; empty if unknown, or if it has them.
 
     Parameters
     ----------
