@@ -83,3 +83,63 @@ def test_no_rate_is_shown_of_fewer_than_five_people() -> None:
     for heat_map in summary.charts.heat_maps:
         for rates, counts in zip(heat_map.rates, heat_map.counts, strict=True):
             assert all((rate is None) == (n < 5) for rate, n in zip(rates, counts, strict=True))
+
+
+def _written(rate: float) -> str:
+    return f"{100 * rate:.1f}%"
+
+
+@pytest.mark.parametrize("outcome", ["benefit", "harm"])
+@pytest.mark.parametrize(
+    "label", ["yes", "is granted what was asked for in the first instance " * 3]
+)
+def test_base_rates_stand_in_the_headline_or_right_behind_it(
+    people: pd.DataFrame, outcome: str, label: str
+) -> None:
+    """Whether the clause is short or long, and whichever side it begins with."""
+    named = {0: "no", 1: label.strip()}
+    result = testsgd.audit_predictions(
+        people["approved"].map(named),
+        people["income"].map(named),
+        sensitive_features=people[["sex", "region"]],
+        favourable=named[1],
+        groups=["sex = Female"],
+        outcome=outcome,
+        equal_rows="each",
+    )
+    women = people["sex"] == "Female"
+    rates = [people["income"][women].mean(), people["income"][~women].mean()]
+    first, second = map(_written, rates if outcome == "benefit" else rates[::-1])
+    said = [result.verdict.headline, result.verdict.sentences[0]]
+    [where] = [place for place, text in enumerate(said) if f"{first} against {second}" in text]
+    assert where == (len(label) > 100)
+
+
+def test_a_headline_about_chance_has_base_rates_behind_it(people: pd.DataFrame) -> None:
+    coin = pd.Series(np.arange(len(people)) % 2)
+    result = testsgd.audit_predictions(
+        coin, people["income"], sensitive_features=people[["sex"]], equal_rows="each"
+    )
+    top = result.summary.groups[0]
+    assert not result.summary.guarantee.significant
+    inside, outside = (_written(rate) for rate in (top.base_rate_in, top.base_rate_out))
+    assert f"{inside} against {outside}" in result.verdict.sentences[0]
+
+
+def test_a_headline_of_finer_cuts_has_base_rates() -> None:
+    rng = np.random.default_rng(9)
+    age = pd.Series(rng.integers(18, 80, 8000), name="age")
+    hit = age == 50
+    said = (rng.random(8000) < 0.6) & ~hit
+    labels = (rng.random(8000) < 0.5).astype(int)
+    result = testsgd.audit_predictions(
+        said.astype(int), labels, sensitive_features=age, min_rows=30, equal_rows="each"
+    )
+    finer = result.summary.finer
+    inside = np.ones(8000, dtype=bool)
+    for rule in finer.rules:
+        inside &= (age >= (rule.low or 0)).to_numpy() & (age < (rule.high or 999)).to_numpy()
+    assert inside.sum() == finer.n_in
+    assert _written(finer.rate_out) in result.verdict.headline
+    base = f"{_written(labels[inside].mean())} against {_written(labels[~inside].mean())}"
+    assert base in f"{result.verdict.headline} {result.verdict.sentences[0]}"

@@ -53,7 +53,7 @@ def test_ages_within_bins_are_found(hit: list[int]) -> None:
     assert words in result.verdict.headline.lower()
     # The key figure of the report is the same finding.
     figures = result.to_markdown().split("| Top difference |")[1].splitlines()[2]
-    assert f"| {points(found.difference)} |" in figures
+    assert f"| **{points(found.difference)}** |" in figures
 
 
 def test_an_age_of_one_sex_is_found() -> None:

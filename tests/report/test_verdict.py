@@ -218,13 +218,13 @@ def test_the_confidence_interval_is_told_with_its_numbers() -> None:
     ("difference", "outcome", "ends", "size"),
     [
         (-0.3, "benefit", ("-34.0", "-27.0"), "30.0 points less"),
-        (0.3, "benefit", ("-33.0", "-26.0"), "30.0 points less"),
-        (-0.3, "harm", ("+27.0", "+34.0"), "30.0 points more"),
+        (0.3, "benefit", ("+26.0", "+33.0"), "30.0 points less"),
+        (-0.3, "harm", ("-34.0", "-27.0"), "30.0 points more"),
         (0.3, "harm", ("+26.0", "+33.0"), "30.0 points more"),
         (-0.3, "neither", ("-34.0", "-27.0"), "30.0 points less"),
     ],
 )
-def test_the_interval_has_the_sign_of_the_headline(
+def test_the_interval_has_the_sign_of_the_group(
     difference: float, outcome: str, ends: tuple[str, str], size: str
 ) -> None:
     known = (difference - 0.04, difference + 0.03)

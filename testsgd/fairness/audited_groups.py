@@ -19,6 +19,10 @@ COMPLEMENT = "everybody else"
 """What the complement of a group is called in a specification."""
 
 _AUDIT, _METRICS = "testsgd.audit/2", "testsgd.metrics/1"
+# In comments of a group whose difference may be chance.
+_NOT_SIGNIFICANT = (
+    "# Its difference is not statistically significant in this audit, so it may be chance.",
+)
 # How parameters call it that groups are compared with their complements.
 _REST = "rest"
 
@@ -42,6 +46,8 @@ class AuditedGroup:
     count_out: int  # The same in its complement.
     rate_in: float  # The metric in the group.
     rate_out: float  # The metric in its complement.
+    significant: bool  # Whether its difference was statistically significant.
+    numbers_missing: bool  # Whether rows of the audit lack a number that the group has a range of.
 
     def opening_lines(self, *, purpose: str) -> tuple[str, ...]:
         """Return comments that begin a specification: what the audit found, and in which rows."""
@@ -51,6 +57,7 @@ class AuditedGroup:
             f"# {of_all}What an audit of {commented(self.audited)} found, {purpose} from now on:",
             f"# {commented(self.text)}",
             *only,
+            *(() if self.significant else _NOT_SIGNIFICANT),
         )
 
     @property
@@ -65,10 +72,15 @@ class AuditedGroup:
 
     @property
     def neither_text(self) -> str:
-        """Who is neither in the group nor in its complement, as the beginning of a sentence."""
-        if self.rows is None:
-            return "A person in neither group, whose number is missing,"
-        return "A person in neither group, outside of these rows or whose number is missing,"
+        """Who is neither in the group nor in its complement, as the beginning of a sentence.
+
+        Empty if nobody of the data was.
+        """
+        who = [
+            *(["outside of these rows"] if self.rows is not None else []),
+            *(["whose number is missing"] if self.numbers_missing else []),
+        ]
+        return f"A person in neither group, {' or '.join(who)}," if who else ""
 
 
 def audited_groups(
@@ -184,6 +196,25 @@ def _group(summary: Any, metric: Any, group: Any, place: int, total: int) -> Aud
         count_out=count_out,
         rate_in=rate_in,
         rate_out=rate_out,
+        significant=_is_significant(summary, group),
+        numbers_missing=_numbers_missing(summary, group),
+    )
+
+
+def _is_significant(summary: Any, group: Any) -> bool:
+    """Return whether the difference of a group is significant, by the test of its audit."""
+    if summary.schema_ == _METRICS:
+        return bool(group.significant)
+    if group.q_value is not None:
+        return bool(group.q_value <= 1 - summary.guarantee.confidence)
+    return bool(group.lower_confidence_bound)
+
+
+def _numbers_missing(summary: Any, group: Any) -> bool:
+    """Return whether some row lacks a number that a rule of the group has an interval of."""
+    intervals = {rule.feature for rule in group.rules if rule.values is None}
+    return any(
+        feature.missing > 0 for feature in summary.data.features if feature.name in intervals
     )
 
 

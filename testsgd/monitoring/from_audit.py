@@ -55,6 +55,13 @@ def monitors_from_audit(source: str | Path, *, groups: int | None = None) -> tup
     return tuple(map(_specification, audited_groups(source, groups=groups)))
 
 
+def _neither_lines(group: AuditedGroup) -> tuple[str, ...]:
+    """Return the comment about people in neither group; nothing if there are none."""
+    if not group.neither_text:
+        return ()
+    return (f"# {group.neither_text} is counted", "# and not compared.")
+
+
 def _specification(group: AuditedGroup) -> str:
     """Return the specification that watches a group."""
     # Rounded up, so that all of them together are no less sure.
@@ -82,8 +89,7 @@ def _specification(group: AuditedGroup) -> str:
         f"name = {quoted_text(shortened(group.text))}",
         f"when = {quoted_text(group.inside)}",
         "",
-        f"# {group.neither_text} is counted",
-        "# and not compared.",
+        *_neither_lines(group),
         "[[groups]]",
         f"name = {quoted_text(COMPLEMENT)}",
         f"when = {quoted_text(group.outside)}",

@@ -17,6 +17,9 @@ _MILLION = 1_000_000
 # What TOML and a specification both read as the exact decimal.
 _DECIMAL = re.compile(r"(0|[1-9]\d{0,15})(\.\d{1,30})?", re.ASCII)
 
+# Said of such people where nobody of the audit was one.
+_NONE_IN_NEITHER = "Nobody of the audit was in neither group; such a person"
+
 
 @dataclass(frozen=True)
 class _Guaranteed:
@@ -136,7 +139,7 @@ def _specification(group: AuditedGroup, horizon: int, bound: str) -> str:
         f"bound = {bound}",
         "",
         "[groups]",
-        f"# {group.neither_text} is refused;",
+        f"# {group.neither_text or _NONE_IN_NEITHER} is refused;",
         '# "pass" passes such people through and counts them, and promises nothing of them.',
         'unknown = "refuse"',
         "",

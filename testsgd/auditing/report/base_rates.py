@@ -9,8 +9,19 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.findings import Findings, TableFindings
 from testsgd.auditing.metrics import SELECTION_RATE
+from testsgd.auditing.report.composition import described_rule_set
+from testsgd.auditing.report.further_looks import FurtherGroup, WithinGroup
 
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class BaseRates:
+    """How often the file has the favourable label in a group and outside; None if unknown."""
+
+    inside: float | None
+    outside: float | None
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,15 @@ def count_labels(findings: TableFindings) -> LabelCounts | None:
         None if the file has no labels, or if other metrics than the selection rate were compared:
         they count some of the rows only.
     """
+    masks = _label_masks(findings)
+    if masks is None:
+        return None
+    contingency = findings.contingency
+    return LabelCounts(np.vstack([contingency.tally(mask.astype(np.int64)) for mask in masks]))
+
+
+def _label_masks(findings: TableFindings) -> tuple[Mask, Mask] | None:
+    """Return which rows have a label, and which of them the favourable one; None if none has."""
     labels = findings.table.labels
     if labels is None or findings.parameters.metric != SELECTION_RATE:
         return None
@@ -47,9 +67,41 @@ def count_labels(findings: TableFindings) -> LabelCounts | None:
     if not known.any():
         return None
     favourable = (labels == findings.table.specification.label.favourable).to_numpy(dtype=bool)
-    contingency = findings.contingency
-    masks = (known, known & favourable)
-    return LabelCounts(np.vstack([contingency.tally(mask.astype(np.int64)) for mask in masks]))
+    return known, known & favourable
+
+
+def base_rates_of_look(
+    look: FurtherGroup | WithinGroup | None, findings: TableFindings
+) -> BaseRates | None:
+    """Compute the base rates of a group of a look beyond the search and of its complement.
+
+    Parameters
+    ----------
+    look : FurtherGroup, WithinGroup or None
+        The group; of one within a slice only rows of the slice count.
+    findings : TableFindings
+        What the audit found.
+
+    Returns
+    -------
+    BaseRates or None
+        None without a look, and where the file has no labels or other metrics were compared.
+    """
+    masks = None if look is None else _label_masks(findings)
+    if look is None or masks is None:
+        return None
+    rules = described_rule_set(look.rules)
+    among = np.ones(len(findings.table), dtype=bool)
+    if isinstance(look, WithinGroup):
+        found = () if findings.slices is None else findings.slices.found
+        slices = [item.slice for item in found if item.slice.text == look.slice]
+        if not slices:
+            return None
+        among = slices[0].matches(findings.table)
+    sides = (among & rules.matches(findings.table), among & rules.complement(findings.table))
+    counts = np.array([[int((mask & side).sum()) for side in sides] for mask in masks])
+    inside, outside = (None if np.isnan(rate) else float(rate) for rate in _share(counts))
+    return BaseRates(inside, outside)
 
 
 def base_rates_of_groups(

@@ -31,7 +31,7 @@ def composition(
 
     Nothing is counted if the rules alone do not give the group's rows, as within a slice.
     """
-    rules = RuleSet(tuple(_rule(rule) for rule in group.rules))
+    rules = described_rule_set(group.rules)
     several = [rule for rule in group.rules if rule.values and len(rule.values) > 1]
     if not several:
         return ()
@@ -50,7 +50,9 @@ def composition(
     )
 
 
-def composition_sentences(parts: Sequence[ValueCounts], fewest: int, rows: str) -> list[str]:
+def composition_sentences(
+    parts: Sequence[ValueCounts], fewest: int, rows: str, *, group_name: str = ""
+) -> list[str]:
     """Write which values of a group are too rare to be judged; nothing if none is.
 
     Parameters
@@ -61,6 +63,8 @@ def composition_sentences(parts: Sequence[ValueCounts], fewest: int, rows: str) 
         The fewest rows that are judged.
     rows : str
         What the rows are called, such as "rows".
+    group_name : str
+        What the group is called, if it has to be said which it is.
 
     Returns
     -------
@@ -73,17 +77,18 @@ def composition_sentences(parts: Sequence[ValueCounts], fewest: int, rows: str) 
     >>> print(*composition_sentences(parts, 50, "rows"))
     Of the 455 rows in the group 450 are A (race); of the others there are too few to judge each.
     """
-    return [text for part in parts if (text := _sentence(part, fewest, rows))]
+    members = f"{rows} in the group {group_name}".rstrip()
+    return [text for part in parts if (text := _sentence(part, fewest, members))]
 
 
-def _sentence(part: ValueCounts, fewest: int, rows: str) -> str:
+def _sentence(part: ValueCounts, fewest: int, members: str) -> str:
     """Write of one feature which values have enough rows; empty if all that occur have."""
     in_all = sum(part.counts.values())
     enough = {value: n for value, n in part.counts.items() if n >= max(fewest, FEWEST_SHOWN)}
     rest = in_all - sum(enough.values())
     if len(enough) == len(part.counts):
         return ""
-    of_all = f"Of the {count(in_all)} {rows} in the group"
+    of_all = f"Of the {count(in_all)} {members}"
     if not enough:
         return f"{of_all} no value of {part.feature} has enough to be judged by itself."
     largest = sorted(enough, key=lambda value: -enough[value])
@@ -101,6 +106,17 @@ def _sentence(part: ValueCounts, fewest: int, rows: str) -> str:
     if (more := len(largest) - _NAMED) > 0:
         named += f" or {plural(more, 'other value')} with enough"
     return f"{of_all} {named} ({part.feature}); {each}."
+
+
+def described_rule_set(rules: Sequence[RuleSummary]) -> RuleSet:
+    """Return the rule set of a group of rows that a document describes.
+
+    Examples
+    --------
+    >>> described_rule_set([RuleSummary(feature="age", high=30, text="age < 30")]).text
+    'age < 30'
+    """
+    return RuleSet(tuple(_rule(rule) for rule in rules))
 
 
 def _rule(rule: RuleSummary) -> Rule:

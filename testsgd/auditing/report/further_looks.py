@@ -12,7 +12,6 @@ from pydantic import Field
 
 from testsgd.auditing.findings import TableFindings
 from testsgd.auditing.finer import FinerSearch
-from testsgd.auditing.report.turning import turned_difference, turned_interval
 from testsgd.auditing.slices import WithinSlice
 from testsgd.report.blocks import Block, Cell, Only, Paragraph
 from testsgd.report.formatting import (
@@ -341,13 +340,8 @@ def _distinct(findings: TableFindings, candidates: tuple[WithinSlice, ...]) -> l
     )
 
 
-def within_sentences(
-    within: WithinSummary, *, is_headline: bool, turned: bool = False
-) -> list[str]:
-    """Write what a search within slices found, and what its intervals hold for.
-
-    `turned` says that the headline speaks of all others less the group.
-    """
+def within_sentences(within: WithinSummary, *, is_headline: bool) -> list[str]:
+    """Write what a search within slices found, and what its intervals hold for."""
     searched = (
         f"Within {plural(within.slices, 'slice')} of {series(within.features)}"
         f"{', of up to two of them,' if within.depth > 1 else ''}"
@@ -359,13 +353,11 @@ def within_sentences(
     if group is None:
         return [f"{searched} no group differs significantly ({note})."]
     if is_headline:
-        ends = turned_interval(group.confidence_interval, turned=turned)
-        over_all = turned_difference(group.overall_difference, turned=turned)
-        rows, others = (group.n_out, group.n_in) if turned else (group.n_in, group.n_out)
         return [
-            f"The confidence interval of that difference is {interval(ends)} points "
-            f"({count(rows)} and {count(others)} rows; one of {note}). Over all rows that "
-            f"difference is {points(over_all)}."
+            "The confidence interval of the group's difference there is "
+            f"{interval(group.confidence_interval)} points ({plural(group.n_in, 'row')} in the "
+            f"group, {count(group.n_out)} others there; one of {note}). Over all rows the group's "
+            f"difference is {points(group.overall_difference)}."
         ]
     return [
         f"{searched} the largest lower confidence bound is that for "

@@ -61,6 +61,8 @@ _FEW_PEOPLE = (
     f" There is no rate of values that fewer than {FEWEST_SHOWN} rows have: it would say what was "
     "decided about single people."
 )
+# Characters of a group's rules below a key figure.
+_FIGURE_TEXT = 80
 _STATUS_NAMES = {
     "reported": "Reported, no gate set",
     "gate_passed": "Gate passed",
@@ -243,16 +245,24 @@ def _figures(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -
         compared = holdout.groups
     what = wording.figure_name(summary)
     largest = points(leading_difference(summary, top[0])) if top else "none"
-    figures = {
-        rows: count(summary.data.rows),
-        "Groups examined": count(compared),
-        "Overall rate": percent(summary.overall_rate),
-        f"Top {what}": largest,
-        "Mode": wording.mode_name(summary),
-    }
+    figures = [
+        KeyFigure(rows, count(summary.data.rows)),
+        KeyFigure("Groups examined", count(compared)),
+        KeyFigure("Overall rate", percent(summary.overall_rate)),
+        KeyFigure(f"Top {what}", largest, _whose_difference(summary, top)),
+        KeyFigure("Mode", wording.mode_name(summary)),
+    ]
     if not summary.data.predictions_given:
-        figures["Model queries"] = count(summary.model_queries)
-    return KeyFigures(tuple(KeyFigure(name, value) for name, value in figures.items()))
+        figures.append(KeyFigure("Model queries", count(summary.model_queries)))
+    return KeyFigures(tuple(figures))
+
+
+def _whose_difference(summary: AuditSummary, top: Sequence[GroupSummary]) -> tuple[str, ...]:
+    """Write whose the top difference of rows is: its sign is that of the group, as in lists."""
+    if not top or summary.data.kind == "texts":
+        return ()
+    leading = leading_look(summary, top[0]) or top[0]
+    return (f"of {shorten(leading.text, _FIGURE_TEXT)}, less its complement",)
 
 
 def _first(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:

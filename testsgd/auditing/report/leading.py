@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from testsgd.auditing.report.controls import ControlEffectSummary, largest_control_effect
 from testsgd.auditing.report.further_looks import FurtherGroup, WithinGroup
-from testsgd.auditing.report.spoken_side import is_turned
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary
-from testsgd.auditing.report.turning import turned_difference
 from testsgd.auditing.report.wording import DISAGREEMENT, by_terms, spoken_difference
 
 
@@ -83,11 +81,11 @@ def leading_control(summary: AuditSummary) -> ControlEffectSummary | None:
 
 
 def leading_difference(summary: AuditSummary, top: GroupSummary) -> float:
-    """Return the difference, or effect, that the headline is about, from the side it speaks of."""
+    """Return the difference, or effect, that the headline is about, of the group less others."""
     control = leading_control(summary)
     if control is not None:
         return control.difference
     look = leading_look(summary, top)
     if look is not None:
-        return turned_difference(look.difference, turned=is_turned(look, summary))
-    return turned_difference(spoken_difference(top, summary), turned=is_turned(top, summary))
+        return look.difference
+    return spoken_difference(top, summary)

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from testsgd.auditing.findings import Findings, TableFindings
-from testsgd.auditing.report.turning import turned_difference, turned_interval
 from testsgd.report.formatting import NOTHING, interval, is_nothing, plural, points, signed
 from testsgd.report.summaries import Difference, Part, Positive
 
@@ -101,10 +100,8 @@ def own_effect_points(effect: OwnEffectSummary | None) -> str:
     return f"{signed(effect.difference)} ({interval(effect.confidence_interval)})"
 
 
-def own_effect_sentence(effect: OwnEffectSummary | None, *, turned: bool = False) -> str:
+def own_effect_sentence(effect: OwnEffectSummary | None) -> str:
     """Write how much of a difference is by the sensitive features; empty if that is not known.
-
-    `turned` says that the sentence before speaks of the complement less the group.
 
     Examples
     --------
@@ -120,8 +117,7 @@ def own_effect_sentence(effect: OwnEffectSummary | None, *, turned: bool = False
     """
     if effect is None:
         return ""
-    part = turned_difference(effect.difference, turned=turned)
-    whole = turned_difference(effect.observed_difference, turned=turned)
+    part, whole = effect.difference, effect.observed_difference
     if effect.not_given:
         if is_nothing(whole):
             return "The model is given no sensitive feature, so these have no effect of their own."
@@ -129,7 +125,7 @@ def own_effect_sentence(effect: OwnEffectSummary | None, *, turned: bool = False
             f"The model is given no sensitive feature. So the difference of {points(whole)} comes "
             "entirely through other features."
         )
-    low, high = turned_interval(effect.confidence_interval, turned=turned)
+    low, high = effect.confidence_interval
     ends = f"confidence interval {interval((low, high))}"
     if low <= 0 <= high:
         ends += ", which includes zero"

@@ -1,11 +1,18 @@
-"""From which side of a group a headline speaks, and its numbers as seen from there."""
+"""From which side of a group a headline speaks, and how that goes with numbers that have a sign.
+
+A headline begins with those who are worse off and says "more often" or "less often". Every number
+with a sign is of the group less its complement, in sentences as in figures, lists and tables.
+"""
 
 from __future__ import annotations
 
 from testsgd.auditing.report.further_looks import FurtherGroup, WithinGroup
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary
 from testsgd.auditing.report.worse_off import Comparison, complement_is_worse_off
+from testsgd.report.formatting import points, shorten
 
+# Characters of a group's rules that a sentence has at most.
+_TEXT_LIMIT = 160
 # Metrics of which a higher rate is better for the people that it is of.
 _BETTER_IF_HIGHER = ("selection_rate", "true_positive_rate")
 
@@ -25,8 +32,8 @@ def nothing_significant(summary: AuditSummary) -> bool:
 def is_turned(group: GroupSummary | FurtherGroup | WithinGroup, summary: AuditSummary) -> bool:
     """Return whether a headline about a group begins with its complement.
 
-    What follows such a headline speaks of the complement less the group. Where a difference of the
-    search may be chance, no side is called worse off: the headline speaks of the group.
+    Where a difference of the search may be chance, no side is called worse off: the headline speaks
+    of the group.
     """
     if not names_who_is_worse_off(summary):
         return False
@@ -34,3 +41,22 @@ def is_turned(group: GroupSummary | FurtherGroup | WithinGroup, summary: AuditSu
         return False
     comparison = Comparison(group.rules, group.rate_in, group.rate_out)
     return complement_is_worse_off(comparison, summary.data.label.outcome)
+
+
+def turned_sentences(
+    group: GroupSummary | FurtherGroup | WithinGroup, summary: AuditSummary
+) -> list[str]:
+    """Write which side is the group and which sign it has; nothing if the headline begins with it.
+
+    This is for where sentences about such a headline begin.
+    """
+    if not is_turned(group, summary):
+        return []
+    within = ""
+    if isinstance(group, WithinGroup):
+        within = f", within {shorten(group.slice, _TEXT_LIMIT)}"
+    return [
+        f"The group is {shorten(group.text, _TEXT_LIMIT)}{within}; its complement is named first "
+        f"above. The group's difference, its rate less that of its complement, is "
+        f"{points(group.difference)}."
+    ]

@@ -13,7 +13,7 @@ from testsgd.auditing.findings import Estimated, Findings, TableFindings
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.repeated_runs import SeedRuns
 from testsgd.auditing.report import summary as document
-from testsgd.auditing.report.base_rates import group_base_rates
+from testsgd.auditing.report.base_rates import BaseRates, base_rates_of_look, group_base_rates
 from testsgd.auditing.report.composition import ValueCounts, composition
 from testsgd.auditing.report.error_rates import error_rate_summaries
 from testsgd.auditing.report.frames import frame_of
@@ -156,7 +156,13 @@ def summarise(
         versions=package_versions(packages(findings)),
         model_queries=findings.queries,
         runs=runs_summary(findings, runs),
-        verdict=verdict(known, measures, ratios, _consists_of(findings, known)),
+        verdict=verdict(
+            known,
+            measures,
+            ratios,
+            consists_of=_consists_of(findings, known),
+            base_rates_of_look=_base_rates_of_look(findings, known),
+        ),
         own_effects_unknown=(
             findings.own_effects_unknown if isinstance(findings, TableFindings) else ""
         ),
@@ -170,6 +176,14 @@ def _consists_of(findings: Findings, known: AuditSummary) -> tuple[ValueCounts, 
     if not decided or not isinstance(findings, TableFindings):
         return ()
     return composition(leading_look(known, decided[0]) or decided[0], findings.table)
+
+
+def _base_rates_of_look(findings: Findings, known: AuditSummary) -> BaseRates | None:
+    """Return the base rates of the headline's group, if that is of a look beyond the search."""
+    decided = [group for group in known.groups if group.decided]
+    if not decided or not isinstance(findings, TableFindings):
+        return None
+    return base_rates_of_look(leading_look(known, decided[0]), findings)
 
 
 def _beside_the_search(parts: Mapping[str, Any]) -> list[GateMeasure]:

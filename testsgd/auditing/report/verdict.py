@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from testsgd.auditing.guarantee import Method
 from testsgd.auditing.parameters import Estimand
+from testsgd.auditing.report.base_rates import BaseRates
 from testsgd.auditing.report.composition import ValueCounts, composition_sentences
 from testsgd.auditing.report.controls import control_headline, control_sentences
 from testsgd.auditing.report.further_looks import (
@@ -39,9 +40,9 @@ from testsgd.auditing.report.spoken_side import (
     is_turned,
     names_who_is_worse_off,
     nothing_significant,
+    turned_sentences,
 )
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
-from testsgd.auditing.report.turning import turned_difference, turned_interval
 from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
 from testsgd.auditing.report.wording import (
     ADJUSTMENTS,
@@ -62,6 +63,7 @@ from testsgd.auditing.report.wording import (
 from testsgd.auditing.report.worse_off import (
     Comparison,
     Features,
+    base_rates_sentence,
     complement_in_words,
     group_in_words,
     worse_off_clause,
@@ -98,16 +100,22 @@ def verdict(
     measures: Sequence[GateMeasure],
     ratios: Sequence[RatioMeasure] = (),
     consists_of: Sequence[ValueCounts] = (),
+    base_rates_of_look: BaseRates | None = None,
 ) -> Verdict:
     """Write in words what an audit found; `summary` needs no verdict yet.
 
-    `consists_of` says of which values the group of the headline consists, where that is known.
+    `consists_of` says of which values the group of the headline consists, and `base_rates_of_look`
+    which base rates it has if it is of a look beyond the search, where that is known.
     """
     decided = [group for group in summary.groups if group.decided]
     outcome: Outcome = "reported" if decided else "not_enough_evidence"
+    base: list[str] = []
+    group_name = ""
     if decided:
-        headline, sentences = _of_group(decided[0], summary)
-        headline, sentences = _with_further_looks(headline, sentences, decided[0], summary)
+        headline, base, sentences = _of_decided(decided[0], summary, base_rates_of_look)
+        leading = leading_look(summary, decided[0]) or decided[0]
+        # Behind a headline that begins with the complement it has to be said which the group is.
+        group_name = shorten(leading.text, TEXT_LIMIT) if is_turned(leading, summary) else ""
     else:
         headline = "Not enough evidence to judge any group."
         sentences = _why_nothing(summary)
@@ -142,8 +150,10 @@ def verdict(
             outcome = "not_enough_evidence"
     code = EXIT_CODES[outcome]
     many = vocabulary(summary).many
-    consisting = composition_sentences(consists_of, summary.unjudged.fewest, many)
-    sentences = [*consisting, *first, *sentences]
+    consisting = composition_sentences(
+        consists_of, summary.unjudged.fewest, many, group_name=group_name
+    )
+    sentences = [*base, *consisting, *first, *sentences]
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
 
 
@@ -178,10 +188,19 @@ def _restricted(headline: str, summary: AuditSummary) -> str:
     return f"{headline.removesuffix('.')} ({'; '.join(restrictions)})."
 
 
-def _with_further_looks(
-    headline: str, sentences: list[str], top: GroupSummary, summary: AuditSummary
-) -> tuple[str, list[str]]:
-    """Add what finer cuts and slices show; the largest finding of all is the headline."""
+def _of_decided(
+    top: GroupSummary, summary: AuditSummary, base_rates_of_look: BaseRates | None
+) -> tuple[str, list[str], list[str]]:
+    """Write the headline, the base rates if it has no room for them, and the other sentences.
+
+    They are about the first group of the search, and about what finer cuts and slices show; the
+    largest finding of all is the headline.
+    """
+    headline, sentences = _of_group(top, summary)
+    base = _base_rates_beside(
+        top, headline, summary, BaseRates(top.base_rate_in, top.base_rate_out)
+    )
+    sentences = [*turned_sentences(top, summary), *sentences]
     within = summary.within
     over_all = largest_over_all(summary, top)
     depth = summary.parameters.depth if summary.terms is None else 0
@@ -194,17 +213,50 @@ def _with_further_looks(
     leading = leading_look(summary, top)
     if within is not None and isinstance(leading, WithinGroup):
         slice_text = shorten(leading.slice, TEXT_LIMIT)
-        clause = _compared_clause(leading, summary, estimand="observed", others="all others there")
+        clause = _compared_clause(
+            leading,
+            summary,
+            estimand="observed",
+            others="all others there",
+            base_rates=base_rates_of_look,
+        )
         first = f"Within {slice_text}, {clause}."
-        turned = is_turned(leading, summary)
-        about = within_sentences(within, is_headline=True, turned=turned)
-        return first, [*about, headline, *sentences, *further]
+        about = within_sentences(within, is_headline=True)
+        about = [*turned_sentences(leading, summary), *about]
+        base_first = _base_rates_beside(leading, first, summary, base_rates_of_look)
+        return first, base_first, [*about, headline, *base, *sentences, *further]
     if within is not None:
         further += within_sentences(within, is_headline=False)
     if isinstance(leading, FurtherGroup):
-        clause = _compared_clause(leading, summary, estimand="observed")
-        return f"{_sentence(clause)}.", [*further, headline, *sentences]
-    return headline, [*sentences, *further]
+        clause = _compared_clause(
+            leading, summary, estimand="observed", base_rates=base_rates_of_look
+        )
+        first = f"{_sentence(clause)}."
+        further = [*turned_sentences(leading, summary), *further]
+        base_first = _base_rates_beside(leading, first, summary, base_rates_of_look)
+        return first, base_first, [*further, headline, *base, *sentences]
+    return headline, base, [*sentences, *further]
+
+
+def _base_rates_beside(
+    group: GroupSummary | FurtherGroup | WithinGroup,
+    headline: str,
+    summary: AuditSummary,
+    base_rates: BaseRates | None,
+) -> list[str]:
+    """Write the base rates for right behind a headline about a group, if they are not in it."""
+    if base_rates is None:
+        return []
+    comparison = Comparison(
+        group.rules,
+        group.rate_in,
+        group.rate_out,
+        base_rate_in=base_rates.inside,
+        base_rate_out=base_rates.outside,
+    )
+    label = summary.data.label.favourable
+    base = base_rates_sentence(comparison, label, headline, turned=is_turned(group, summary))
+    return [base] if base else []
 
 
 def _with_controls(
@@ -238,9 +290,8 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
     else:
         headline = _headline(top, summary)
         qualified = [*_disagreement(top, summary), _interval_sentence(top, summary)]
-        turned = is_turned(top, summary)
         if summary.parameters.ranked_by == "counterfactual" and top.own_effect is not None:
-            qualified.insert(0, own_effect_sentence(top.own_effect, turned=turned))
+            qualified.insert(0, own_effect_sentence(top.own_effect))
     sentences = [
         *few_outside_sentences(top, summary),
         *_held_out(top, summary),
@@ -323,7 +374,10 @@ def _headline(group: GroupSummary, summary: AuditSummary) -> str:
             f"{words.rate.lower()}{f'; {unequal}' if unequal else ''}. "
             f"{_may_be_chance(group, summary)}"
         )
-    compared = _compared_clause(group, summary, estimand=summary.parameters.estimand)
+    base_rates = BaseRates(group.base_rate_in, group.base_rate_out)
+    compared = _compared_clause(
+        group, summary, estimand=summary.parameters.estimand, base_rates=base_rates
+    )
     significant = bool(group.lower_confidence_bound)
     if guarantee.kind == "per-group" and summary.counts.groups > 1:
         # Of many intervals that each hold by themselves, one without zero says little.
@@ -363,11 +417,12 @@ def _compared_clause(
     *,
     estimand: Estimand,
     others: str = "",
+    base_rates: BaseRates | None = None,
 ) -> str:
     """Write how the two sides of a group differ, as a clause without a full stop.
 
     The side that is worse off comes first, where one is. `others` is what the complement is called,
-    if not by the opposite of the group's rules.
+    if not by the opposite of the group's rules. `base_rates` are there if they are known.
     """
     words = vocabulary(summary)
     label = summary.data.label.favourable
@@ -375,9 +430,9 @@ def _compared_clause(
     among = f"{among[0].lower()}{among[1:]}"
     if names_who_is_worse_off(summary):
         comparison = Comparison(group.rules, group.rate_in, group.rate_out)
-        if isinstance(group, GroupSummary):
+        if base_rates is not None:
             comparison = replace(
-                comparison, base_rate_in=group.base_rate_in, base_rate_out=group.base_rate_out
+                comparison, base_rate_in=base_rates.inside, base_rate_out=base_rates.outside
             )
         features = Features.of(summary)
         clause = worse_off_clause(
@@ -425,28 +480,21 @@ def _interval_name(summary: AuditSummary) -> str:
     return f"simultaneous {name}" if summary.guarantee.kind == "simultaneous" else name
 
 
+def _difference_name(group: GroupSummary, summary: AuditSummary) -> str:
+    """Return what the difference of a group is called behind a headline about it."""
+    return "the group's difference" if is_turned(group, summary) else "that difference"
+
+
 def _interval_sentence(group: GroupSummary, summary: AuditSummary) -> str:
-    turned = is_turned(group, summary)
-    spoken_of = group
-    if turned:
-        # The group is then the side that the headline speaks of.
-        spoken_of = group.model_copy(
-            update={
-                "n_in": group.n_out,
-                "n_out": group.n_in,
-                "effective_sample_size_in": group.effective_sample_size_out,
-                "effective_sample_size_out": group.effective_sample_size_in,
-            }
-        )
-    sizes = vocabulary(summary).sides(spoken_of)
-    size_in = spoken_of.effective_sample_size_in
-    size_out = spoken_of.effective_sample_size_out
+    sizes = vocabulary(summary).sides(group)
+    size_in = group.effective_sample_size_in
+    size_out = group.effective_sample_size_out
     if size_in is not None and size_out is not None:
         worth = f"{count(round(size_in))} and {count(round(size_out))}"
         sizes += f"; effective sample sizes {worth}, as some repeat others"
     return interval_sentence(
-        f"{_interval_name(summary)} of that difference",
-        turned_interval(group.confidence_interval, turned=turned),
+        f"{_interval_name(summary)} of {_difference_name(group, summary)}",
+        group.confidence_interval,
         sizes,
     )
 
@@ -562,18 +610,13 @@ def _disagreement(top: GroupSummary, summary: AuditSummary) -> list[str]:
     if not disagree(top):
         return []
     estimand = vocabulary(summary).estimands[other.estimand]
-    turned = is_turned(top, summary)
-    difference = turned_difference(other.difference, turned=turned)
-    ends = turned_interval(other.confidence_interval, turned=turned)
     sentences = [
-        f"The estimands disagree: {estimand[0].lower()}{estimand[1:]}, that difference is "
-        f"{points(difference)} ({interval(ends)})."
+        f"The estimands disagree: {estimand[0].lower()}{estimand[1:]}, "
+        f"{_difference_name(top, summary)} is {points(other.difference)} "
+        f"({interval(other.confidence_interval)})."
     ]
     if summary.moved:
-        changed = [
-            f"{item.feature} ({points(turned_difference(item.difference, turned=turned))})"
-            for item in summary.moved
-        ]
+        changed = [f"{item.feature} ({points(item.difference)})" for item in summary.moved]
         sentences.append(
             "The reason: a step of one feature that is not sensitive changes what the model "
             f"decides. The difference with that feature moved: {series(changed)}."

@@ -18,6 +18,8 @@ _VALUES_NAMED = 4
 _TEXT_LIMIT = 200
 # Characters of a clause up to which base rates stand beside the predicted ones.
 _CLAUSE_LIMIT = 180
+# What stands before base rates in a clause.
+_IN_THE_FILE = "in the file "
 # Names of features, in lower case, whose values are nouns or years.
 _SEX = frozenset({"sex", "gender"})
 _AGE = frozenset({"age", "age_years", "age_in_years"})
@@ -130,7 +132,42 @@ def _base_rates(comparison: Comparison, *, turned: bool) -> str:
     if inside is None or outside is None:
         return ""
     first, second = (outside, inside) if turned else (inside, outside)
-    return f"in the file {percent(first)} against {percent(second)}"
+    return f"{_IN_THE_FILE}{percent(first)} against {percent(second)}"
+
+
+def base_rates_sentence(comparison: Comparison, label: str, clause: str, *, turned: bool) -> str:
+    """Write the base rates for the sentence after a clause; empty if unknown, or if it has them.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        A group, its complement and their rates.
+    label : str
+        The label whose rate is compared.
+    clause : str
+        The clause, or headline, that has the predicted rates.
+    turned : bool
+        Whether that begins with the complement.
+
+    Returns
+    -------
+    str
+        A sentence with both base rates in the order of the clause.
+
+    Examples
+    --------
+    >>> comparison = Comparison([], 0.25, 0.51, base_rate_in=0.4, base_rate_out=0.45)
+    >>> base_rates_sentence(comparison, "yes", "a long clause", turned=False)
+    'The base rates, how often “yes” is the label in the file, are 40.0% against 45.0%, in the ...
+    """
+    base = _base_rates(comparison, turned=turned)
+    if not base or base in clause:
+        return ""
+    rates = base.removeprefix(_IN_THE_FILE)
+    return (
+        f"The base rates, how often “{label}” is the label in the file, are {rates}, in the same "
+        "order."
+    )
 
 
 def complement_is_worse_off(comparison: Comparison, outcome: Outcome) -> bool:
