@@ -68,7 +68,8 @@ def found_again(
     """Return, for each metric, the shares of samples in which its first groups come back.
 
     These are the first ten that are no near copies of one before. A group comes back if it, or a
-    near copy of it, is among the first ten of the sample that are none. Keys are groups, those that are significant; there is none if `samples` is 0.
+    near copy of it, is among the first ten of the sample that are none. Keys are groups, those that
+    are significant; there is none if `samples` is 0.
     """
     shares: list[dict[int, float]] = [{} for _ in metrics]
     if samples == 0:
