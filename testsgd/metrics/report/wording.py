@@ -247,7 +247,7 @@ def _inverse(ratio: float) -> float | None:
 
 
 def _how_much(effect: float | None, metric: MetricSummary, measure: Measure) -> str:
-    """Write an effect, so that whoever has the other value follows."""
+    """Write an effect; the people who have the other value follow it."""
     if measure == "ratio":
         return "above nothing for" if effect is None else f"{effect:.3f} times that of"
     assert effect is not None
