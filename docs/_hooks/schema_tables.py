@@ -147,6 +147,7 @@ METRICS = {
     "GroupByMetrics": "`groups[]`",
     "ValueOfGroup": "`groups[].metrics[]`",
     "JointSummary": "`joint`",
+    "MetricDifference": "`largest` and `most_certain` of a joint metric",
     "Holdout": "`holdout`",
     "UnjudgedSummary": "`unjudged`",
     "CoarseBin": "`unjudged.coarse_bins[]`",

@@ -7,7 +7,8 @@ rows are taken, of a larger first group the people are its complement, and nearl
 a group taken before is not taken either.
 
 How many rows two groups share follows from sums over the cells of one of them, for all others at
-once: a step of the walk is one contraction of the lattice.
+once: a step of the walk is one contraction of the lattice. In place of rows these may be sums of
+their weights, or of those rows that a metric counts.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from testsgd.rules import Contingency, FrequentRuleSets
 MOST_SHARED = 0.5
 # The least phi coefficient of two groups: below it one is much like the complement of the other.
 LEAST_PHI = -0.5
+
+# The most groups that are shown first.
+DISTINCT = 6
 
 # Rounding in sums of whole numbers of rows is far smaller.
 _ROUNDING = 1e-9
@@ -66,6 +70,8 @@ def different_people(
     contingency: Contingency,
     *,
     limit: int,
+    amounts: Floats | None = None,
+    complements: bool = True,
 ) -> tuple[int, ...]:
     """Return the first groups of an order that are different people.
 
@@ -84,16 +90,24 @@ def different_people(
         The cells with their rows.
     limit : int
         The most groups to return.
+    amounts : numpy.ndarray of float64, shape (cells,), optional
+        What counts in each cell, such as the weights of its rows; by default its rows.
+    complements : bool
+        Whether a group and its complement are one finding. If not, as where groups are compared
+        with one other group, they may be of any size, and only shared rows keep one away.
 
     Returns
     -------
     tuple of int
         The places of the groups, in this order.
     """
-    rows = contingency.tally().astype(np.float64)[None]
-    [rows_in] = rule_sets.sums_of(contingency, rows)
-    [rows_known] = rule_sets.totals(contingency, rows)
-    is_small = 2 * rows_in <= rows_known
+    if amounts is None:
+        amounts = contingency.tally().astype(np.float64)
+    [rows_in] = rule_sets.sums_of(contingency, amounts[None])
+    [rows_known] = rule_sets.totals(contingency, amounts[None])
+    is_small = 2 * rows_in <= rows_known * (1 + _ROUNDING)
+    if not complements:
+        is_small[:] = True
     chosen: list[int] = []
     left = order
     while len(left) and len(chosen) < limit:
@@ -102,25 +116,35 @@ def different_people(
         left = left[1:][is_small[left[1:]]]
         if not len(left) or len(chosen) == limit:
             break
-        shared = shared_rows(group, rule_sets, contingency, turned=not is_small[group])
+        shared = shared_rows(
+            group, rule_sets, contingency, amounts=amounts, turned=not is_small[group]
+        )
         apart = shared.of_smaller <= MOST_SHARED + _ROUNDING
-        apart &= shared.phi >= LEAST_PHI - _ROUNDING
+        if complements:
+            apart &= shared.phi >= LEAST_PHI - _ROUNDING
         left = left[apart[left]]
     return tuple(chosen)
 
 
 def shared_rows(
-    group: int, rule_sets: FrequentRuleSets, contingency: Contingency, *, turned: bool
+    group: int,
+    rule_sets: FrequentRuleSets,
+    contingency: Contingency,
+    *,
+    amounts: Floats,
+    turned: bool,
 ) -> SharedRows:
-    """Return the rows that all groups share with one of them, or with its complement if turned."""
+    """Return the rows that all groups share with one of them, or with its complement if turned.
+
+    `amounts` is what counts in each cell, shape (cells,).
+    """
     place = np.array([group])
-    rows = contingency.tally()
     sides = np.vstack(
         [
-            rows * rule_sets.members(place, contingency)[0],
-            rows * rule_sets.complement_members(place, contingency)[0],
+            amounts * rule_sets.members(place, contingency)[0],
+            amounts * rule_sets.complement_members(place, contingency)[0],
         ]
-    ).astype(np.float64)
+    )
     if turned:
         sides = sides[::-1]
     both, only_here = rule_sets.sums_of(contingency, sides)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from testsgd.auditing import rule_selection
 from testsgd.auditing.conditional import ConditionalSearch, search_conditional, strata_of
 from testsgd.auditing.deeper import DeeperSearch, search_deeper
-from testsgd.auditing.different_people import different_people
+from testsgd.auditing.different_people import DISTINCT, different_people
 from testsgd.auditing.drawn_own_effect import draw_own_effects
 from testsgd.auditing.error_rates import find_error_rates
 from testsgd.auditing.estimates import Floats, means_over_draws
@@ -56,8 +56,6 @@ from testsgd.scoring import Clusters
 
 # The number of first distinct groups that are looked for in bootstrap samples, and explained.
 LOOKED_AT = 10
-# The most groups that are shown first.
-DISTINCT = 6
 
 
 def audit_rows(audit: RowAudit) -> TableFindings:

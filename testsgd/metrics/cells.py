@@ -53,6 +53,9 @@ class MetricCells:
     sums: Floats  # Shape (metrics, 5, cells), in the order above.
     weighted: bool  # Whether rows have weights.
     kinds: KindSums | None = None  # Of the metrics of decisions; None if there are none.
+    # Weights of the rows whose true label is favourable, and of those with any true label, shape
+    # (2, cells); None without decisions or labels.
+    labels: Floats | None = None
 
     def of_metric(self, index: int) -> Floats:
         """Return the rows that a metric counts, and its sums, shape (6, cells).
@@ -147,6 +150,7 @@ def cells_of_rows(
         sums=np.array(sums, dtype=np.float64),
         weighted=predictions.weights is not None,
         kinds=None if by_kind is None else by_kind.of_metrics(metrics, of_decisions),
+        labels=None if by_kind is None else by_kind.labels(),
     )
 
 
@@ -238,6 +242,13 @@ class _Kinds:
             ]
         )
         return counts, sums
+
+    def labels(self) -> Floats | None:
+        """Return the weights of favourable and of known true labels (2, cells); None without."""
+        favourable, known = self.prototypes.labels, self.prototypes.labelled
+        if favourable is None or known is None:
+            return None
+        return np.array([self.linear @ (favourable & known), self.linear @ known])
 
     def of_metrics(self, metrics: Sequence[Metric], chosen: Sequence[int]) -> KindSums:
         """Return the sums of those kinds that the chosen metrics tell apart."""

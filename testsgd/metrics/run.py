@@ -144,11 +144,14 @@ def _looked_further(found: MetricsFindings, rows: MetricRows) -> MetricsFindings
 
 
 def _given_groups(found: MetricsFindings) -> tuple[GivenGroups, dict[int, int]]:
-    """Return the distinct groups of all metrics and their references, and their new numbers."""
+    """Return the first groups of all metrics and their references, and their new numbers.
+
+    The first groups are those that are no near copies of one before.
+    """
     chosen: dict[int, None] = {}
     for metric in found.metrics:
-        references = metric.reference_group[list(metric.distinct)]
-        chosen |= dict.fromkeys(metric.distinct)
+        references = metric.reference_group[list(metric.no_near_copies)]
+        chosen |= dict.fromkeys(metric.no_near_copies)
         chosen |= dict.fromkeys(int(group) for group in references if group >= 0)
     groups = np.array(list(chosen), dtype=np.intp)
     numbers = {int(group): number for number, group in enumerate(groups)}
@@ -156,7 +159,7 @@ def _given_groups(found: MetricsFindings) -> tuple[GivenGroups, dict[int, int]]:
     return (
         GivenGroups(
             rule_sets=rule_sets,
-            found=[np.isin(groups, metric.distinct) for metric in found.metrics],
+            found=[np.isin(groups, metric.no_near_copies) for metric in found.metrics],
             references=[
                 np.array(
                     [numbers.get(int(metric.reference_group[group]), -1) for group in groups],
@@ -184,7 +187,7 @@ def _as_searched(
                 effect=float(found.compared.effect[group]),
                 counted=int(found.compared.counted[group]),
             )
-            for group in found.distinct
+            for group in found.no_near_copies
         },
     )
 

@@ -9,11 +9,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.auditing.different_people import DISTINCT, different_people
 from testsgd.auditing.findings import Holdout
 from testsgd.auditing.finer import FinerSearch
 from testsgd.errors import ParameterError
 from testsgd.metrics.bootstrap import References, largest_deviations, shared_error
-from testsgd.metrics.cells import MetricCells
+from testsgd.metrics.cells import DENOMINATOR, MetricCells
 from testsgd.metrics.comparison import Compared, compare_sides
 from testsgd.metrics.definitions import Floats, Metric
 from testsgd.metrics.explaining import GroupExplanation
@@ -38,7 +39,11 @@ class MetricFindings:
     # The group that each is compared with, where it is one of the groups; else -1.
     reference_group: NDArray[np.intp]
     ranking: NDArray[np.intp]  # The judged groups, those with the largest lower bounds first.
-    distinct: tuple[int, ...]  # The first of them that are no near copies of one before.
+    # The first of them, and the first significant ones that are different people: shown first.
+    distinct: tuple[int, ...]
+    # The first that are no near copies of one before: estimated on other rows, and those looked
+    # for in bootstrap samples.
+    no_near_copies: tuple[int, ...]
     # The cells of the one group that all are compared with; None if they are not.
     reference_cells: NDArray[np.bool_] | None
     # Of a strict audit: the rows that it counts and that no judged group isolates.
@@ -345,7 +350,8 @@ def _found(
         compared=compared,
         reference_group=sides.reference_group,
         ranking=ranking,
-        distinct=_distinct(cells, overlaps, ranking, parameters),
+        distinct=_different_people(cells, index, rule_sets, ranking, compared, parameters),
+        no_near_copies=_no_near_copies(cells, overlaps, ranking, parameters),
         reference_cells=sides.references.cells,
     )
 
@@ -443,7 +449,32 @@ def find_group(rule_sets: FrequentRuleSets, text: str) -> int:
     )
 
 
-def _distinct(
+def _different_people(
+    cells: MetricCells,
+    index: int,
+    rule_sets: FrequentRuleSets,
+    ranking: NDArray[np.intp],
+    compared: Compared,
+    parameters: MetricParameters,
+) -> tuple[int, ...]:
+    """Return the first group of a ranking, and the first significant ones of different people.
+
+    People count as one metric counts them: those in its denominator, by their weights. Where groups
+    are compared with one other group, a group and its complement are two findings.
+    """
+    # The first group is shown in any case.
+    others = ranking[1:][compared.significant[ranking[1:]]]
+    return different_people(
+        np.append(ranking[:1], others),
+        rule_sets,
+        cells.contingency,
+        limit=DISTINCT,
+        amounts=cells.sums[index, DENOMINATOR].astype(np.float64),
+        complements=parameters.reference in (REST, OVERALL),
+    )
+
+
+def _no_near_copies(
     cells: MetricCells,
     overlaps: Overlaps,
     ranking: NDArray[np.intp],

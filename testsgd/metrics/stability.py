@@ -65,10 +65,11 @@ def found_again(
     samples: int,
     seed: int,
 ) -> list[dict[int, float]]:
-    """Return, for each metric, the shares of samples in which its first distinct groups come back.
+    """Return, for each metric, the shares of samples in which its first groups come back.
 
-    A group comes back if it, or a near copy of it, is among the first ten distinct groups of the
-    sample. Keys are groups, those that are significant; there is none if `samples` is 0.
+    These are the first ten that are no near copies of one before. A group comes back if it, or a
+    near copy of it, is among the first ten of the sample that are none. Keys are groups, those that
+    are significant; there is none if `samples` is 0.
     """
     shares: list[dict[int, float]] = [{} for _ in metrics]
     if samples == 0:
@@ -124,8 +125,8 @@ def _orders_of_block(
 
 
 def _looked_for(found: MetricFindings) -> NDArray[np.intp]:
-    """Return the first distinct groups that are significant."""
-    first = np.array(found.distinct[:_STABLE_GROUPS], dtype=np.intp)
+    """Return the first groups that are no near copies, of these the significant ones."""
+    first = np.array(found.no_near_copies[:_STABLE_GROUPS], dtype=np.intp)
     return first[found.compared.significant[first]]
 
 

@@ -6,6 +6,7 @@ takes one for the other. A minus is the sign U+2212, which is as wide as a plus.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from statistics import NormalDist
@@ -43,6 +44,22 @@ def percent(rate: float | None) -> str:
 def share(setting: float) -> str:
     """Write a share that was set, not measured, in per cent: whole, without rounding."""
     return f"{100 * setting:.10g}%"
+
+
+def confidence(level: float) -> str:
+    """Write a confidence in per cent with two decimals at most, or two digits of a small error.
+
+    Examples
+    --------
+    >>> confidence(0.95), confidence(1 - 0.005 / 3), confidence(1 - 0.00005 / 3)
+    ('95%', '99.83%', '99.9983%')
+    """
+    error = 100 * (1 - level)
+    if not 0 < error < 100:
+        return share(level)
+    # Of an error of 0.0017 per cent two digits are its fourth decimal.
+    decimals = max(2, 1 - math.floor(math.log10(error)))
+    return f"{round(100 * level, decimals):.12g}%"
 
 
 def signed(difference: float | None) -> str:

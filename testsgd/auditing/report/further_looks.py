@@ -15,6 +15,7 @@ from testsgd.auditing.finer import FinerSearch
 from testsgd.auditing.slices import WithinSlice
 from testsgd.report.blocks import Block, Cell, Only, Paragraph
 from testsgd.report.formatting import (
+    confidence,
     count,
     how_often,
     interval,
@@ -22,7 +23,6 @@ from testsgd.report.formatting import (
     plural,
     points,
     series,
-    share,
     shorten,
 )
 from testsgd.report.listing import Listed, listing
@@ -102,7 +102,7 @@ class FurtherGroup(Part):
     @property
     def comparison_note(self) -> str:
         """How many groups were compared, and with which confidence."""
-        return f"{plural(self.compared, 'group')}, with {share(self.confidence)} confidence"
+        return f"{plural(self.compared, 'group')}, with {confidence(self.confidence)} confidence"
 
     @property
     def first(self) -> str:

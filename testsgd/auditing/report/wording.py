@@ -19,6 +19,7 @@ from testsgd.auditing.report.vocabulary import Words
 from testsgd.report.formatting import (
     MINUS,
     NOTHING,
+    confidence,
     count,
     how_often,
     interval,
@@ -446,7 +447,8 @@ def _error_rate_part(rate: ErrorRateSummary, words: Words) -> str:
     return (
         f"the {name} differs most for {words.target(first)}, by {points(first.difference)} "
         f"({percent(first.rate_in)} and {percent(first.rate_out)}; simultaneous "
-        f"{share(rate.confidence)} confidence interval {interval(first.confidence_interval)}{zero})"
+        f"{confidence(rate.confidence)} confidence interval "
+        f"{interval(first.confidence_interval)}{zero})"
     )
 
 

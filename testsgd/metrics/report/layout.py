@@ -437,8 +437,9 @@ def _notes(summary: MetricsSummary) -> tuple[Note, ...]:
         Note(
             "Ranking",
             "Groups are ranked by the smallest size that their interval allows, so that a large "
-            "difference of few rows does not come first. Marked groups are no near copies of one "
-            "before them.",
+            "difference of few rows does not come first. Marked groups are different people: after "
+            "the first those that differ significantly and share at most half of the rows of the "
+            "smaller one with each marked before, by what the metric counts.",
         ),
         Note(
             "What makes up a difference",
@@ -460,7 +461,7 @@ def _notes(summary: MetricsSummary) -> tuple[Note, ...]:
             + (
                 " Found again says in which share of bootstrap samples the group, or one that "
                 "overlaps it by at least "
-                f"{share(parameters.overlap)}, is among the first ten distinct groups."
+                f"{share(parameters.overlap)}, is among the first ten groups, near copies left out."
                 if summary.stability_samples
                 else ""
             ),

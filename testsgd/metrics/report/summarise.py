@@ -11,19 +11,24 @@ from numpy.typing import NDArray
 from testsgd.auditing.report.further_looks import finer_summary
 from testsgd.auditing.report.summarise import rule_summary
 from testsgd.auditing.report.summary import DataSummary, UnjudgedSummary
+from testsgd.data import Outcome
 from testsgd.metrics.comparison import sizes
-from testsgd.metrics.definitions import JOINT_METRICS
+from testsgd.metrics.definitions import JOINT_METRICS, Better, Metric
 from testsgd.metrics.explaining import AlikeComparison, GroupExplanation
+from testsgd.metrics.parameters import OVERALL, Measure
 from testsgd.metrics.predictions import Predictions
 from testsgd.metrics.report import summary as document
 from testsgd.metrics.report.verdict import metrics_verdict
-from testsgd.metrics.report.wording import reference_words
+from testsgd.metrics.report.wording import of_finer, reference_words
 from testsgd.metrics.search import MetricFindings, MetricsFindings, SearchedGroup
-from testsgd.report.summaries import package_versions, present_moment
+from testsgd.report.summaries import RuleSummary, package_versions, present_moment
+from testsgd.rules import CategoryAxis
 
 _PACKAGES = ("numpy", "pandas", "scipy")
 # Groups in the table of groups by metrics, of each metric.
 _ACROSS = 8
+# Sizes that differ by less are equal but for rounding.
+_ROUNDING = 1e-12
 
 
 def summarise_metrics(
@@ -38,7 +43,7 @@ def summarise_metrics(
 
     `predictions`: the predictions; `joint`: the joint metrics asked for.
     """
-    metrics = [_metric(findings, found) for found in findings.metrics]
+    metrics = [_metric(findings, found, data) for found in findings.metrics]
     parameters = findings.parameters
     rows = int(findings.cells.rows.sum())
     holdout = findings.holdout
@@ -56,7 +61,7 @@ def summarise_metrics(
         "holdout": holdout,
         "metrics": metrics,
         "groups": _across(findings),
-        "joint": [_joint(name, metrics) for name in joint],
+        "joint": [_joint(name, findings, metrics) for name in joint],
         "unjudged": UnjudgedSummary.of(
             findings.unjudged,
             fewest=parameters.min_rows,
@@ -64,7 +69,9 @@ def summarise_metrics(
             max_dilution=parameters.max_dilution,
         ),
     }
-    verdict = metrics_verdict(document.MetricsSummary.model_construct(**parts))
+    verdict = metrics_verdict(
+        document.MetricsSummary.model_construct(**parts), values=_values_of(findings)
+    )
     return document.MetricsSummary(
         created=present_moment(),
         versions=package_versions(_PACKAGES),
@@ -74,7 +81,30 @@ def summarise_metrics(
     )
 
 
-def _metric(findings: MetricsFindings, found: MetricFindings) -> document.MetricSummary:
+def _values_of(findings: MetricsFindings) -> dict[str, Sequence[str]]:
+    """Return the values that rows have of each categorical sensitive feature."""
+    return {
+        axis.feature: axis.values
+        for axis in findings.cells.contingency.axes
+        if isinstance(axis, CategoryAxis)
+    }
+
+
+def _better(metric: Metric, data: DataSummary) -> Better:
+    """Return which values of a metric are better for people; of selection, by what the label is."""
+    if metric.name != "selection_rate":
+        return metric.better
+    by_outcome: dict[Outcome, Better] = {
+        "benefit": "higher",
+        "harm": "lower",
+        "neither": "neither",
+    }
+    return by_outcome[data.label.outcome]
+
+
+def _metric(
+    findings: MetricsFindings, found: MetricFindings, data: DataSummary
+) -> document.MetricSummary:
     """Describe one metric, and its first groups."""
     compared = found.compared
     judged = int(compared.judged.sum())
@@ -87,6 +117,7 @@ def _metric(findings: MetricsFindings, found: MetricFindings) -> document.Metric
         name=found.metric.name,
         title=found.metric.title,
         scale=found.metric.scale,
+        better=_better(found.metric, data),
         overall=found.overall,
         counted=found.counted,
         judged=judged,
@@ -137,6 +168,7 @@ def _group(
     words = reference_words(findings.parameters.reference)
     low, high = map(float, interval)
     effect = float(compared.effect[group])
+    base_rate, reference_base_rate = _base_rates(findings, found, group)
     return document.ComparedGroup(
         rank=rank,
         text=rule_set.text,
@@ -145,8 +177,11 @@ def _group(
         counted=int(compared.counted[group]),
         value=float(compared.value[group]),
         reference=words if reference < 0 else findings.rule_sets.rule_set(reference).text,
+        reference_rules=_rules_of(findings, reference),
         reference_counted=int(compared.counted_reference[group]),
         reference_value=float(compared.reference[group]),
+        base_rate=base_rate,
+        reference_base_rate=reference_base_rate,
         effect=_finite(effect),
         confidence_interval=(low, _finite(high)),
         lower_confidence_bound=float(compared.lower_bound[group]),
@@ -156,6 +191,39 @@ def _group(
         stability=found.stability.get(group),
         in_search=_in_search(found.in_search.get(group)),
     )
+
+
+def _rules_of(findings: MetricsFindings, group: int) -> list[RuleSummary]:
+    """Return the rules of a group; none if it is -1, which is no group."""
+    if group < 0:
+        return []
+    return [rule_summary(rule) for rule in findings.rule_sets.rule_set(group).rules]
+
+
+def _base_rates(
+    findings: MetricsFindings, found: MetricFindings, group: int
+) -> tuple[float | None, float | None]:
+    """Return the shares of favourable true labels in a group and in its reference.
+
+    They are for selection rates, and None where no true label is known.
+    """
+    labels = findings.cells.labels
+    if labels is None or found.metric.name != "selection_rate":
+        return None, None
+    contingency = findings.cells.contingency
+    place = np.array([group])
+    reference = int(found.reference_group[group])
+    if reference >= 0:
+        others = findings.rule_sets.members(np.array([reference]), contingency)[0]
+    elif findings.parameters.reference == OVERALL:
+        others = np.ones(contingency.cells, dtype=bool)
+    else:
+        others = findings.rule_sets.complement_members(place, contingency)[0]
+    sides = (findings.rule_sets.members(place, contingency)[0], others)
+    inside, outside = (labels[:, side].sum(axis=1) for side in sides)
+    if not (inside[1] and outside[1]):
+        return None, None
+    return float(inside[0] / inside[1]), float(outside[0] / outside[1])
 
 
 def _explanation(explained: GroupExplanation | None) -> document.MetricExplanation | None:
@@ -230,42 +298,89 @@ def _known(values: NDArray[np.float64], group: int) -> float | None:
     return _finite(float(values[group]))
 
 
-def _joint(name: str, metrics: Sequence[document.MetricSummary]) -> document.JointSummary:
-    """Describe several metrics of which the larger effect counts."""
-    parts = [metric for metric in metrics if metric.name in JOINT_METRICS[name]]
-    known = [metric for metric in parts if metric.groups or metric.speaks_first is not None]
-    if not known:
+def _joint(
+    name: str, findings: MetricsFindings, metrics: Sequence[document.MetricSummary]
+) -> document.JointSummary:
+    """Describe several metrics of which the larger effect counts.
+
+    It is the larger by size among the judged groups. The largest lower bound, which is what a gate
+    goes by, may be that of another group; so both are described.
+    """
+    asked = JOINT_METRICS[name]
+    parts = [
+        (found, metric)
+        for found, metric in zip(findings.metrics, metrics, strict=True)
+        if metric.name in asked
+    ]
+    names = [metric.name for _, metric in parts]
+    largest = [
+        _difference(findings, found, _of_largest_size(found))
+        for found, _ in parts
+        if len(found.ranking)
+    ]
+    certain = [
+        _difference(findings, found, int(found.ranking[0]))
+        for found, _ in parts
+        if len(found.ranking)
+    ]
+    finer = [
+        of_finer(metric, metric.speaks_first)
+        for _, metric in parts
+        if metric.speaks_first is not None
+    ]
+    if not largest and not finer:
         return document.JointSummary(
             name=name,
-            metrics=[metric.name for metric in parts],
+            metrics=names,
             metric=None,
             group=None,
             effect=None,
             lower_confidence_bound=None,
         )
-
-    def size(metric: document.MetricSummary) -> tuple[float, float]:
-        found = metric.speaks_first
-        bound = metric.largest_bound if found is None else found.lower_confidence_bound
-        return bound or 0.0, metric.largest or 0.0
-
-    worst = max(known, key=size)
-    finer = worst.speaks_first
-    if finer is not None:
-        return document.JointSummary(
-            name=name,
-            metrics=[metric.name for metric in parts],
-            metric=worst.name,
-            group=finer.text,
-            effect=finer.difference,
-            lower_confidence_bound=finer.lower_confidence_bound,
-        )
-    first = worst.groups[0]
+    measure = findings.parameters.measure
+    worst = max(largest + finer, key=lambda item: _size(item, measure))
+    surest = max(
+        certain + finer, key=lambda item: (item.lower_confidence_bound, _size(item, measure))
+    )
     return document.JointSummary(
         name=name,
-        metrics=[metric.name for metric in parts],
-        metric=worst.name,
-        group=first.text,
-        effect=first.effect,
-        lower_confidence_bound=worst.largest_bound,
+        metrics=names,
+        metric=worst.metric,
+        group=worst.text,
+        effect=worst.effect,
+        lower_confidence_bound=surest.lower_confidence_bound,
+        largest=worst,
+        most_certain=surest,
+    )
+
+
+def _of_largest_size(found: MetricFindings) -> int:
+    """Return the judged group that differs most; of equal ones the first of the ranking."""
+    size = np.nan_to_num(found.compared.size[found.ranking])
+    return int(found.ranking[np.argmax(size >= size.max() - _ROUNDING)])
+
+
+def _size(difference: document.MetricDifference, measure: Measure) -> float:
+    """Return the size of an effect; that of a ratio to zero is 1."""
+    effect = np.inf if difference.effect is None else difference.effect
+    return float(sizes(np.array([effect]), measure)[0])
+
+
+def _difference(
+    findings: MetricsFindings, found: MetricFindings, group: int
+) -> document.MetricDifference:
+    """Describe a judged group in one of several metrics."""
+    low, high = found.compared.intervals(np.array([group], dtype=np.intp))
+    described = _group(findings, found, group, 1, np.concatenate([low, high]))
+    return document.MetricDifference(
+        metric=found.metric.name,
+        text=described.text,
+        rules=described.rules,
+        value=described.value,
+        reference=described.reference,
+        reference_rules=described.reference_rules,
+        reference_value=described.reference_value,
+        effect=described.effect,
+        confidence_interval=described.confidence_interval,
+        lower_confidence_bound=described.lower_confidence_bound,
     )

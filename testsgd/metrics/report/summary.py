@@ -14,7 +14,7 @@ from testsgd.auditing.report.summary import (
     UnjudgedSummary,
 )
 from testsgd.auditing.report.wording import DISAGREEMENT
-from testsgd.metrics.definitions import Scale
+from testsgd.metrics.definitions import Better, Scale
 from testsgd.metrics.parameters import MetricParameters
 from testsgd.report.summaries import (
     NO_TRUTH_VALUE,
@@ -99,8 +99,17 @@ class ComparedGroup(Part):
     counted: Count = Field(description="those that the metric counts")
     value: float = Field(description="the metric in the group")
     reference: str = Field(description="what the group is compared with")
+    reference_rules: list[RuleSummary] = Field(
+        default_factory=list, description="the rules of that, if it is one group"
+    )
     reference_counted: Count = Field(description="rows of the reference that the metric counts")
     reference_value: float = Field(description="the metric in the reference")
+    base_rate: float | None = Field(
+        None,
+        description="of a selection rate: share of favourable true labels in the group; null if "
+        "not known",
+    )
+    reference_base_rate: float | None = Field(None, description="the same in the reference")
     effect: float | None = Field(
         description="the difference, or the ratio, of the two; null for a ratio to zero"
     )
@@ -113,7 +122,10 @@ class ComparedGroup(Part):
         "the size of a ratio is 1 minus the smaller value over the larger",
     )
     significant: bool = Field(description="whether the interval leaves out that there is no effect")
-    distinct: bool = Field(description="no near copy of a group before it")
+    distinct: bool = Field(
+        description="shown first: the first of all, and at most five more that differ "
+        "significantly and share at most half of the rows of the smaller one with each before"
+    )
     explanation: MetricExplanation | None = Field(
         description="what makes up the difference; null but for the first distinct groups"
     )
@@ -121,7 +133,7 @@ class ComparedGroup(Part):
         ge=0,
         le=1,
         description="share of bootstrap samples in which it, or a near copy, is among the first "
-        "ten distinct groups again; null if not looked at",
+        "ten groups, near copies left out, again; null if it is not here, or not looked at",
     )
     in_search: SearchedGroupSummary | None = Field(
         description="the group in the rows searched; null without a holdout"
@@ -144,6 +156,7 @@ class MetricSummary(Part):
     name: str = Field(description="the metric")
     title: str = Field(description="its name for people")
     scale: Scale = Field(description="a share of rows, a mean of shares, or a number of any size")
+    better: Better = Field("neither", description="which of its values are better for people")
     overall: float = Field(description="the metric of all rows")
     counted: Count = Field(description="rows that it counts")
     judged: Count = Field(description="groups with enough rows that it counts")
@@ -196,17 +209,49 @@ class GroupByMetrics(Part):
     metrics: list[ValueOfGroup] = Field(description="one of each metric")
 
 
+class MetricDifference(Part):
+    """A group in one of several metrics, beside its reference."""
+
+    metric: str = Field(description="the metric")
+    text: str = Field(description="the rules as people write them")
+    rules: list[RuleSummary] = Field(description="the rules, at most one a feature; all hold")
+    value: float = Field(description="the metric in the group")
+    reference: str = Field(description="what the group is compared with")
+    reference_rules: list[RuleSummary] = Field(
+        default_factory=list, description="the rules of that, if it is one group"
+    )
+    reference_value: float = Field(description="the metric in the reference")
+    effect: float | None = Field(
+        description="the difference, or the ratio, of the two; null for a ratio to zero"
+    )
+    confidence_interval: tuple[float, float | None] = Field(
+        description="of the effect; null: a ratio without an upper end"
+    )
+    lower_confidence_bound: float = Field(
+        ge=0, description="smallest size of the effect within the interval"
+    )
+
+
 class JointSummary(Part):
     """Several metrics under one name, of whose differences the larger counts."""
 
     name: str = Field(description="the joint name, such as equalized_odds")
     metrics: list[str] = Field(description="the metrics")
     metric: str | None = Field(
-        description="the metric of the largest bound; null if none is judged"
+        description="the metric in which a judged group differs most; null if none is judged"
     )
-    group: str | None = Field(description="the group that has it")
+    group: str | None = Field(description="that group")
     effect: float | None = Field(description="its effect")
-    lower_confidence_bound: float | None = Field(description="the largest bound of all of them")
+    lower_confidence_bound: float | None = Field(
+        description="the largest lower bound of all judged groups in these metrics, perhaps of "
+        "another group"
+    )
+    largest: MetricDifference | None = Field(
+        None, description="the group that differs most, with its interval; null if none is judged"
+    )
+    most_certain: MetricDifference | None = Field(
+        None, description="the group of the largest lower bound; null if none is judged"
+    )
 
 
 class AskedModel(Part):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from testsgd.auditing.report.gate import (
@@ -20,10 +20,17 @@ from testsgd.auditing.report.wording import (
     unjudged_sentences,
     within_others,
 )
+from testsgd.auditing.report.worse_off import Features
 from testsgd.metrics.parameters import Measure
 from testsgd.metrics.report import wording
-from testsgd.metrics.report.summary import MetricsSummary, MetricSummary, MetricsVerdict
-from testsgd.report.formatting import count, number, plural, series, share, shorten
+from testsgd.metrics.report.summary import (
+    ComparedGroup,
+    MetricDifference,
+    MetricsSummary,
+    MetricSummary,
+    MetricsVerdict,
+)
+from testsgd.report.formatting import confidence, count, number, plural, series, shorten
 
 # Characters of the expression that rows were chosen by, in the headline.
 _LONGEST_CHOICE = 120
@@ -32,8 +39,14 @@ _LONGEST_CHOICE = 120
 _STABLE = 0.5
 
 
-def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
-    """Return the verdict on an audit in words, with the exit code; `summary` needs none yet."""
+def metrics_verdict(
+    summary: MetricsSummary, *, values: Mapping[str, Sequence[str]]
+) -> MetricsVerdict:
+    """Return the verdict on an audit in words, with the exit code; `summary` needs none yet.
+
+    `values` are those that rows have of each categorical sensitive feature.
+    """
+    features = wording.features_of(summary, values)
     judged = [metric for metric in summary.metrics if metric.judged]
     finer = wording.largest_finer(summary)
     outcome: Outcome = "reported" if judged or finer else "not_enough_evidence"
@@ -52,13 +65,15 @@ def metrics_verdict(summary: MetricsSummary) -> MetricsVerdict:
             outcome = "not_enough_evidence"
     if judged:
         first = _first_to_name(judged)
-        headline = f"{_sentence(first, summary)}."
+        headline = f"{_sentence(first, summary, features)}."
         if finer is not None:
             # The largest finding of all is the headline.
             sentences.append(headline)
             headline = f"{wording.finer_sentence(finer, summary)}."
-        sentences += [f"{_sentence(other, summary)}." for other in judged if other is not first]
-        sentences += _joint_sentences(summary)
+        sentences += [
+            f"{_sentence(other, summary, features)}." for other in judged if other is not first
+        ]
+        sentences += _joint_sentences(summary, features)
         sentences.append(_guarantee_sentence(summary))
         sentences += _holdout_sentences(summary)
         sentences += _stability_sentences(first, summary)
@@ -120,38 +135,76 @@ def _first_to_name(judged: list[MetricSummary]) -> MetricSummary:
     return next((metric for metric in judged if metric.significant), judged[0])
 
 
-def _sentence(metric: MetricSummary, summary: MetricsSummary) -> str:
+def _sentence(metric: MetricSummary, summary: MetricsSummary, features: Features) -> str:
     """Write of a metric the group of the largest lower bound, without a full stop."""
     group = wording.first_group(metric)
     assert group is not None
-    measure = summary.parameters.measure
-    compared = wording.compared_sentence(group, metric, summary)
-    ends = wording.interval_text(group, metric, measure)
-    confidence = share(summary.parameters.confidence)
     if not metric.significant:
+        people, others = wording.both_sides(group, summary, features)
         return (
             f"{metric.title}: no group {_judged_size(summary)} "
-            f"differs significantly; the first in the ranking is {group.text}, "
+            f"differs significantly; first in the ranking are {people}, "
             f"{wording.value_text(group.value, metric)} against "
-            f"{wording.value_text(group.reference_value, metric)} for {group.reference}, "
-            f"{confidence} interval {ends}"
+            f"{wording.value_text(group.reference_value, metric)} for {others}, "
+            f"{confidence(summary.parameters.confidence)} interval "
+            f"{wording.interval_text(group, metric, summary.parameters.measure)}"
         )
-    return f"{compared}, {confidence} interval {ends}"
+    return _capital(_clause(group, metric, summary, features))
 
 
-def _joint_sentences(summary: MetricsSummary) -> list[str]:
+def _clause(
+    group: ComparedGroup | MetricDifference,
+    metric: MetricSummary,
+    summary: MetricsSummary,
+    features: Features,
+) -> str:
+    """Write who is worse off by a metric, with the confidence of the interval."""
+    return wording.worse_off_clause(
+        group, metric, summary, features, sure=confidence(summary.parameters.confidence)
+    )
+
+
+def _capital(clause: str) -> str:
+    return f"{clause[:1].upper()}{clause[1:]}"
+
+
+def _joint_sentences(summary: MetricsSummary, features: Features) -> list[str]:
+    """Write of each joint metric which of its differences is the largest, and which is certain."""
     sentences = []
     for joint in summary.joint:
-        name = joint.name.replace("_", " ").capitalize()
-        if joint.metric is None or joint.group is None:
+        if joint.largest is None or joint.most_certain is None:
             continue
-        metric = summary.metric(joint.metric)
-        effect = wording.effect_text(joint.effect, metric, summary.parameters.measure)
-        sentences.append(
-            f"{name}, the larger of {series([item.replace('_', ' ') for item in joint.metrics])}: "
-            f"the {joint.metric.replace('_', ' ')} of {joint.group}, {effect}."
-        )
+        name = joint.name.replace("_", " ").capitalize()
+        titles = series([item.replace("_", " ") for item in joint.metrics])
+        most = "largest difference"
+        if summary.parameters.measure == "ratio":
+            most = "ratio furthest from 1"
+        largest = _clause(joint.largest, summary.metric(joint.largest.metric), summary, features)
+        chance = "" if joint.largest.lower_confidence_bound else ", which may be chance"
+        certain = _most_certain(joint.largest, joint.most_certain, summary, features)
+        sentences.append(f"{name}, the {most} in {titles}: {largest}{chance}{certain}.")
     return sentences
+
+
+def _most_certain(
+    largest: MetricDifference,
+    surest: MetricDifference,
+    summary: MetricsSummary,
+    features: Features,
+) -> str:
+    """Write the largest lower bound, and whose it is; empty if nothing is certain."""
+    if surest.lower_confidence_bound == 0:
+        return ""
+    measure = summary.parameters.measure
+    metric = summary.metric(surest.metric)
+    bound = wording.size_text(surest.lower_confidence_bound, metric, measure)
+    extreme = "largest lower confidence bound"
+    if measure == "ratio":
+        extreme = "smallest upper confidence bound of the smaller value over the larger"
+    if (surest.metric, surest.text) == (largest.metric, largest.text):
+        return f"; this has the {extreme} too, {bound}"
+    clause = _clause(surest, metric, summary, features)
+    return f"; the {extreme}, {bound}, is of another: {clause}"
 
 
 def _guarantee_sentence(summary: MetricsSummary) -> str:

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from testsgd.auditing.report.further_looks import FinerSummary
 from testsgd.auditing.report.wording import DISAGREEMENT, TEXT_LIMIT, correlated_lines
+from testsgd.auditing.report.worse_off import (
+    ALL_OTHERS,
+    Features,
+    complement_in_words,
+    group_in_words,
+)
 from testsgd.metrics.parameters import BEST, OVERALL, REST, Measure
-from testsgd.metrics.report.summary import ComparedGroup, MetricsSummary, MetricSummary
+from testsgd.metrics.report.summary import (
+    ComparedGroup,
+    MetricDifference,
+    MetricsSummary,
+    MetricSummary,
+)
 from testsgd.report.formatting import (
     MINUS,
     NOTHING,
@@ -113,14 +127,132 @@ def finer_sentence(metric: MetricSummary, summary: MetricsSummary) -> str:
     """Write the group that finer cuts of numbers show in a metric, without a full stop."""
     finer = metric.finer
     assert finer is not None
-    difference = effect_text(finer.difference, metric, "difference")
+    clause = worse_off_clause(of_finer(metric, finer), metric, summary, features_of(summary))
     return (
-        f"{metric.title}, with finer cuts of {finer.cuts}: {value_text(finer.rate_in, metric)} for "
-        f"{shorten(finer.text, TEXT_LIMIT)}, {value_text(finer.rate_out, metric)} for "
-        f"{reference_words(summary.parameters.reference)} ({difference}), interval "
-        f"{ends_text(finer.confidence_interval, metric, 'difference')} "
-        f"({finer.comparison_note})"
+        f"With finer cuts of {finer.cuts}, {clause} ({shorten(finer.text, TEXT_LIMIT)}; "
+        f"{finer.comparison_note})"
     )
+
+
+def of_finer(metric: MetricSummary, finer: FinerSummary) -> MetricDifference:
+    """Return the group that finer cuts of numbers show, beside its complement."""
+    return MetricDifference(
+        metric=metric.name,
+        text=finer.text,
+        rules=finer.rules,
+        value=finer.rate_in,
+        reference=reference_words(REST),
+        reference_value=finer.rate_out,
+        effect=finer.difference,
+        confidence_interval=finer.confidence_interval,
+        lower_confidence_bound=finer.lower_confidence_bound,
+    )
+
+
+def features_of(
+    summary: MetricsSummary, values: Mapping[str, Sequence[str]] | None = None
+) -> Features:
+    """Return what is known of the sensitive features; `values` are those that rows have."""
+    return Features(
+        whole_numbers=frozenset(
+            feature.name for feature in summary.data.features if feature.type == "integer"
+        ),
+        values=values or {},
+    )
+
+
+def worse_off_clause(
+    group: ComparedGroup | MetricDifference,
+    metric: MetricSummary,
+    summary: MetricsSummary,
+    features: Features,
+    *,
+    sure: str = "",
+) -> str:
+    """Write who is worse off by a metric, by how much and than whom, with the interval.
+
+    The group comes first where no value is better. So it does if it is compared with all rows, or
+    with the best group, which are nobody in particular. `sure` is the confidence of the interval.
+
+    Returns
+    -------
+    str
+        A clause that begins with a small letter, without a full stop.
+    """
+    measure = summary.parameters.measure
+    people, others = both_sides(group, summary, features)
+    first, second = people, others
+    value, other_value = group.value, group.reference_value
+    effect, ends = group.effect, group.confidence_interval
+    base_rate, other_base_rate = None, None
+    if isinstance(group, ComparedGroup):
+        base_rate, other_base_rate = group.base_rate, group.reference_base_rate
+    if reference_is_worse_off(group, metric, summary):
+        first, second = second, first
+        value, other_value = other_value, value
+        effect, ends = _turned(effect, ends, measure)
+        base_rate, other_base_rate = other_base_rate, base_rate
+    title = metric.title.lower()
+    article = "an" if title[:1] in "aeio" else "a"
+    verb = "has" if first.startswith(ALL_OTHERS) else "have"
+    figures = f"{value_text(value, metric)} against {value_text(other_value, metric)}"
+    if base_rate is not None and other_base_rate is not None:
+        figures += f"; in the file {percent(base_rate)} against {percent(other_base_rate)}"
+    interval = ends_text(ends, metric, measure)
+    return (
+        f"{first} {verb} {article} {title} {_how_much(effect, metric, measure)} {second} "
+        f"({figures}), {f'{sure} ' if sure else ''}interval {interval}"
+    )
+
+
+def both_sides(
+    group: ComparedGroup | MetricDifference, summary: MetricsSummary, features: Features
+) -> tuple[str, str]:
+    """Write who is in a group, and whom it is compared with."""
+    people = group_in_words(group.rules, features) if group.rules else group.text
+    if group.reference_rules:
+        return people, group_in_words(group.reference_rules, features)
+    if summary.parameters.reference == REST and group.rules:
+        return people, complement_in_words(group.rules, features)
+    return people, group.reference
+
+
+def reference_is_worse_off(
+    group: ComparedGroup | MetricDifference, metric: MetricSummary, summary: MetricsSummary
+) -> bool:
+    """Return whether a clause on who is worse off begins with the reference."""
+    if summary.parameters.reference in (OVERALL, BEST):
+        return False
+    if metric.better == "neither" or group.value == group.reference_value:
+        return False
+    return (group.value > group.reference_value) == (metric.better == "higher")
+
+
+def _turned(
+    effect: float | None, ends: tuple[float, float | None], measure: Measure
+) -> tuple[float | None, tuple[float, float | None]]:
+    """Return the effect and its interval as they are seen from the reference."""
+    low, high = ends
+    if measure == "difference":
+        assert effect is not None
+        assert high is not None
+        return -effect, (-high, -low)
+    inverse = 0.0 if effect is None else _inverse(effect)
+    least = 0.0 if high is None else _inverse(high)
+    return inverse, (least or 0.0, _inverse(low))
+
+
+def _inverse(ratio: float) -> float | None:
+    return 1 / ratio if ratio > 0 else None
+
+
+def _how_much(effect: float | None, metric: MetricSummary, measure: Measure) -> str:
+    """Write an effect; the people who have the other value follow it."""
+    if measure == "ratio":
+        return "above nothing for" if effect is None else f"{effect:.3f} times that of"
+    assert effect is not None
+    size = size_text(abs(effect), metric, measure)
+    return f"{size} {'lower' if effect < 0 else 'higher'} than"
 
 
 def finer_cuts_sentences(summary: MetricsSummary, *, but: MetricSummary | None = None) -> list[str]:
