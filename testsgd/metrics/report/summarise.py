@@ -16,6 +16,7 @@ from testsgd.metrics.definitions import JOINT_METRICS
 from testsgd.metrics.explaining import AlikeComparison, GroupExplanation
 from testsgd.metrics.predictions import Predictions
 from testsgd.metrics.report import summary as document
+from testsgd.metrics.report.by_feature import values_by_feature
 from testsgd.metrics.report.verdict import metrics_verdict
 from testsgd.metrics.report.wording import reference_words
 from testsgd.metrics.search import MetricFindings, MetricsFindings, SearchedGroup
@@ -56,6 +57,7 @@ def summarise_metrics(
         "holdout": holdout,
         "metrics": metrics,
         "groups": _across(findings),
+        "features": values_by_feature(findings.cells, confidence=parameters.confidence),
         "joint": [_joint(name, metrics) for name in joint],
         "unjudged": UnjudgedSummary.of(
             findings.unjudged,
