@@ -194,6 +194,7 @@ def _metric(metric: MetricSummary, summary: MetricsSummary) -> Article:
             *(Paragraph(sentence) for sentence in wording.finer_look(metric, summary)),
             *_drawing(metric, summary),
         ),
+        plain=True,
     )
 
 
@@ -258,7 +259,8 @@ def _first(summary: MetricsSummary) -> tuple[Block, ...]:
     return (
         Paragraph(
             "The first groups that are no near copies of one another, by the smallest size that "
-            "their interval allows."
+            "their interval allows.",
+            "soft",
         ),
         table,
         Only("html", (Paragraph(others, "soft"),)),

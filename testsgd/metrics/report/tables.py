@@ -18,8 +18,8 @@ from testsgd.report.formatting import NOTHING, count, plural, share, shorten
 from testsgd.report.listing import Listed, listing
 
 # Lines of the table of first groups, over all metrics, and of one metric at most.
-_FIRST = 12
-_FIRST_OF_METRIC = 10
+_FIRST = 8
+_FIRST_OF_METRIC = 8
 # Metrics in one table by feature; with fewer, two tables stand beside each other.
 _ABREAST = 4
 _BESIDE = 2
@@ -76,7 +76,7 @@ def all_metrics(summary: MetricsSummary) -> Table:
             lambda metric: f"{count(metric.significant)} of {count(metric.judged)}",
         ),
     ]
-    return listing("The first group of each metric", summary.metrics, columns)
+    return listing("The first group of each metric", summary.metrics, columns, stacked=True)
 
 
 def first_groups(summary: MetricsSummary) -> Table:
@@ -133,7 +133,7 @@ def _groups_table(
         Listed("Metric", lambda line: line.metric.title, "text", shown=by_metric),
         Listed("Rank", lambda line: str(line.group.rank), shown=not by_metric),
         Listed("Group", lambda line: line.group.text, "name"),
-        Listed(name, effect, "strong", under="confidence interval"),
+        Listed(name, effect, "strong", under="interval"),
         Listed("Confidence interval", ends, view="markdown"),
         Listed(
             "Value",
@@ -213,7 +213,7 @@ def _values_table(summary: MetricsSummary, place: int, metrics: Sequence[int]) -
         ]
 
     columns: list[Listed[CellMetrics]] = [
-        Listed("Value", lambda cell: shorten(cell.label, 60), "text"),
+        Listed("Value", lambda cell: shorten(cell.label, 60), "text" if alone else "name"),
         Listed("Rows", lambda cell: count(cell.n)),
     ]
     for index in metrics:
@@ -223,6 +223,7 @@ def _values_table(summary: MetricsSummary, place: int, metrics: Sequence[int]) -
         [cell for cell in feature.cells if cell.n],
         columns,
         title=feature.feature,
+        stacked=not alone,
     )
 
 
@@ -253,7 +254,7 @@ def groups_by_metrics(summary: MetricsSummary) -> tuple[Block, ...]:
     )
     return (
         Paragraph(about),
-        listing("Groups by metrics", summary.groups, columns, open_rows=24),
+        listing("Groups by metrics", summary.groups, columns, open_rows=24, stacked=True),
     )
 
 
