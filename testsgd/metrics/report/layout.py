@@ -287,7 +287,7 @@ def _explanations(summary: MetricsSummary) -> tuple[Block, ...]:
 
 
 def _unknown(summary: MetricsSummary) -> tuple[Block, ...]:
-    """Write how many could not be judged, and by which features nobody could be."""
+    """Write how many could not be judged, and which features describe no judged group."""
     unjudged = summary.unjudged
     sentences = unjudged_features(unjudged, _WORDS)
     if unjudged.unjudged:
