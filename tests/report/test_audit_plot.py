@@ -74,7 +74,7 @@ def test_without_matplotlib_the_extra_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    monkeypatch.delitem(sys.modules, "testsgd.auditing.report.shown_figure", raising=False)
+    monkeypatch.delitem(sys.modules, "testsgd.report.shown_figure", raising=False)
     with pytest.raises(MissingExtraError) as caught:
         AuditResult(summary).plot()
     assert "testsgd[plot]" in str(caught.value)

@@ -15,7 +15,6 @@ from testsgd.auditing.findings import Findings, TableFindings
 from testsgd.auditing.report.frames import groups_frame, summary_frame, write_csv, write_parquet
 from testsgd.auditing.report.layout import audit_layout
 from testsgd.auditing.report.summary import SCHEMA_NAME, AuditSummary, Verdict
-from testsgd.data.cells import as_pandas
 from testsgd.errors import ParameterError
 from testsgd.io import import_pyarrow
 from testsgd.report.blocks import Block
@@ -180,18 +179,13 @@ class AuditResult(DocumentResult[AuditSummary]):
         >>> int(testsgd.audit(None, people, "demo").mask(1, people).sum())
         1479
         """
-        from testsgd.auditing.report.membership import rules_mask, with_joined_values
+        from testsgd.auditing.report.membership import rules_mask
 
-        rules = self._rules_of_rank(rank)
-        frame = as_pandas(data)
         # Only where the values were guessed, rows still have those that were joined.
-        if (
-            frame is not None
-            and isinstance(self.findings, TableFindings)
-            and self.findings.table.inferred
-        ):
-            data = with_joined_values(frame, rules, self.findings.table.specification)
-        return rules_mask(rules, data)
+        joined_by = None
+        if isinstance(self.findings, TableFindings) and self.findings.table.inferred:
+            joined_by = self.findings.table.specification
+        return rules_mask(self._rules_of_rank(rank), data, joined_by=joined_by)
 
     def _rules_of_rank(self, rank: int) -> Sequence[RuleSummary]:
         from testsgd.auditing.report.feature_frames import rules_of_group

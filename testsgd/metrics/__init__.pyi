@@ -15,6 +15,7 @@ from .files import audit_model_by_metrics as audit_model_by_metrics
 from .options import MetricOptions as MetricOptions
 from .options import PredictionOptions as PredictionOptions
 from .parameters import MetricParameters as MetricParameters
+from .report.summary import ComparedGroup as ComparedGroup
 from .report.summary import MetricsSummary as MetricsSummary
 from .result import MetricsResult as MetricsResult
 from .search import MetricsFindings as MetricsFindings

@@ -193,7 +193,7 @@ def audit_model_by_metrics(
         notes = [note if item == note_of_audit else item for item in data.notes]
         data = data.model_copy(update={"notes": notes})
     summary = result.summary.model_copy(update={"model": asked, "data": data})
-    return MetricsResult(summary, result.findings)
+    return MetricsResult(summary, result.findings, joined_by=result.joined_by)
 
 
 def _as_classes(are_favourable: pd.Series[Any], favourable: str) -> pd.Series[Any]:

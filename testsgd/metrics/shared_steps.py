@@ -113,7 +113,9 @@ def audited(
             "comparing": round(finished - read, 4),
         },
     )
-    return MetricsResult(summary, findings)
+    # Only where the values were guessed, rows still have those that were joined.
+    joined_by = table.specification if table.inferred else None
+    return MetricsResult(summary, findings, joined_by=joined_by)
 
 
 def joint_names(wanted: Wanted) -> list[str]:

@@ -21,6 +21,8 @@ class Listed(Generic[Shown]):
     content: Literal["text", "name", "number", "strong", "group"] = "number"
     short: str = ""
     shown: bool = True
+    under: str = ""
+    view: Literal["", "html", "markdown"] = ""
 
 
 def listing(
@@ -38,7 +40,16 @@ def listing(
     shown = [column for column in columns if column.shown]
     return Table(
         label,
-        tuple(Column(column.heading, column.content, short=column.short) for column in shown),
+        tuple(
+            Column(
+                column.heading,
+                column.content,
+                under=column.under,
+                short=column.short,
+                view=column.view,
+            )
+            for column in shown
+        ),
         tuple(
             Row(tuple(column.text(item) for column in shown), **(row(item) if row else {}))
             for item in items

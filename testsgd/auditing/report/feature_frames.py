@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,8 +11,10 @@ from testsgd.auditing.findings import Findings
 from testsgd.auditing.report.base_rates import group_base_rates
 from testsgd.auditing.report.frames import groups_frame, summary_frame
 from testsgd.auditing.report.summary import AuditSummary
+from testsgd.report.feature_columns import with_feature_columns
 from testsgd.report.summaries import RuleSummary
 
+_FIRST = ("rank", "text")
 _MEASURED = (
     *("n_in", "rate_in", "rate_out", "base_rate_in", "base_rate_out"),
     *("difference", "ci_low", "ci_high", "lower_confidence_bound"),
@@ -49,7 +50,7 @@ def findings_by_features(findings: Findings, features: Sequence[str]) -> pd.Data
     outside = np.concatenate([of_others for _, of_others in rates]) if rates else np.zeros(0)
     frame = groups_frame(findings).assign(base_rate_in=inside, base_rate_out=outside)
     rules = (rules_of_group(findings, group) for group in groups.tolist())
-    return _with_features(frame, rules, features)
+    return with_feature_columns(frame, rules, features, first=_FIRST, measured=_MEASURED)
 
 
 def rules_of_group(findings: Findings, group: int) -> list[RuleSummary]:
@@ -63,7 +64,8 @@ def summary_by_features(summary: AuditSummary, features: Sequence[str]) -> pd.Da
         base_rate_in=[_number(group.base_rate_in) for group in summary.groups],
         base_rate_out=[_number(group.base_rate_out) for group in summary.groups],
     )
-    return _with_features(frame, (group.rules for group in summary.groups), features)
+    rules = (group.rules for group in summary.groups)
+    return with_feature_columns(frame, rules, features, first=_FIRST, measured=_MEASURED)
 
 
 def rates_by_feature(summary: AuditSummary) -> pd.DataFrame:
@@ -86,31 +88,6 @@ def rates_by_feature(summary: AuditSummary) -> pd.DataFrame:
             known = (_number(cell.rate), low, high, _number(cell.base_rate))
             rows.append((feature.feature, cell.label, cell.n, *known))
     return pd.DataFrame(rows, columns=list(RATE_COLUMNS))
-
-
-def _with_features(
-    frame: pd.DataFrame, rules_of_groups: Iterable[Sequence[RuleSummary]], features: Sequence[str]
-) -> pd.DataFrame:
-    """Return a table of groups with a column for each feature between the text and the rates."""
-    values: dict[str, list[Any]] = {feature: [] for feature in features}
-    for rules in rules_of_groups:
-        of_feature = {rule.feature: _described(rule) for rule in rules}
-        for feature in features:
-            values[feature].append(of_feature.get(feature))
-    known = ["rank", "text", *_MEASURED]
-    columns: dict[str, Any] = {name: frame[name] for name in ("rank", "text")}
-    for feature in features:
-        name = feature
-        while name in known or name in columns:
-            name += " (feature)"
-        # As objects: pandas would write None as NaN in a column of texts.
-        columns[name] = pd.Series(values[feature], index=frame.index, dtype=object)
-    return pd.DataFrame(columns | {name: frame[name] for name in _MEASURED})
-
-
-def _described(rule: RuleSummary) -> tuple[str, ...] | str:
-    """Return the values of a rule, or an interval as people write it."""
-    return rule.text if rule.values is None else tuple(rule.values)
 
 
 def _number(value: float | None) -> float:

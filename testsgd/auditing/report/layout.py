@@ -349,12 +349,7 @@ def _unknown_in_short(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     if summary.parameters.groups:
         named = f"{count(undecided)} of {plural(counts.candidates, 'named group')}"
         return (Paragraph(f"{named}: neither fair nor unfair; what {words.deciding} is unknown."),)
-    unjudged = summary.unjudged
-    combinations = plural(unjudged.combinations, words.combination, words.combinations)
-    who = (
-        f"{count(unjudged.unjudged)} of {combinations}, {percent(unjudged.share)} of the "
-        f"{words.many}: neither fair nor unfair; what {words.deciding} is unknown."
-    )
+    who = wording.unjudged_in_short(summary.unjudged, words)
     listed = " They are ", Link("listed one by one", "small"), "."
     return (_on_page(Paragraph((who, *listed))), _in_markdown(Paragraph(who)))
 

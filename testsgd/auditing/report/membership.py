@@ -17,7 +17,9 @@ from testsgd.errors import DataError
 from testsgd.report.summaries import RuleSummary
 
 
-def rules_mask(rules: Sequence[RuleSummary], data: Any) -> NDArray[np.bool_]:
+def rules_mask(
+    rules: Sequence[RuleSummary], data: Any, *, joined_by: DatasetSpecification | None = None
+) -> NDArray[np.bool_]:
     """Return which rows of a table satisfy all of some rules.
 
     Parameters
@@ -26,6 +28,8 @@ def rules_mask(rules: Sequence[RuleSummary], data: Any) -> NDArray[np.bool_]:
         Rules about rows.
     data : data frame, n rows
         A table of pandas, polars or Arrow with a column for each feature of the rules.
+    joined_by : DatasetSpecification, optional
+        The description that joined rare values under one name, where the data still have them.
 
     Returns
     -------
@@ -49,6 +53,8 @@ def rules_mask(rules: Sequence[RuleSummary], data: Any) -> NDArray[np.bool_]:
             where="data",
             remedy="give a pandas, polars or Arrow table with named columns",
         )
+    if joined_by is not None:
+        frame = with_joined_values(frame, rules, joined_by)
     mask = np.ones(len(frame), dtype=bool)
     for rule in rules:
         if rule.feature not in frame:

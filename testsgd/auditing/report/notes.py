@@ -39,18 +39,23 @@ def limits(summary: AuditSummary) -> tuple[str, ...]:
     of_texts = summary.data.kind == "texts"
     one = "text" if of_texts else "person"
     many = "texts" if of_texts else "rows"
-    sentences = [
-        "A difference is not its cause: what goes with a group may explain it, and says nothing "
-        "about whether it is right.",
-        f"Nothing follows for groups that could not be judged, and nothing for a single {one}.",
-        f"Intervals hold for the population that the {many} are a random sample of.",
-    ]
+    sentences = limits_of_differences(one, many)
     if any(group.base_rate_in is not None for group in summary.groups):
         sentences.append(
             "Base rates are those of the labels in the file, which may carry the same "
             "discrimination."
         )
     return tuple(sentences)
+
+
+def limits_of_differences(one: str, many: str) -> list[str]:
+    """Return what does not follow from any audit of differences of what the words name."""
+    return [
+        "A difference is not its cause: what goes with a group may explain it, and says nothing "
+        "about whether it is right.",
+        f"Nothing follows for groups that could not be judged, and nothing for a single {one}.",
+        f"Intervals hold for the population that the {many} are a random sample of.",
+    ]
 
 
 @lru_cache

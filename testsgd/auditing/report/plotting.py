@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from testsgd.auditing.report import wording
 from testsgd.auditing.report.summary import AuditSummary, CellRate, FeatureRates, GroupSummary
-from testsgd.errors import MissingExtraError
-from testsgd.report.formatting import shorten
+from testsgd.report.plotting import Ends, draw_dots, drawn_text, name_lines, panels_of_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,12 +15,6 @@ if TYPE_CHECKING:
 _GROUPS = 10
 _FEATURES = 6
 _VALUES = 20
-# Characters of a name, and of each of its lines.
-_NAME = 90
-_NAME_LINE = 45
-# Inches for each line of a chart, and for what is around it.
-_LINE = 0.32
-_AROUND = 1.1
 
 
 def plot_audit(summary: AuditSummary) -> Figure:
@@ -43,11 +35,6 @@ def plot_audit(summary: AuditSummary) -> Figure:
     MissingExtraError
         Without matplotlib.
     """
-    try:
-        from testsgd.auditing.report.shown_figure import ShownFigure
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", extra="plot", purpose="drawing a result") from error
-
     groups = wording.findings(summary)[:_GROUPS]
     features = [
         FeatureRates(feature=feature.feature, cells=_drawn(feature))
@@ -56,9 +43,7 @@ def plot_audit(summary: AuditSummary) -> Figure:
     ][:_FEATURES]
     # Rules of several features stand in two lines, which need the room of more than one value.
     lines = [1.5 * max(len(groups), 1), *(len(feature.cells) for feature in features)]
-    heights = [_AROUND + _LINE * number for number in lines]
-    figure = ShownFigure(figsize=(8, sum(heights)), layout="constrained")
-    panels = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    figure, panels = panels_of_lines(lines)
     _draw_groups(panels[0], groups, summary.data.label.outcome)
     for panel, feature in zip(panels[1:], features, strict=True):
         _draw_rates(panel, feature, summary.overall_rate)
@@ -80,9 +65,9 @@ def _draw_groups(panel: Axes, groups: list[GroupSummary], outcome: str | None) -
     sign = {"benefit": -1, "harm": 1}.get(outcome or "", 0)
     worse_off = [sign * difference > 0 for difference in differences]
     colours = ["tab:orange" if worse else "tab:blue" for worse in worse_off]
-    intervals = [group.confidence_interval for group in groups]
-    _draw_dots(panel, differences, intervals, colours=colours)
-    _name_lines(panel, [group.text for group in groups])
+    intervals = [_in_per_cent(group.confidence_interval) for group in groups]
+    draw_dots(panel, [100 * item for item in differences], intervals, colours=colours)
+    name_lines(panel, [group.text for group in groups])
     panel.set_xlabel(
         "percentage points; orange: worse off" if any(worse_off) else "percentage points"
     )
@@ -93,31 +78,13 @@ def _draw_rates(panel: Axes, feature: FeatureRates, overall: float | None) -> No
     """Draw the rates of a feature's values, in per cent, beside the overall rate."""
     if overall is not None:
         panel.axvline(100 * overall, color="0.5", linewidth=0.8)
-    rates = [cell.rate for cell in feature.cells if cell.rate is not None]
-    intervals = [cell.confidence_interval for cell in feature.cells]
-    _draw_dots(panel, rates, intervals, colours=["tab:blue"] * len(rates))
-    _name_lines(panel, [cell.label for cell in feature.cells])
+    rates = [100 * cell.rate for cell in feature.cells if cell.rate is not None]
+    intervals = [_in_per_cent(cell.confidence_interval) for cell in feature.cells]
+    draw_dots(panel, rates, intervals, colours=["tab:blue"] * len(rates))
+    name_lines(panel, [cell.label for cell in feature.cells])
     panel.set_xlabel("rate, per cent; the line is the overall rate")
-    panel.set_title(_text(feature.feature), loc="left")
+    panel.set_title(drawn_text(feature.feature), loc="left")
 
 
-def _draw_dots(
-    panel: Axes, shares: list[float], intervals: list[Any], *, colours: list[str]
-) -> None:
-    """Draw shares in per cent as dots, and their intervals, where there are any, as lines."""
-    for line, (share, interval, colour) in enumerate(zip(shares, intervals, colours, strict=True)):
-        if interval is not None:
-            ends = [100 * end for end in interval]
-            panel.plot(ends, [line, line], color=colour, linewidth=1.5)
-        panel.plot([100 * share], [line], color=colour, marker="o", linestyle="none")
-
-
-def _name_lines(panel: Axes, names: list[str]) -> None:
-    panel.set_yticks(range(len(names)), [_text(name) for name in names])
-    panel.set_ylim(len(names) - 0.5 if names else 0.5, -0.5)
-
-
-def _text(name: str) -> str:
-    """Return a name in lines to draw: matplotlib would take dollar signs for formulas."""
-    lines = textwrap.wrap(shorten(name, _NAME), _NAME_LINE, break_on_hyphens=False)
-    return "\n".join(lines).replace("$", r"\$")
+def _in_per_cent(interval: tuple[float, float] | None) -> Ends:
+    return None if interval is None else (100 * interval[0], 100 * interval[1])

@@ -251,7 +251,7 @@ def inferred_table(data: DataSummary) -> Table:
         Listed("Missing", lambda column: count(column.missing)),
         Listed("Use", use, "text"),
     ]
-    return listing("What the columns were taken for", data.inferred, columns)
+    return listing("What the columns were taken for", data.inferred, columns, stacked=True)
 
 
 def undecided_table(groups: Sequence[GroupSummary], words: Words) -> Table:

@@ -237,10 +237,10 @@ def not_searched_sentences(depth: int, possible: int, features: str) -> list[str
 
 def unjudged_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:
     """Write who could not be judged, and which features say little; nothing if there are none."""
-    return [*_features_sentences(unjudged, words), *_combinations_sentences(unjudged, words)]
+    return [*unjudged_features(unjudged, words), *_combinations_sentences(unjudged, words)]
 
 
-def _features_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:
+def unjudged_features(unjudged: UnjudgedSummary, words: Words) -> list[str]:
     """Write by which features no group could be described, and whose bins are coarse."""
     sentences = []
     if unjudged.features:
@@ -255,6 +255,15 @@ def _features_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:
             f"was looked for: {bins}. Other bins (--bins, or edges) look finer."
         )
     return sentences
+
+
+def unjudged_in_short(unjudged: UnjudgedSummary, words: Words) -> str:
+    """Write how many combinations could not be judged, and that nothing follows for them."""
+    combinations = plural(unjudged.combinations, words.combination, words.combinations)
+    return (
+        f"{count(unjudged.unjudged)} of {combinations}, {percent(unjudged.share)} of the "
+        f"{words.many}: neither fair nor unfair; what {words.deciding} is unknown."
+    )
 
 
 def _combinations_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:

@@ -67,7 +67,8 @@ def explanations(metric: MetricSummary, summary: MetricsSummary) -> tuple[Block,
     shown = [column for is_shown, column in columns if is_shown]
     if len(shown) == 1:
         return ()
-    return (listing(f"{metric.title}: what makes up the differences", groups, shown),)
+    label = f"{metric.title}: what makes up the differences"
+    return (listing(label, groups, shown, stacked=True),)
 
 
 def _lines(texts: Sequence[str]) -> Cell:

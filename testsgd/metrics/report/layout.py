@@ -5,49 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from testsgd.auditing.report.layout import inferred_columns
-from testsgd.auditing.report.provenance import data_facts
+from testsgd.auditing.report.summary import FEWEST_SHOWN
 from testsgd.auditing.report.vocabulary import PredictionWords
-from testsgd.auditing.report.wording import unjudged_sentences
-from testsgd.metrics.report import wording
+from testsgd.auditing.report.wording import unjudged_features, unjudged_in_short
+from testsgd.metrics.report import tables, wording
 from testsgd.metrics.report.explanations import explanations
-from testsgd.metrics.report.summary import (
-    ComparedGroup,
-    GroupByMetrics,
-    MetricsSummary,
-    MetricSummary,
-)
+from testsgd.metrics.report.notes import limits, meaning_notes
+from testsgd.metrics.report.particulars import particulars
+from testsgd.metrics.report.summary import MetricsSummary, MetricSummary
 from testsgd.report.blocks import (
     GATE_STANDINGS,
     Article,
     Block,
     Bullets,
-    Cell,
     Document,
-    Facts,
     Figure,
+    Heading,
     KeyFigure,
     KeyFigures,
-    Note,
+    Link,
     Only,
     Paragraph,
     Section,
+    Signature,
     Status,
-    Table,
     meaning_section,
 )
 from testsgd.report.charts import Mark, StripRow, Strips
-from testsgd.report.formatting import (
-    NOTHING,
-    count,
-    moment,
-    number,
-    plural,
-    share,
-    tick_points,
-)
-from testsgd.report.listing import Listed, listing
+from testsgd.report.formatting import count, number, plural, share, tick_points
 from testsgd.report.scales import linear_scale
-from testsgd.report.summaries import origin, time_facts, version_facts
+from testsgd.report.summaries import origin
 
 _STATUS_NAMES = {
     "reported": "Reported, no gate set",
@@ -58,8 +45,8 @@ _STATUS_NAMES = {
 # Groups of each metric in its drawing.
 _DRAWN = 8
 _WORDS = PredictionWords("selection_rate")
-# More metrics than these are folded away one by one: the table of all of them says most.
-_OPEN_METRICS = 3
+# More metrics than these are not printed one by one: the table of all of them says most.
+_PRINTED_METRICS = 3
 
 
 def metrics_layout(summary: MetricsSummary) -> Document:
@@ -75,25 +62,64 @@ def metrics_layout(summary: MetricsSummary) -> Document:
         headline=summary.verdict.headline,
         sentences=tuple(summary.verdict.sentences),
         listed=False,
-        opening=(Paragraph(_definition(summary), "definition"), _figures(summary)),
+        opening=(
+            Paragraph(_definition(summary), "definition"),
+            _figures(summary),
+            # Here and not at the end, so that it is on the first page, however long the tables.
+            Only("html", (Signature(("Audited by", "Date", "Signature")),)),
+        ),
         sections=(
-            Section("metrics", "All metrics", (_all_metrics(summary),) if several else ()),
+            Section("rates", "Metrics by feature", _by_feature(summary), markdown="folded"),
+            Section("differences", "Largest differences", _first(summary)),
+            Section("unknown", "Groups that could not be judged", _unknown(summary), "Not judged"),
+            Section(
+                "limits", "What this does not say", (Bullets(limits(summary)),), markdown="folded"
+            ),
+            Section(
+                "metrics",
+                "All metrics",
+                (tables.all_metrics(summary),) if several else (),
+                folded=True,
+            ),
             Section(
                 "each",
                 "Metric by metric",
                 tuple(_metric(metric, summary) for metric in summary.metrics),
                 markdown="blocks",
-                folded=len(summary.metrics) > _OPEN_METRICS,
-                printed=len(summary.metrics) <= _OPEN_METRICS,
+                folded=True,
+                printed=len(summary.metrics) <= _PRINTED_METRICS,
+            ),
+            Section(
+                "explanations",
+                "What makes up the differences",
+                _explanations(summary),
+                markdown="folded",
+                folded=True,
+                printed=False,
+            ),
+            Section(
+                "further",
+                "Further metrics by feature",
+                tables.values_tables(summary, of_first=False),
+                markdown="folded",
+                folded=True,
+                printed=False,
             ),
             Section(
                 "groups",
                 "Groups by metrics",
-                _groups(summary) if several else (),
+                tables.groups_by_metrics(summary) if several else (),
                 folded=True,
                 printed=False,
             ),
-            Section("unknown", "Groups that could not be judged", _unknown(summary), "Not judged"),
+            Section(
+                "ranking",
+                "Ranking",
+                _ranking(summary),
+                markdown="folded",
+                folded=True,
+                printed=False,
+            ),
             Section(
                 "columns",
                 "What the columns are",
@@ -104,11 +130,11 @@ def metrics_layout(summary: MetricsSummary) -> Document:
             Section(
                 "particulars",
                 "Data and settings",
-                _particulars(summary),
+                particulars(summary),
                 markdown="folded",
                 folded=True,
             ),
-            meaning_section(_notes(summary)),
+            meaning_section(meaning_notes(summary)),
         ),
         **origin(summary),
         closing="The drawings are in the HTML report.",
@@ -144,51 +170,8 @@ def _figures(summary: MetricsSummary) -> KeyFigures:
     return KeyFigures(tuple(figures))
 
 
-def _all_metrics(summary: MetricsSummary) -> Table:
-    """Return the table of the first group of each metric."""
-    measure = summary.parameters.measure
-
-    def first(metric: MetricSummary) -> Cell:
-        group = wording.first_group(metric)
-        if group is None:
-            return Cell("none judged")
-        sides = (
-            f"{wording.value_text(group.value, metric)} against "
-            f"{wording.value_text(group.reference_value, metric)}"
-        )
-        return Cell(group.text, under=(sides,))
-
-    def effect(metric: MetricSummary) -> Cell:
-        group = wording.first_group(metric)
-        if group is None:
-            return Cell(NOTHING)
-        return Cell(
-            wording.effect_text(group.effect, metric, measure),
-            under=(wording.interval_text(group, metric, measure),),
-            strong=group.significant,
-        )
-
-    columns: list[Listed[MetricSummary]] = [
-        Listed("Metric", lambda metric: metric.title, "name"),
-        Listed(
-            "All groups",
-            lambda metric: Cell(
-                wording.value_text(metric.overall, metric),
-                under=(f"of {plural(metric.counted, 'row')}",),
-            ),
-        ),
-        Listed("First group", first, "text"),
-        Listed(wording.effect_name(measure), effect),
-        Listed(
-            "Significant groups",
-            lambda metric: f"{count(metric.significant)} of {count(metric.judged)}",
-        ),
-    ]
-    return listing("The first group of each metric", summary.metrics, columns)
-
-
 def _metric(metric: MetricSummary, summary: MetricsSummary) -> Article:
-    """Show one metric: a drawing of its distinct groups, and the ranking."""
+    """Show one metric: its value over all rows, and a drawing of its distinct groups."""
     key = f"metric-{metric.name}"
     title = metric.title
     if not metric.groups:
@@ -210,9 +193,8 @@ def _metric(metric: MetricSummary, summary: MetricsSummary) -> Article:
             Paragraph(about),
             *(Paragraph(sentence) for sentence in wording.finer_look(metric, summary)),
             *_drawing(metric, summary),
-            _ranking(metric, summary),
-            *explanations(metric, summary),
         ),
+        plain=True,
     )
 
 
@@ -257,248 +239,59 @@ def _drawing(metric: MetricSummary, summary: MetricsSummary) -> tuple[Block, ...
     return (Only("html", (figure,)),)
 
 
-def _ranking(metric: MetricSummary, summary: MetricsSummary) -> Table:
-    """Return the table of a metric's groups in the order of the ranking."""
-    measure = summary.parameters.measure
-    columns: list[Listed[ComparedGroup]] = [
-        Listed("Rank", lambda group: str(group.rank)),
-        Listed("Group", lambda group: group.text, "name"),
-        Listed("Rows counted", lambda group: count(group.counted)),
-        Listed("Value", lambda group: wording.value_text(group.value, metric)),
-        Listed("Reference", lambda group: _reference_cell(group, metric)),
-        Listed(
-            wording.effect_name(measure),
-            lambda group: wording.effect_text(group.effect, metric, measure),
-            "strong",
-        ),
-        Listed("Confidence interval", lambda group: wording.interval_text(group, metric, measure)),
-    ]
-    return listing(
-        f"{metric.title}: groups by rank",
-        metric.groups,
-        columns,
-        row=lambda group: {"emphasis": group.distinct},
-        fold=f"{plural(len(metric.groups), 'group')} by rank",
-        open_rows=10,
-        most=10,
-    )
+def _by_feature(summary: MetricsSummary) -> tuple[Block, ...]:
+    """Show the first metrics of each value of each feature, with intervals."""
+    if not summary.features:
+        return ()
+    about = "Each metric of the rows with one value of one feature, with an interval of its own."
+    measured = [item for one in summary.features for cell in one.cells for item in cell.metrics]
+    if any(item.counted and item.value is None for item in measured):
+        about += f" There is none of fewer than {FEWEST_SHOWN} rows that count."
+    return (Paragraph(about), *tables.values_tables(summary))
 
 
-def _reference_cell(group: ComparedGroup, metric: MetricSummary) -> Cell:
-    value = wording.value_text(group.reference_value, metric)
-    fixed = {wording.reference_words(name) for name in ("rest", "overall")}
-    return Cell(value, under=() if group.reference in fixed else (group.reference,))
-
-
-def _groups(summary: MetricsSummary) -> tuple[Block, ...]:
-    """Return the table of the first groups with all metrics beside each other."""
-    measure = summary.parameters.measure
-
-    def column(index: int, metric: MetricSummary) -> Listed[GroupByMetrics]:
-        def cell(group: GroupByMetrics) -> Cell:
-            item = group.metrics[index]
-            effect = wording.effect_text(item.effect, metric, measure)
-            return Cell(
-                wording.value_text(item.value, metric),
-                under=(effect if item.effect is not None else "not judged",),
-                strong=item.significant,
-            )
-
-        return Listed(metric.title, cell)
-
-    columns: list[Listed[GroupByMetrics]] = [
-        Listed("Group", lambda group: group.text, "name"),
-        Listed("Rows", lambda group: count(group.rows)),
-        *(column(index, metric) for index, metric in enumerate(summary.metrics)),
-    ]
-    about = (
-        f"The first groups of each metric by all metrics: the value, and below it the {measure}. "
-        "What is statistically significant stands out."
-    )
+def _first(summary: MetricsSummary) -> tuple[Block, ...]:
+    """Show the first distinct groups of each metric, and where the others are."""
+    table = tables.first_groups(summary)
+    if not table.rows:
+        return (Paragraph("There is no group to show here: none was large enough."),)
+    others = ("All that the report has are in the ", Link("ranking", "ranking"), ".")
     return (
-        Paragraph(about),
-        listing("Groups by metrics", summary.groups, columns, open_rows=24),
+        Paragraph(
+            "The first groups that are no near copies of one another, by the smallest size that "
+            "their interval allows.",
+            "soft",
+        ),
+        table,
+        Only("html", (Paragraph(others, "soft"),)),
     )
+
+
+def _ranking(summary: MetricsSummary) -> tuple[Block, ...]:
+    """List all groups that the report has by rank, metric by metric."""
+    ranked = [metric for metric in summary.metrics if metric.groups]
+    if not ranked:
+        return ()
+    about = "By the smallest size that the interval allows. Groups that stand out are no near copy."
+    return (Paragraph(about), *(tables.ranking(metric, summary) for metric in ranked))
+
+
+def _explanations(summary: MetricsSummary) -> tuple[Block, ...]:
+    """List what makes up the first differences, metric by metric."""
+    blocks: list[Block] = []
+    for metric in summary.metrics:
+        listed = explanations(metric, summary)
+        if listed:
+            blocks += [Heading(metric.title), *listed]
+    return tuple(blocks)
 
 
 def _unknown(summary: MetricsSummary) -> tuple[Block, ...]:
-    sentences = unjudged_sentences(summary.unjudged, _WORDS)
+    """Write how many could not be judged, and which features describe no judged group."""
+    unjudged = summary.unjudged
+    sentences = unjudged_features(unjudged, _WORDS)
+    if unjudged.unjudged:
+        sentences = [unjudged_in_short(unjudged, _WORDS), *sentences]
     if not sentences:
         return (Paragraph("There are none: every group that was looked at could be judged."),)
     return tuple(Paragraph(sentence) for sentence in sentences)
-
-
-def _particulars(summary: MetricsSummary) -> tuple[Block, ...]:
-    """List the particulars of the data, the predictions, the settings and the run."""
-    parameters = summary.parameters
-    guarantee = (
-        "all groups and metrics at once"
-        if parameters.guarantee == "simultaneous"
-        else "one group and metric at a time"
-    )
-    notes: tuple[Block, ...] = ()
-    if summary.data.notes:
-        notes = (Bullets(tuple(summary.data.notes)),)
-    return (
-        data_facts(summary.data, _WORDS),
-        *_model_facts(summary),
-        *notes,
-        Facts(
-            "Settings",
-            (
-                ("Metrics", ", ".join(metric.name for metric in summary.metrics)),
-                ("Predictions", summary.predictions),
-                ("Reference", wording.reference_words(parameters.reference)),
-                ("Compared by", parameters.measure),
-                ("Fewest rows that count, on each side", count(parameters.min_rows)),
-                ("Rules in a rule set, at most", count(parameters.depth)),
-                ("Confidence", f"{number(parameters.confidence)}, {guarantee}"),
-                ("Bootstrap samples", count(summary.replicates)),
-                ("Bootstrap samples for stability", count(summary.stability_samples)),
-                *(
-                    (("Held out", share(parameters.holdout)),)
-                    if parameters.holdout is not None
-                    else ()
-                ),
-                *(
-                    (("Strict", f"at most {share(parameters.max_unjudged)} not judged"),)
-                    if parameters.strict
-                    else ()
-                ),
-                ("Seed", str(parameters.seed)),
-                *(
-                    (f"Error rate of an interval: {metric.name}", f"{metric.error:.3g}")
-                    for metric in summary.metrics
-                ),
-            ),
-        ),
-        Facts(
-            "Run",
-            (
-                ("Written", moment(summary.created)),
-                *time_facts(summary),
-                *version_facts(summary),
-            ),
-        ),
-    )
-
-
-def _model_facts(summary: MetricsSummary) -> tuple[Block, ...]:
-    """List the particulars of the model, if one was asked."""
-    model = summary.model
-    if model is None:
-        return ()
-    return (
-        Facts(
-            "Model",
-            (
-                ("Name", model.name),
-                ("File (sha256)", model.file_sha256 or ""),
-                ("Rows that it was asked about", count(model.queries)),
-            ),
-        ),
-    )
-
-
-def _notes(summary: MetricsSummary) -> tuple[Note, ...]:
-    """Explain the numbers, in the order in which a reader needs them."""
-    parameters = summary.parameters
-    notes = [
-        Note(
-            "Metrics",
-            "Each is a ratio of two sums over the rows. The selection rate counts favourable "
-            "predictions; the true-positive rate those among the rows whose true label is "
-            "favourable, the false-positive rate those among the others; precision the favourable "
-            "true labels among favourable predictions. Equalized odds is the larger of the "
-            "differences of the true- and the false-positive rate. The calibration error is the "
-            "mean score minus the share of favourable true labels, the mean error the mean of "
-            "prediction minus truth."
-            + (
-                " A missing number is a group of its own; an interval of a number is compared "
-                "with rows in which it is known."
-                if parameters.reference == "rest"
-                else ""
-            ),
-        ),
-        Note(
-            "Intervals",
-            f"They say where the {parameters.measure} may lie in the population that the rows are "
-            f"a sample of, with {share(parameters.confidence)} confidence"
-            + (
-                ", for all groups and metrics at once: a bootstrap of the largest deviation of "
-                "all of them says which error rate each interval may have. "
-                if parameters.guarantee == "simultaneous"
-                else ", each for itself. "
-            )
-            + "Shares of rows have intervals from the binomial distribution, by the effective "
-            "sample size where rows have weights; means of other numbers have those of Student's "
-            "t, which hold the better the more rows there are and the less skewed they are.",
-        ),
-        Note(
-            "Ranking",
-            "Groups are ranked by the smallest size that their interval allows, so that a large "
-            "difference of few rows does not come first. Marked groups are different people: after "
-            "the first those that differ significantly and share at most half of the rows of the "
-            "smaller one with each marked before, by what the metric counts.",
-        ),
-        Note(
-            "What makes up a difference",
-            "What a rule adds is its Shapley value: what it adds to the difference of the values, "
-            "on average over all orders in which the rules may be put together. "
-            + (
-                "It is for the difference from the value of the complement. "
-                if parameters.reference == "rest"
-                else "It is for the difference from the value of all rows. "
-            )
-            + "Features that go with a group are those in which its rows differ most from the "
-            "others, in standard deviations; they are no causes."
-            + (
-                " Like with like is the comparison with others of the same mix of the named "
-                "features; what went away may still be unfair, if the features themselves are."
-                if parameters.condition_on
-                else ""
-            )
-            + (
-                " Found again says in which share of bootstrap samples the group, or one that "
-                "overlaps it by at least "
-                f"{share(parameters.overlap)}, is among the first ten groups, near copies left out."
-                if summary.stability_samples
-                else ""
-            ),
-        ),
-        Note(
-            "What a difference is not",
-            "A difference says that groups are treated differently, not why. True labels may "
-            "themselves be unfair, and a metric that takes them for the truth then says little.",
-        ),
-    ]
-    if any(metric.finer is not None for metric in summary.metrics):
-        notes.insert(
-            3,
-            Note(
-                "Finer cuts",
-                "After the search numbers are cut as finely as their rows allow, and the ranges "
-                "between these cuts are compared, alone and with one rule over another feature. "
-                "These intervals hold at once with a tenth of the error, shared among the metrics.",
-            ),
-        )
-    if parameters.reference == "best":
-        notes.insert(
-            2,
-            Note(
-                "The best group",
-                "It is chosen by the same rows. So the intervals of a group and of the best are "
-                "combined end by end, which makes them wide.",
-            ),
-        )
-    if parameters.measure == "ratio":
-        notes.insert(
-            2,
-            Note(
-                "Ratios",
-                "A ratio below 0.8 of selection rates is what the four-fifths rule of the US "
-                "Equal Employment Opportunity Commission calls evidence of adverse impact. The "
-                "gate takes the smaller value over the larger, whichever side has it.",
-            ),
-        )
-    return tuple(notes)

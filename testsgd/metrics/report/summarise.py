@@ -18,6 +18,7 @@ from testsgd.metrics.explaining import AlikeComparison, GroupExplanation
 from testsgd.metrics.parameters import OVERALL, Measure
 from testsgd.metrics.predictions import Predictions
 from testsgd.metrics.report import summary as document
+from testsgd.metrics.report.by_feature import values_by_feature
 from testsgd.metrics.report.verdict import metrics_verdict
 from testsgd.metrics.report.wording import of_finer, reference_words
 from testsgd.metrics.search import MetricFindings, MetricsFindings, SearchedGroup
@@ -61,6 +62,7 @@ def summarise_metrics(
         "holdout": holdout,
         "metrics": metrics,
         "groups": _across(findings),
+        "features": values_by_feature(findings.cells, confidence=parameters.confidence),
         "joint": [_joint(name, findings, metrics) for name in joint],
         "unjudged": UnjudgedSummary.of(
             findings.unjudged,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
 from testsgd.auditing.explaining import CorrelatedFeature
@@ -139,6 +141,43 @@ class ComparedGroup(Part):
         description="the group in the rows searched; null without a holdout"
     )
 
+    def mask(self, data: Any) -> NDArray[np.bool_]:
+        """Return which rows of a table are in the group.
+
+        Parameters
+        ----------
+        data : data frame, n rows
+            A pandas, polars or Arrow table with a column for each feature of the rules, its values
+            as the audit calls them. Where rare values were joined, :meth:`MetricsResult.mask` knows
+            which.
+
+        Returns
+        -------
+        numpy.ndarray of bool, shape (n,)
+            True for rows that satisfy every rule. A missing cell satisfies the value "missing" and
+            no other one, and lies in no interval; an interval holds its lower end.
+
+        Raises
+        ------
+        DataError
+            If a column is missing, or has texts where a rule is about numbers.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import testsgd
+        >>> people = pd.DataFrame({"sex": ["f", "f", "m"] * 100})
+        >>> said = ["yes", "no", "yes"] * 100
+        >>> result = testsgd.audit_metrics(said, sensitive_features=people)
+        >>> [first, *_] = result.summary.metrics[0].groups
+        >>> people[first.mask(people)]["sex"].unique().tolist()
+        ['f']
+        """
+        # Loaded by those who ask, not by every command.
+        from testsgd.auditing.report.membership import rules_mask
+
+        return rules_mask(self.rules, data)
+
 
 class MetricUnjudged(Part):
     """Of the rows that a metric counts, those whose sensitive values no judged group isolates."""
@@ -232,6 +271,34 @@ class MetricDifference(Part):
     )
 
 
+class ValueOfCell(Part):
+    """A metric of the rows that have one value of a sensitive feature."""
+
+    metric: str = Field(description="the metric")
+    counted: Count = Field(description="rows of the value that it counts")
+    value: float | None = Field(
+        description="the metric of these rows; null if it counts fewer than five"
+    )
+    confidence_interval: tuple[float, float] | None = Field(
+        description="of the value, by itself; null if the value is"
+    )
+
+
+class CellMetrics(Part):
+    """One value or bin of a sensitive feature with all metrics."""
+
+    label: str = Field(description="the value or bin")
+    n: Count = Field(description="rows that have it")
+    metrics: list[ValueOfCell] = Field(description="one of each metric")
+
+
+class FeatureMetrics(Part):
+    """The metrics of each value of one sensitive feature."""
+
+    feature: str = Field(description="the sensitive feature")
+    cells: list[CellMetrics] = Field(description="its values, or its bins")
+
+
 class JointSummary(Part):
     """Several metrics under one name, of whose differences the larger counts."""
 
@@ -299,6 +366,9 @@ class MetricsSummary(Part):
     replicates: Count = Field(description="bootstrap samples behind the intervals; 0 if none")
     metrics: list[MetricSummary] = Field(description="one after another, as asked for")
     groups: list[GroupByMetrics] = Field(description="the first groups of each metric, by all")
+    features: list[FeatureMetrics] = Field(
+        default_factory=list, description="all metrics of each value of each sensitive feature"
+    )
     stability_samples: Count = Field(description="bootstrap samples behind each `stability`")
     holdout: Holdout | None = Field(description="how the rows were split; null if not")
     joint: list[JointSummary] = Field(description="joint metrics that were asked for")
