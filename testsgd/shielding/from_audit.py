@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from testsgd.errors import ParameterError
 from testsgd.fairness.audited_groups import COMPLEMENT, AuditedGroup, audited_groups
+from testsgd.fairness.metric_properties import BY_METRIC, MetricProperty, property_of_metric
 from testsgd.fairness.specification_text import commented, quoted_text, shortened
 from testsgd.shielding.specification import ShieldSpecification
 
@@ -16,22 +15,6 @@ from testsgd.shielding.specification import ShieldSpecification
 _MILLION = 1_000_000
 # What TOML and a specification both read as the exact decimal.
 _DECIMAL = re.compile(r"(0|[1-9]\d{0,15})(\.\d{1,30})?", re.ASCII)
-
-
-@dataclass(frozen=True)
-class _Guaranteed:
-    """What a shield guarantees of a metric, and whom the metric counts."""
-
-    fairness: str
-    label: int | None  # The true label of everybody whom it counts; None if it is of no matter.
-    who: str
-
-
-_BY_METRIC = {
-    "selection_rate": _Guaranteed("demographic_parity", None, "rows"),
-    "true_positive_rate": _Guaranteed("equal_opportunity", 1, "rows with the true label 1"),
-    "false_positive_rate": _Guaranteed("predictive_equality", 0, "rows with the true label 0"),
-}
 
 
 def shields_from_audit(
@@ -88,7 +71,7 @@ def shields_from_audit(
     >>> testsgd.synthesize_shield(specification).specification.groups.names[-1]
     'everybody else'
     """
-    chosen = audited_groups(source, groups=groups, preferred=tuple(_BY_METRIC))
+    chosen = audited_groups(source, groups=groups, preferred=tuple(BY_METRIC))
     return tuple(_specification(group, horizon, _bound_text(bound)) for group in chosen)
 
 
@@ -98,20 +81,9 @@ def _bound_text(bound: str | float | Fraction) -> str:
     return text if _DECIMAL.fullmatch(text) else quoted_text(text)
 
 
-def _guaranteed(metric: str) -> _Guaranteed:
-    if metric not in _BY_METRIC:
-        raise ParameterError(
-            f"the audit compared the metric {metric}, which no shield guarantees",
-            where="metric",
-            remedy=f"audit one of {', '.join(_BY_METRIC)}",
-            name=metric,
-        )
-    return _BY_METRIC[metric]
-
-
 def _specification(group: AuditedGroup, horizon: int, bound: str) -> str:
     """Return the specification of a shield for a group."""
-    guaranteed = _guaranteed(group.metric)
+    guaranteed = property_of_metric(group.metric, what_lacks_it="which no shield guarantees")
     several = (
         "#",
         f"# These are {group.total} shields. A decision passes through one of them: a second one "
@@ -163,7 +135,7 @@ def _specification(group: AuditedGroup, horizon: int, bound: str) -> str:
     return text
 
 
-def _expected_lines(group: AuditedGroup, guaranteed: _Guaranteed) -> tuple[str, ...]:
+def _expected_lines(group: AuditedGroup, guaranteed: MetricProperty) -> tuple[str, ...]:
     """Return the lines of the probabilities with which people and recommendations come."""
     together = group.count_in + group.count_out
     share_in = round(_MILLION * group.count_in / together)
