@@ -273,10 +273,10 @@ def located(
 def located_in_parts(
     checks: Sequence[PersonCheck], network: FeedForward, domain: Domain, values: NDArray[np.float64]
 ) -> tuple[PersonCheck, ...]:
-    """Return the checks with the box in which each person lies, of those that part everybody.
+    """Return the checks with the box of an enumeration in which each person lies.
 
-    Everybody of the domain is tried. The boxes are those that an enumeration exports: each holds
-    fair people or unfair ones only.
+    All people of the domain are tried. The boxes are those that their certification exports: each
+    has fair people or unfair ones only.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def located_in_parts(
     network : FeedForward
         The network.
     domain : Domain
-        The domain, small enough to try everybody.
+        The domain, small enough to try all of its people.
     values : numpy.ndarray of float, shape (people, inputs)
         The people's values.
 

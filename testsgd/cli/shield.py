@@ -207,7 +207,8 @@ def advise(
         length, likely = advice.likeliest
         console.print_line(
             f"No period reaches {probability:g}: the likeliest, of {length}, holds with "
-            f"probability {_probability_text(likely)}. A shield static-bounded-welfare or dynamic needs less."
+            f"probability {_probability_text(likely)}. A shield static-bounded-welfare or dynamic "
+            "needs less."
         )
     else:
         console.print_line(f"No period of up to 4,096 reaches {probability:g}.")

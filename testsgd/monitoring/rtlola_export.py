@@ -143,8 +143,8 @@ class _Writer:
         if events.empty:
             texts = ", ".join(f'"{comment(text)}"' for text in events.empty)
             self._notes += [
-                f"Nothing is said by {texts}, whatever the field: in RTLola's CSV write # there, an",
-                "absent value; an empty cell is none.",
+                f"Nothing is said by {texts}, whatever the field. In RTLola's CSV write # there,",
+                "which is an absent value; an empty cell is a value.",
             ]
         if specification.time.max_skew is not None:
             self._notes.append("Every time is believed; what time.max_skew asks for is not here.")

@@ -21,7 +21,7 @@ from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.specification import ShieldSpecification
 
 _LONGEST = 1 << 12
-# Shares of groups that add up to 1 but for that leave nobody else.
+# Shares of groups that add up to 1 but for that leave outside else.
 _ROUNDING = 1e-12
 
 
@@ -65,7 +65,7 @@ def enough_probability(shares: Sequence[float], length: int, least: int) -> floa
     >>> enough_probability([0.5, 0.5], length=4, least=2)
     0.375
     """
-    return _held_and_failed(shares, length, least)[0]
+    return _probabilities(shares, length, least)[0]
 
 
 def short_probability(shares: Sequence[float], length: int, least: int) -> float:
@@ -90,10 +90,10 @@ def short_probability(shares: Sequence[float], length: int, least: int) -> float
     >>> enough_probability([0.5, 0.5], length=100, least=2) < 1
     True
     """
-    return _held_and_failed(shares, length, least)[1]
+    return _probabilities(shares, length, least)[1]
 
 
-def _held_and_failed(shares: Sequence[float], length: int, least: int) -> tuple[float, float]:
+def _probabilities(shares: Sequence[float], length: int, least: int) -> tuple[float, float]:
     """Return the probabilities that each group comes often enough, and that one does not."""
     from scipy.stats import binom
 
@@ -102,14 +102,14 @@ def _held_and_failed(shares: Sequence[float], length: int, least: int) -> tuple[
     if length < least * len(shares) or min(shares) <= 0:
         return 0.0, 1.0
     together = math.fsum(shares)
-    nobody = 1.0 - together if together < 1.0 - _ROUNDING else 0.0
+    outside = 1.0 - together if together < 1.0 - _ROUNDING else 0.0
     # The probability of each number of events that are left to the groups that follow.
     left = np.zeros(length + 1)
     left[length] = 1.0
     failed = 0.0
     numbers = np.arange(length + 1)
     for place, share in enumerate(shares[:-1]):
-        part = share / math.fsum((nobody, *shares[place:]))
+        part = share / math.fsum((outside, *shares[place:]))
         failed += float(left @ binom.cdf(least - 1, numbers, part))
         after = np.zeros(length + 1)
         for available in np.flatnonzero(left):
@@ -117,10 +117,10 @@ def _held_and_failed(shares: Sequence[float], length: int, least: int) -> tuple[
             after[available - came] += left[available] * binom.pmf(came, available, part)
         left = after
     # Of the last group only the tail counts.
-    part = shares[-1] / math.fsum((nobody, shares[-1]))
+    part = shares[-1] / math.fsum((outside, shares[-1]))
     failed += float(left @ binom.cdf(least - 1, numbers, part))
-    held = float(left @ binom.sf(least - 1, numbers, part))
-    return _between(held), _between(failed)
+    enough = float(left @ binom.sf(least - 1, numbers, part))
+    return _between(enough), _between(failed)
 
 
 def _between(probability: float) -> float:
@@ -188,12 +188,12 @@ def period_advice(specification: ShieldSpecification, *, target: float = 0.95) -
     if horizon.welfare is None:
         # An equal share of each period: longer periods make it less likely.
         groups = len(shares)
-        rows = [_held_and_failed(shares, one, math.ceil(one / groups)) for one in lengths]
+        rows = [_probabilities(shares, one, math.ceil(one / groups)) for one in lengths]
         # Each group must come exactly as often as the others: once in as many events is likeliest.
         likeliest = (groups, enough_probability(shares, groups, 1))
         return PeriodAdvice(
             least=math.ceil(length / groups),
-            rows=tuple((one, held) for one, (held, _) in zip(lengths, rows, strict=True)),
+            rows=tuple((one, enough) for one, (enough, _) in zip(lengths, rows, strict=True)),
             failing=tuple(failed for _, failed in rows),
             target=target,
             shortest=groups if likeliest[1] >= target else None,
@@ -202,11 +202,11 @@ def period_advice(specification: ShieldSpecification, *, target: float = 0.95) -
         )
     low, high = horizon.welfare
     least = math.ceil(1 / (high - low))
-    rows = [_held_and_failed(shares, one, least) for one in lengths]
+    rows = [_probabilities(shares, one, least) for one in lengths]
     most = _largest_least(shares, length, target)
     return PeriodAdvice(
         least=least,
-        rows=tuple((one, held) for one, (held, _) in zip(lengths, rows, strict=True)),
+        rows=tuple((one, enough) for one, (enough, _) in zip(lengths, rows, strict=True)),
         failing=tuple(failed for _, failed in rows),
         target=target,
         shortest=_shortest(shares, least, target),

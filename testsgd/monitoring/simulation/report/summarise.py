@@ -119,12 +119,12 @@ def _assumed(
     """Return in words what the streams are drawn with, as the beginning of a sentence."""
     people = plural(parameters.people_a_day, "person", "people")
     shares = _shares_text(_shares(population))
-    parts = [f"With {people} a day in {shares}", f"rates around {percent(population.rate)}"]
+    text = f"With {people} a day, {shares} and rates around {_short(population.rate)}"
     labelled = any(watched.fairness.labelled for watched in specification.monitored)
     if labelled and population.decisions is None:
         _, label_rate = assumed_rates(specification, parameters)
-        parts.append(f"positive labels of {percent(label_rate)}")
-    return ", ".join(parts)
+        text += f", {_short(label_rate)} of labels positive"
+    return text
 
 
 def _shares(population: Population) -> list[float]:
@@ -137,13 +137,17 @@ def _shares(population: Population) -> list[float]:
 
 def _shares_text(shares: Sequence[float]) -> str:
     """Return the shares of groups in words; of many groups the smallest and the largest."""
-    low, high = percent(min(shares)), percent(max(shares))
-    if low == high:
-        return f"{len(shares)} groups of {low} each"
+    low, high = _short(min(shares)), _short(max(shares))
     if len(shares) > _MOST_SHARES:
-        return f"{len(shares)} groups of {low} to {high}"
-    *first, last = [percent(share) for share in shares]
+        between = f"{low} each" if low == high else f"{low} to {high}"
+        return f"{len(shares)} groups of {between}"
+    *first, last = map(_short, shares)
     return f"groups of {', '.join(first)} and {last}"
+
+
+def _short(rate: float) -> str:
+    """Return a rate in per cent, without a decimal that is 0."""
+    return percent(rate).replace(".0%", "%")
 
 
 def _verdict(
@@ -186,10 +190,10 @@ def _sentence(
     runs = f"{count(alarms.alarmed)} of {plural(parameters.runs, 'stream')}"
     within = f"within {plural(parameters.days, 'day')}"
     if alarms.above is False:
-        return f"{assumed} and {what} {runs} raised a false alarm {within}."
+        return f"{assumed}, and {what}, {runs} raised a false alarm {within}."
     if alarms.median_days is None:
-        return f"{assumed} {what} is found in {runs} {within}."
+        return f"{assumed}, {what} is found in {runs} {within}."
     middle = days_text(alarms.median_days)
     if alarms.median_days < 1 and alarms.median_people is not None:
         middle = f"{plural(round(alarms.median_people), 'person', 'people')}, on the first day"
-    return f"{assumed} {what} is found after a median of {middle}, and in {runs} {within}."
+    return f"{assumed}, {what} is found after a median of {middle}, and in {runs} {within}."
