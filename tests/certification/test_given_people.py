@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,19 +12,23 @@ import pandas as pd
 import pytest
 from enumeration import truth_of
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from small_problems import problems
 
 import testsgd
 from testsgd.certification import (
+    CertificationParameters,
     CertificationResult,
     Domain,
     FeedForward,
     ask,
+    certify_network,
     check_people,
     find_domain,
     find_network,
+    summarise_certification,
 )
 from testsgd.errors import DataError, ParameterError, ResultError
 
@@ -257,16 +263,100 @@ def test_proved_regions_of_a_search_fit_the_people_in_them() -> None:
     assert unfair[found["region_proof"] == "falsified"].all()
 
 
+def _holds(text: str, domain: Domain, person: NDArray[np.float64]) -> bool:
+    """Return whether a region, by its text alone, holds the free values of a person."""
+    if text in ("the whole domain", "outside of all regions"):
+        return True
+    for condition in text.split(" and "):
+        name, _, said = condition.partition(" ")
+        place, item = next(
+            (place, item) for place, item in enumerate(domain.free) if item.name == name
+        )
+        value = item.text(float(person[place]))
+        if said.startswith("from "):
+            low, high = said.removeprefix("from ").split(" to ")
+            holds = float(low) <= float(value) <= float(high)
+        elif said.startswith("other than "):
+            holds = value not in re.split(", | or ", said.removeprefix("other than "))
+        else:
+            holds = value in re.split(", | or ", said.removeprefix("= "))
+        if not holds:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@given(data=st.data())
+@settings(max_examples=30, deadline=None)
+def test_the_region_of_everybody_is_fair_or_unfair_as_the_enumeration_is(
+    weighted: bool, data: st.DataObject
+) -> None:
+    network, domain = data.draw(problems(weighted=weighted, activations=("relu",)))
+    truth = truth_of(network, domain)
+    # So few regions that most of them are of fair and of unfair people.
+    few = CertificationParameters(regions=data.draw(st.integers(0, 3)))
+    certification = certify_network(network, domain, few)
+    result = CertificationResult(summarise_certification(certification), certification)
+    values = _everybody(domain, truth.people)[:: len(domain.protected_values)]
+    checks = result.locate(check_people(network, domain, values), domain, network, values)
+    for person, check in enumerate(checks):
+        if check.region is None:
+            assert weighted
+            continue
+        assert _holds(check.region, domain, truth.people[person])
+        assert check.region_proof in ("certified", "falsified")
+        if truth.surely_fair[person]:
+            assert check.region_proof == "certified"
+        if truth.surely_unfair[person]:
+            assert check.region_proof == "falsified"
+
+
+def test_the_finer_region_is_one_that_is_exported(tmp_path: Path) -> None:
+    path = tmp_path / "regions.csv"
+    # Values so large that single precision cannot tell them apart.
+    ranges = {
+        "inputs": {
+            "skill": {"integer": [10**9, 10**9 + 19]},
+            "hours": {"integer": [0, 5]},
+            "man": {"integer": [0, 1]},
+        }
+    }
+    model = LogisticRegression().fit([[10**9, 0, 0], [10**9 + 19, 5, 1]], [0, 1])
+    model.coef_[:], model.intercept_[:] = [[1.0, 2.0, 3.0]], [-(10.0**9) - 10.5]
+    result = testsgd.certify(model, ranges, protected="man", regions=1, export_regions=path)
+    exported = pd.read_csv(path)
+    rows = [
+        {"skill": 10**9 + skill, "hours": hours, "man": 0}
+        for skill in range(20)
+        for hours in range(6)
+    ]
+    saved = CertificationResult.from_json(result.to_json())
+    asked = ask(model, ranges, protected="man", rows=rows, result=saved)
+    assert [check.region for check in asked] == result.check(rows)["region"].tolist()
+    for row, check in zip(rows, asked, strict=True):
+        inside = exported[
+            (exported["skill from"] <= row["skill"])
+            & (row["skill"] <= exported["skill to"])
+            & (exported["hours from"] <= row["hours"])
+            & (row["hours"] <= exported["hours to"])
+        ]
+        (box,) = inside.to_dict("records")
+        unfair = 7.5 < row["skill"] - 10**9 + 2 * row["hours"] < 10.5
+        assert check.region_proof == box["proof"] == ("falsified" if unfair else "certified")
+        assert check.region is not None
+        for name in ("skill", "hours"):
+            low, high = box[f"{name} from"], box[f"{name} to"]
+            if low > min(one[name] for one in rows) or high < max(one[name] for one in rows):
+                assert f"{name} = {low}" in check.region or (
+                    f"{name} from {low} to {high}" in check.region
+                )
+
+
 def test_people_without_weight_are_not_said_to_be_proved_fair() -> None:
     model = _model()
     network = find_network(model, categories={"region": (1, 2)})
     domain = find_domain(RANGES, protected="man", network=network)
-    from testsgd.certification import (
-        CertificationParameters,
-        Marginal,
-        certify_network,
-        summarise_certification,
-    )
+    from testsgd.certification import Marginal
 
     # All weight is on a skill of 0, so nobody with weight is treated unfairly.
     positions = np.arange(21.0)

@@ -38,6 +38,70 @@ def test_a_group_has_the_people_that_the_audit_counted(audited: AuditResult) -> 
         assert counted == [group.n_in, group.n_out]
 
 
+def test_a_simulation_has_the_people_and_the_rates_that_the_audit_counted(
+    audited: AuditResult,
+) -> None:
+    first = next(group for group in audited.summary.groups if group.distinct)
+    text = monitors_from_audit(audited.to_json(), groups=1)[0]
+    summary = testsgd.simulate_monitor(MonitorSpecification.parse(text), runs=1, days=1).summary
+    of_all = first.n_in / (first.n_in + first.n_out)
+    by_rate = sorted([(first.rate_in, of_all), (first.rate_out, 1 - of_all)])
+    assert summary.shares == pytest.approx([share for _, share in by_rate], abs=1e-6)
+    assert summary.rate == pytest.approx((first.rate_in + first.rate_out) / 2, abs=1e-6)
+    found = abs(first.rate_in - first.rate_out)
+    assert any(one.bias == pytest.approx(found, abs=5e-4) for one in summary.alarms)
+    share = f"{100 * of_all:.1f}".removesuffix(".0")
+    assert f"{share}%" in summary.verdict.headline
+
+
+@pytest.mark.parametrize(
+    ("metric", "fairness", "label"),
+    [
+        ("selection_rate", "demographic_parity", None),
+        ("true_positive_rate", "equal_opportunity", "yes"),
+        ("false_positive_rate", "predictive_equality", "no"),
+    ],
+)
+def test_the_property_is_that_of_the_metric(metric: str, fairness: str, label: str | None) -> None:
+    people = testsgd.generate_demo(seed=1)
+    people["decision"] = ["yes" if income > 50 else "no" for income in people["income"]]
+    people["label"] = people["granted"]
+    audited = testsgd.audit_predictions(
+        people["decision"],
+        people["label"],
+        sensitive_features=people[["gender", "age"]],
+        metrics=["accuracy", metric],
+        replicates=99,
+    )
+    specification = MonitorSpecification.parse(monitors_from_audit(audited.to_json())[0])
+    assert [one.property for one in specification.properties] == [fairness]
+    fields = ["decision", "gender", "age", *(() if label is None else ["label"])]
+    result = testsgd.monitor(specification, people[fields])
+    (comparison,) = result.summary.comparisons
+    inside = parse(tomllib.loads(monitors_from_audit(audited.to_json())[0])["groups"][0]["when"])
+    counted = people if label is None else people[people["label"] == label]
+    favourable = counted["decision"] == "yes"
+    mask = inside.mask(counted)
+    for group, members in zip(comparison.groups, (mask, ~mask), strict=True):
+        assert group.denominator == members.sum()
+        assert group.numerator == favourable[members].sum()
+
+
+def test_a_metric_that_no_monitor_watches_is_refused() -> None:
+    people = testsgd.generate_demo(seed=1)
+    audited = testsgd.audit_predictions(
+        people["income"] > 50,
+        people["granted"] == "yes",
+        sensitive_features=people[["gender"]],
+        metrics=["accuracy"],
+        replicates=99,
+    )
+    with pytest.raises(ParameterError) as error:
+        monitors_from_audit(audited.to_json())
+    assert "accuracy" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
 @pytest.mark.parametrize("rows", ["age >= 40", "gender = male or age < 30"])
 def test_rows_outside_of_an_audit_are_in_no_group(rows: str) -> None:
     table = load_table(load_specification("demo"), seed=0)

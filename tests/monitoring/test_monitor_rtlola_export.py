@@ -268,6 +268,91 @@ def test_an_export_says_what_the_monitor_says_after_every_event(seed: int) -> No
     compare_after_every_event(specification, events, joined=joined)
 
 
+# The log of Figure 1: the type of an event is its label, of which a screening says nothing.
+TYPED: dict[str, dict[str, Any]] = {
+    "groups as they come": {},
+    "named groups, a prior": {
+        "groups": {"names": ["a", "b"], "unknown": "pass"},
+        "estimate": {"prior": 0.3, "strength": 4},
+    },
+    "groups by one field": {
+        "groups": [
+            {"name": "first", "when": "group = a"},
+            {"name": "second", "when": "group in {b, c}"},
+        ],
+    },
+    "a deadline": {"trials": {"deadline": 20}},
+}
+
+
+def typed_specification(name: str) -> MonitorSpecification:
+    tables: dict[str, Any] = {
+        "events": {
+            "decision": "risk",
+            "favourable": ["HIGH"],
+            "unfavourable": ["LOW"],
+            "label": "event",
+            "positive": ["RECID."],
+            "negative": ["NO RECID."],
+            "empty": ["-", "SCREEN"],
+        },
+        "properties": [watched("equalized_odds", 0.15), watched("demographic_parity", 0.1)],
+    }
+    return MonitorSpecification.from_dict(tables | TYPED[name])
+
+
+def typed_rows(chance: random.Random) -> Iterator[dict[str, Any]]:
+    """Yield rows of a log with all columns: screenings, and later what became of the people."""
+    screened: list[str] = []
+    time = 100.0
+    for number in range(EVENTS):
+        time += chance.choice([0, 0.5, 3, 15])
+        if screened and chance.random() < 0.5:
+            identity = screened.pop(chance.randrange(len(screened)))
+            event = chance.choice(["RECID.", "NO RECID."])
+            yield {"time": time, "event": event, "id": identity, "group": "-", "risk": "-"}
+            continue
+        group = chance.choice("aabbc")
+        risk = chance.choice(["HIGH", "LOW", "LOW"] if group == "a" else ["HIGH", "HIGH", "LOW"])
+        screened.append(str(number))
+        yield {
+            "time": time,
+            "event": "SCREEN",
+            "id": str(number),
+            "group": group,
+            # Some screenings are without an outcome.
+            "risk": risk if chance.random() < 0.9 else "-",
+        }
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", TYPED)
+def test_texts_that_say_nothing_are_absent_values(name: str, seed: int) -> None:
+    specification = typed_specification(name)
+    export = Rtlola(monitor_to_rtlola(specification))
+    monitor = Monitor(specification)
+    alerts: set[Any] = set()
+    kinds = []
+    for row in typed_rows(random.Random(seed)):
+        for alert in monitor.observe(row):
+            kinds.append(alert.kind)
+            change = alerts.add if alert.kind == "raised" else alerts.discard
+            change((alert.property, alert.conditions))
+        # As the comment of the export says: "#" stands in the place of these texts.
+        cells = {field: "#" if text in {"-", "SCREEN"} else text for field, text in row.items()}
+        said = {field: text for field, text in cells.items() if text != "#"}
+        export.step(inputs_of(said, export))
+        assert_the_same(monitor, alerts, export, exact=True)
+    assert "raised" in kinds
+
+
+def test_the_export_says_which_texts_say_nothing() -> None:
+    text = monitor_to_rtlola(typed_specification("groups as they come"))
+    comments = " ".join(line for line in text.splitlines() if line.startswith("//"))
+    assert all(f'"{empty}"' in comments for empty in ("-", "SCREEN"))
+    assert " # " in comments
+
+
 def timed_stream(seed: int) -> tuple[MonitorSpecification, list[dict[str, Any]]]:
     """Return a specification with a deadline, and a random stream whose events have times."""
     tables = list(DEADLINES.values())
@@ -416,7 +501,14 @@ UNSAID: list[tuple[str, dict[str, Any]]] = [
         },
     ),
     ("estimate.prior", {"estimate": {"prior": "overall", "strength": 3}}),
-    ("events.empty", {"events": {"empty": ["-"]}}),
+    ("events.empty", {"events": {"empty": ["-"], "decision": "score > 6 or place = north"}}),
+    (
+        "events.empty",
+        {
+            "events": {"empty": ["-"]},
+            "groups": [{"name": "a", "when": "x = 1"}, {"name": "b", "when": "y = 1"}],
+        },
+    ),
     (
         "estimate.prior",
         {"estimate": {"prior": {"numerator": "places", "denominator": "all"}, "strength": 3}},

@@ -13,8 +13,12 @@ from scipy.stats import binom
 
 import testsgd
 from testsgd.cli.main import _run
-from testsgd.errors import ParameterError
-from testsgd.monitoring import MonitorSimulationResult, simulate_monitor
+from testsgd.errors import ParameterError, SpecificationError
+from testsgd.monitoring import (
+    MonitorSimulationResult,
+    MonitorSpecification,
+    simulate_monitor,
+)
 from testsgd.report.kinds import read_result
 
 PARITY: dict[str, Any] = {
@@ -132,6 +136,99 @@ def test_past_events_are_drawn_from() -> None:
     assert dict(zip(summary.groups, summary.shares, strict=True)) == {"a": 0.75, "b": 0.25}
     assert (summary.past, summary.rate) == (400, pytest.approx(0.3))
     assert [one.bias for one in summary.alarms] == [0.0, 0.4, None]
+
+
+SMALL: dict[str, Any] = PARITY | {
+    "simulation": {"shares": [0.9, 0.1], "rates": [0.6, 0.4]},
+}
+
+
+def _figures(result: MonitorSimulationResult) -> list[tuple[float | None, int | None, int]]:
+    return [(one.bias, one.median_people, one.alarmed) for one in result.summary.alarms]
+
+
+def test_the_specified_people_are_those_that_options_ask_for() -> None:
+    asked: dict[str, Any] = {"bias": [0, 0.3], "runs": 10, "days": 10}
+    found = simulate_monitor(SMALL, **asked)
+    # The lowest rate is that of the second group, which has a tenth of the people.
+    summary = found.summary
+    assert summary.groups == ["men", "women"]
+    assert summary.shares == pytest.approx([0.1, 0.9])
+    assert summary.rate == pytest.approx(0.5)
+    by_option = simulate_monitor(PARITY, **asked, share=0.1, rate=0.5)
+    assert _figures(found) == _figures(by_option)
+    assert _figures(found) != _figures(simulate_monitor(PARITY, **asked))
+
+
+def test_options_go_before_the_specification() -> None:
+    result = simulate_monitor(SMALL, bias=[0.1], runs=1, days=1, share=0.25, rate=0.3)
+    assert result.summary.shares == pytest.approx([0.25, 0.75])
+    assert result.summary.rate == result.summary.settings.rate == 0.3
+    three = {
+        **PARITY,
+        "groups": {"names": ["a", "b", "c"]},
+        "simulation": {"shares": [0.2, 0.6, 0.2]},
+    }
+    shares = simulate_monitor(three, bias=[0.1], runs=1, days=1, share=0.6).summary.shares
+    # The others keep their proportion.
+    assert shares == pytest.approx([0.6, 0.3, 0.1])
+
+
+def test_the_usual_biases_have_rates_and_that_of_the_specified_ones_is_among_them() -> None:
+    document = {**PARITY, "simulation": {"rates": [0.01, 0.13]}}
+    result = simulate_monitor(document, runs=1, days=1)
+    assert [one.bias for one in result.summary.alarms] == [0.0, 0.05, 0.1, 0.12]
+    with pytest.raises(ParameterError):
+        simulate_monitor(document, bias=[0.2], runs=1, days=1)
+
+
+@pytest.mark.parametrize(
+    ("document", "options", "said"),
+    [
+        (SMALL, {}, ["10%", "90%", "50%"]),
+        (PARITY, {"share": 0.084, "rate": 0.55}, ["8.4%", "91.6%", "55%"]),
+        (PARITY, {}, ["50%"]),
+        (
+            {"properties": [{"property": "equal_opportunity", "bound": 0.1}]},
+            {"label_rate": 0.15},
+            ["50%", "15%"],
+        ),
+    ],
+)
+def test_every_sentence_says_which_people_it_is_of(
+    document: dict[str, Any], options: dict[str, Any], said: list[str]
+) -> None:
+    verdict = simulate_monitor(document, bias=[0, 0.3], runs=2, days=2, **options).verdict
+    about_streams = [verdict.headline, *verdict.sentences][:2]
+    assert all(number in sentence for sentence in about_streams for number in said)
+
+
+def test_the_table_of_a_simulation_changes_nothing_that_is_watched() -> None:
+    plain, with_table = (MonitorSpecification.from_dict(one) for one in (PARITY, SMALL))
+    assert plain.digest() == with_table.digest()
+    assert plain != with_table
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ({"shares": [0.5, 0.4]}, "shares"),
+        ({"shares": [0.5, 0.25, 0.25]}, "shares"),
+        ({"shares": [1, 0]}, "shares"),
+        ({"rates": [0.5]}, "rates"),
+        ({"rates": [0, 0]}, "rates"),
+        ({"rates": [0.5, 1.5]}, "rates"),
+        ({"label_rate": 0}, "label_rate"),
+        ({"share": 0.5}, "share"),
+    ],
+)
+def test_wrong_numbers_of_a_simulation_are_named(table: dict[str, Any], key: str) -> None:
+    with pytest.raises(SpecificationError) as error:
+        MonitorSpecification.from_dict({**PARITY, "simulation": table})
+    assert f"simulation.{key}" in str(error.value)
+    unnamed = {"properties": PARITY["properties"], "simulation": {"shares": [0.5, 0.5]}}
+    with pytest.raises(SpecificationError):
+        MonitorSpecification.from_dict(unnamed)
 
 
 def test_equal_seeds_have_equal_results() -> None:

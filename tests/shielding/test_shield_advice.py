@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import pytest
 from shield_runs import specification
 
+from testsgd.cli.main import _run
 from testsgd.errors import ParameterError
-from testsgd.shielding.advice import enough_probability, period_advice
+from testsgd.shielding import ShieldSpecification
+from testsgd.shielding.advice import enough_probability, period_advice, short_probability
 
 WELFARE = {"shield": "static-bounded-welfare", "welfare": ["2/5", "3/5"], "bound": "1/5"}
 
@@ -59,6 +63,79 @@ def test_what_is_advised_is_drawn_that_often(name: str) -> None:
         assert often_enough(length) == pytest.approx(probability, abs=0.03)
     assert often_enough(advice.shortest) > 0.87
     assert often_enough(advice.shortest - 2) < 0.91
+
+
+def in_fractions(shares: list[Fraction], length: int, least: int) -> Fraction:
+    """Return the exact probability that some group comes less than so often."""
+    rest = 1 - sum(shares)
+    # How many events each state of counts, cut at what is needed, has by chance.
+    states = {(0,) * len(shares): Fraction(1)}
+    for _ in range(length):
+        after: dict[tuple[int, ...], Fraction] = {}
+        for counts, chance in states.items():
+            for group, share in enumerate([*shares, rest]):
+                if not share:
+                    continue
+                new = tuple(
+                    min(count + (place == group), least) for place, count in enumerate(counts)
+                )
+                after[new] = after.get(new, Fraction(0)) + chance * share
+        states = after
+    return 1 - states.get((least,) * len(shares), Fraction(0))
+
+
+@pytest.mark.parametrize("length", [10, 80, 160, 320])
+@pytest.mark.parametrize(
+    "shares",
+    [
+        [Fraction(1, 2), Fraction(1, 2)],
+        [Fraction(1, 8), Fraction(1, 2)],
+        [Fraction(1, 4), Fraction(1, 4), Fraction(1, 2)],
+        [Fraction(1, 1024), Fraction(1023, 1024)],
+    ],
+)
+def test_tiny_probabilities_to_fail_are_those_of_fractions(
+    shares: list[Fraction], length: int
+) -> None:
+    exact = in_fractions(shares, length, 3)
+    floats = [float(share) for share in shares]
+    assert short_probability(floats, length, 3) == pytest.approx(float(exact), rel=1e-10)
+    held = enough_probability(floats, length, 3)
+    assert held == pytest.approx(float(1 - exact), rel=1e-10)
+    assert 0 < held < 1
+
+
+@pytest.mark.parametrize(
+    ("shares", "length", "least", "held"),
+    [
+        ([0.5, 0.5], 1, 0, 1.0),
+        ([1.0], 3, 3, 1.0),
+        ([1.0], 2, 3, 0.0),
+        ([0.5, 0.5], 3, 2, 0.0),
+        ([1.0, 0.0], 100, 1, 0.0),
+    ],
+)
+def test_only_what_is_certain_has_a_probability_of_1(
+    shares: list[float], length: int, least: int, held: float
+) -> None:
+    assert enough_probability(shares, length, least) == held
+    assert short_probability(shares, length, least) == 1 - held
+    # So much underflows, and is not certain.
+    assert 0 < short_probability([0.5, 0.5], 4000, 1) < 1e-300
+    assert enough_probability([0.5, 0.5], 4000, 1) < 1
+
+
+def test_the_command_writes_no_certainty_that_there_is_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    example = Path(__file__).parents[2] / "examples/shields/grants-bounded-welfare.toml"
+    assert _run(["shield", "advise", str(example)]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Period")]
+    advice = period_advice(ShieldSpecification.read(example))
+    assert len(lines) == len(advice.rows)
+    assert all(0 < failing < 1 for failing in advice.failing)
+    assert not any("1.0000" in line for line in lines)
+    assert sorted(advice.failing, reverse=True) == list(advice.failing)
 
 
 def test_an_equal_share() -> None:

@@ -14,7 +14,13 @@ from testsgd.certification.network import FeedForward
 from testsgd.certification.outcome import Region
 from testsgd.certification.proving import Prover, build_problem
 from testsgd.certification.proving.problem import Problem
-from testsgd.certification.search import ask, sure_decisions
+from testsgd.certification.search import (
+    ask,
+    box_text,
+    enumerate_people,
+    parted,
+    sure_decisions,
+)
 
 PersonVerdict = Literal["fair", "unfair", "open"]
 RegionProof = Literal["certified", "falsified", "undecided", "mixed"]
@@ -43,8 +49,9 @@ class PersonCheck:
     counterpart_decision : str or None
         The decision about the counterpart.
     region : str or None
-        The region of a certification in which the person lies; None without a certification, or if
-        the person lies in none of its regions.
+        The region of a certification in which the person lies. Where everybody was tried it is one
+        of which one thing is proved, if need be a box of those that part the fair people from the
+        unfair ones. None without a certification, or if the person lies in none of its regions.
     region_proof : {"certified", "falsified", "undecided", "mixed"} or None
         What the certification has proved of the region: of a mixed one, different things of
         different parts.
@@ -261,6 +268,43 @@ def located(
             check = replace(check, region="outside of all regions", region_proof="certified")
         found.append(check)
     return tuple(found)
+
+
+def located_in_parts(
+    checks: Sequence[PersonCheck], network: FeedForward, domain: Domain, values: NDArray[np.float64]
+) -> tuple[PersonCheck, ...]:
+    """Return the checks with the box of an enumeration in which each person lies.
+
+    All people of the domain are tried. The boxes are those that their certification exports: each
+    has fair people or unfair ones only.
+
+    Parameters
+    ----------
+    checks : sequence of PersonCheck
+        One a person.
+    network : FeedForward
+        The network.
+    domain : Domain
+        The domain, small enough to try all of its people.
+    values : numpy.ndarray of float, shape (people, inputs)
+        The people's values.
+
+    Returns
+    -------
+    tuple of PersonCheck
+    """
+    problem = build_problem(network, domain)
+    parts = parted(enumerate_people(network, domain, problem))
+    free = [index for index, name in enumerate(domain.names) if name not in domain.protected]
+    proofs: dict[int, RegionProof] = {1: "certified", 2: "falsified"}
+    return tuple(
+        replace(
+            check,
+            region=box_text(domain, problem.axes, parts.lo[box], parts.hi[box]),
+            region_proof=proofs[int(parts.status[box])],
+        )
+        for check, box in zip(checks, parts.of(values[:, free]).tolist(), strict=True)
+    )
 
 
 def _lies_in(person: Mapping[str, float], domain: Domain, region: Region) -> bool:

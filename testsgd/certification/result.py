@@ -178,6 +178,9 @@ class CertificationResult(DocumentResult[CertificationSummary]):
     ) -> tuple[PersonCheck, ...]:
         """Return checks of people with the region of this result in which each lies.
 
+        Where everybody was tried and different things are proved of parts of that region, it is the
+        box that ``export_regions`` has for the person; everybody is tried again to find it.
+
         Parameters
         ----------
         checks : sequence of PersonCheck
@@ -198,14 +201,31 @@ class CertificationResult(DocumentResult[CertificationSummary]):
         ParameterError
             If this result is of another network or domain.
         """
-        from testsgd.certification.asking import located
+        from testsgd.certification.asking import located, located_in_parts
 
         summary = self.summary
         _check_same_subject(summary, network, domain)
         # The regions hold all unfair and undecided weight; people without weight may lie anywhere.
         nothing = summary.proved.falsified + summary.proved.undecided == 0
         covering = summary.domain.weight == "volume" and (nothing or summary.settings.regions > 1)
-        return located(checks, domain, values, summary.regions, covering=covering)
+        found = located(checks, domain, values, summary.regions, covering=covering)
+        if summary.method != "enumerated":
+            return found
+        # Everybody was tried, so people lie in a box of which one thing is proved. Regions of a
+        # weighted domain say nothing of those in them who have no weight.
+        weighted = summary.domain.weight != "volume"
+        coarse = [
+            place
+            for place, check in enumerate(found)
+            if (check.region is not None if weighted else check.region_proof in ("mixed", None))
+        ]
+        if not coarse:
+            return found
+        finer = located_in_parts(
+            [checks[place] for place in coarse], network, domain, values[coarse]
+        )
+        by_place = dict(zip(coarse, finer, strict=True))
+        return tuple(by_place.get(place, check) for place, check in enumerate(found))
 
     def to_junit(self) -> str:
         """Return the gates as JUnit XML."""

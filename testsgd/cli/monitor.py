@@ -121,8 +121,10 @@ def init(
     """Write specifications of monitors that watch the groups that an audit found.
 
     Each compares one group with its complement, by expressions over the fields of the event. After
-    an audit with --rows both are among these rows. What is to be filled in is said by comments. A
-    file that is there already is changed with --force only.
+    an audit with --rows both are among these rows. The audit's metric is the selection rate, the
+    true-positive rate or the false-positive rate. Simulations draw people as often as the audit
+    counted them. What is to be filled in is said by comments. A file that is there already is
+    changed with --force only.
 
     Exit codes: 0 done, 2 bad input.
     """
@@ -181,8 +183,12 @@ def simulate(
         ),
     ],
     bias: Annotated[
-        str, typer.Option(help="True biases, from 0 to 1, with commas between them.")
-    ] = "0,0.05,0.1,0.2",
+        str | None,
+        typer.Option(
+            help="True biases, from 0 to 1, with commas between them. (default: 0,0.05,0.1,0.2, as "
+            "far as there are such rates, and that of the specified rates)"
+        ),
+    ] = None,
     events: Annotated[
         Path | None,
         typer.Option(
@@ -202,7 +208,8 @@ def simulate(
     """Simulate streams before a monitor goes live: false alarms, and how soon a bias is found.
 
     Each bias has many streams, of people who are independent of each other; the monitor is as it is
-    specified. Exit codes: 0 done, 2 bad input.
+    specified. Shares of groups and rates are those of its table [simulation], if it has one, as
+    testsgd monitor init writes it; options go before it. Exit codes: 0 done, 2 bad input.
     """
     from testsgd.monitoring import MonitorSimulationResult, simulate_monitor
     from testsgd.monitoring.simulation.report.layout import alarms_table
@@ -215,7 +222,7 @@ def simulate(
         result = simulate_monitor(
             specification,
             events,
-            bias=_biases(bias),
+            bias=None if bias is None else _biases(bias),
             progress=progress or False,
             **parameters,
         )

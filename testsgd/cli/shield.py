@@ -184,7 +184,8 @@ def advise(
 ) -> int:
     """Compute how likely the assumption of a static periodic shield is in a period.
 
-    Computed exactly, for people drawn from the specification's table or log; nothing is solved.
+    Computed by adding up all cases, for people drawn from the specification's table or log; nothing
+    is drawn or solved. 1.0000 is written only where the assumption cannot fail.
 
     Exit codes: 0 done, 2 bad input.
     """
@@ -196,17 +197,18 @@ def advise(
     console.print_line(
         f"Each group must be counted {advice.least} times in a period of {wanted.horizon.length}."
     )
-    for one, likely in advice.rows:
-        # A probability below 1 is not rounded up to it.
-        text = "above 0.9999" if 0.9999 < likely < 1 else f"{likely:.4f}"
-        console.print_line(f"Period of {one}: holds with probability {text}")
+    for (one, likely), failing in zip(advice.rows, advice.failing, strict=True):
+        fails = f", fails with {failing:.2g}" if 0 < failing < 0.0001 else ""
+        text = _probability_text(likely)
+        console.print_line(f"Period of {one}: holds with probability {text}{fails}")
     if advice.shortest is not None:
         console.print_line(f"Shortest period for {probability:g}: {advice.shortest}")
     elif advice.likeliest is not None:
         length, likely = advice.likeliest
         console.print_line(
             f"No period reaches {probability:g}: the likeliest, of {length}, holds with "
-            f"probability {likely:.4f}. A shield static-bounded-welfare or dynamic needs less."
+            f"probability {_probability_text(likely)}. A shield static-bounded-welfare or dynamic "
+            "needs less."
         )
     else:
         console.print_line(f"No period of up to 4,096 reaches {probability:g}.")
@@ -215,6 +217,13 @@ def advise(
             f"Narrowest welfare bounds for {probability:g}: {advice.narrowest} apart"
         )
     return console.DONE
+
+
+def _probability_text(probability: float) -> str:
+    """Return a probability with four decimals; what is not 0 or 1 is not rounded to it."""
+    if 0.9999 < probability < 1:
+        return "above 0.9999"
+    return "below 0.0001" if 0 < probability < 0.0001 else f"{probability:.4f}"
 
 
 def run(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from testsgd.expressions import quoted
 from testsgd.fairness.audited_groups import COMPLEMENT, AuditedGroup, audited_groups
+from testsgd.fairness.metric_properties import BY_METRIC, MetricProperty, property_of_metric
 from testsgd.fairness.specification_text import quoted_text, shortened
 from testsgd.monitoring.specification import MonitorSpecification
 
@@ -24,6 +25,10 @@ def monitors_from_audit(source: str | Path, *, groups: int | None = None) -> tup
     outside of them are in neither. Together they raise a false alarm by evidence with at most 5%
     probability.
 
+    A selection rate becomes demographic parity, a true-positive rate equal opportunity, and a
+    false-positive rate predictive equality; of several metrics the first of these is taken. Shares
+    and rates of the group and its complement are those that the audit counted, for simulations.
+
     Parameters
     ----------
     source : str or path-like
@@ -39,7 +44,8 @@ def monitors_from_audit(source: str | Path, *, groups: int | None = None) -> tup
     Raises
     ------
     ParameterError
-        If it is no result of an audit of rows, or there is no group in it.
+        If it is no result of an audit of rows, there is no group in it, or no monitor watches its
+        metric.
     ResultError
         If it cannot be read.
 
@@ -52,7 +58,8 @@ def monitors_from_audit(source: str | Path, *, groups: int | None = None) -> tup
     >>> specification.groups.names[-1]
     'everybody else'
     """
-    return tuple(map(_specification, audited_groups(source, groups=groups)))
+    chosen = audited_groups(source, groups=groups, preferred=tuple(BY_METRIC))
+    return tuple(map(_specification, chosen))
 
 
 def _neither_lines(group: AuditedGroup) -> tuple[str, ...]:
@@ -66,7 +73,14 @@ def _specification(group: AuditedGroup) -> str:
     """Return the specification that watches a group."""
     # Rounded up, so that all of them together are no less sure.
     confidence = math.ceil(1e6 - (1e6 - 1e6 * _CONFIDENCE) / group.total) / 1e6
+    compared = property_of_metric(group.metric, what_lacks_it="which no monitor watches")
     decision = f"decision = {quoted(group.favourable)}"
+    label = f"label = {quoted(group.favourable)}"
+    labels = (
+        "# The field with the true label, and the value that is positive; it may come later, with",
+        "# the same id.",
+        f"label = {{ when = {quoted_text(label)} }}",
+    )
     shares = (
         f"# These are {group.total} monitors, and all of them together are to be right with 95% "
         "confidence."
@@ -84,6 +98,7 @@ def _specification(group: AuditedGroup) -> str:
         "[events]",
         "# The field with the decision, and the value that is favourable.",
         f"decision = {{ when = {quoted_text(decision)} }}",
+        *(() if compared.label is None else labels),
         "",
         "[[groups]]",
         f"name = {quoted_text(shortened(group.text))}",
@@ -98,8 +113,10 @@ def _specification(group: AuditedGroup) -> str:
         shares,
         f"confidence = {confidence:.6g}",
         "",
+        *_simulation_lines(group, compared),
         "[[properties]]",
-        'property = "demographic_parity"',
+        f"# The audit compared the metric {group.metric}.",
+        f"property = {quoted_text(compared.fairness)}",
         "# The largest difference of the shares of favourable decisions without an alert.",
         "bound = 0.1",
         "",
@@ -107,3 +124,30 @@ def _specification(group: AuditedGroup) -> str:
     text = "\n".join(lines)
     MonitorSpecification.parse(text, where="the specification of the monitor")
     return text
+
+
+def _simulation_lines(group: AuditedGroup, compared: MetricProperty) -> tuple[str, ...]:
+    """Return the table of the people that a simulation draws, as often as the audit counted them.
+
+    There is none if one of both sides has nobody, or if all are decided on alike.
+    """
+    together = group.count_in + group.count_out
+    rates = (round(group.rate_in, 6), round(group.rate_out, 6))
+    if not group.count_in or not group.count_out or rates in ((0, 0), (1, 1)):
+        return ()
+    share = min(max(round(group.count_in / together, 6), 1e-6), 1 - 1e-6)
+    origin = "as they are" if group.observed else "that it generated near the data"
+    labels = (
+        "# Fill in: the share of people whose true label is positive.",
+        "label_rate = 0.5",
+    )
+    return (
+        "[simulation]",
+        "# Whom testsgd monitor simulate draws; what is watched does not depend on it.",
+        f"# From the audit: {group.count_in:,} of {together:,} {compared.who} are in the group.",
+        f"shares = [{share:.6f}, {1 - share:.6f}]",
+        f"# The metric in both, of rows {origin}.",
+        f"rates = [{rates[0]:.6f}, {rates[1]:.6f}]",
+        *(() if compared.label is None else labels),
+        "",
+    )

@@ -140,6 +140,12 @@ class _Writer:
         }
         if self._labelled and specification.trials.deadline is not None:
             self._deadline = self._label_deadline(specification.trials.deadline)
+        if events.empty:
+            texts = ", ".join(f'"{comment(text)}"' for text in events.empty)
+            self._notes += [
+                f"Nothing is said by {texts}, whatever the field. In RTLola's CSV write # there,",
+                "which is an absent value; an empty cell is a value.",
+            ]
         if specification.time.max_skew is not None:
             self._notes.append("Every time is believed; what time.max_skew asks for is not here.")
         # Names of inputs come first, so that no stream takes one.

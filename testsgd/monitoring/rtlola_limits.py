@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from testsgd.monitoring.rtlola_values import UnsaidError
-from testsgd.monitoring.specification import FieldRatio, MonitorSpecification, allows_evidence
+from testsgd.monitoring.specification import (
+    FieldRatio,
+    MonitorSpecification,
+    allows_evidence,
+    condition_of,
+)
 
 
 def is_labelled(specification: MonitorSpecification) -> bool:
     """Return whether a property counts labels."""
     return any(watched.fairness.labelled for watched in specification.monitored)
+
+
+def _fields_of_expressions(specification: MonitorSpecification) -> list[tuple[str, ...]]:
+    """Return the fields that groups, the decision and the label are read from by expressions."""
+    events, groups = specification.events, specification.groups
+    read = [condition_of(events.decision), condition_of(events.label)]
+    fields = [expression.names for expression in read if expression is not None]
+    return fields if groups.by is None else [*fields, specification.group_fields]
 
 
 def check_exportable(specification: MonitorSpecification, *, joined: bool) -> None:
@@ -24,12 +37,16 @@ def check_exportable(specification: MonitorSpecification, *, joined: bool) -> No
     keys = (
         ("trials.decision_deadline", trials.decision_deadline, "refusal without an event"),
         ("time.lateness", time.lateness, "events out of order"),
-        ("events.empty", specification.events.empty, "texts that stand for no value"),
         ("estimate.groups", specification.estimate.groups, "beliefs about single groups"),
     )
     for key, value, what in keys:
         if value is not None:
             raise UnsaidError(key, what, watch)
+    several = any(len(fields) > 1 for fields in _fields_of_expressions(specification))
+    if specification.events.empty and several:
+        # Such an expression may hold without one of its fields; a stream waits for all of them.
+        what = "texts that stand for no value beside an expression over several fields"
+        raise UnsaidError("events.empty", what, watch)
     estimate = specification.estimate
     if isinstance(estimate.prior, FieldRatio) and estimate.strength:
         remedy = "give a share such as 0.5"

@@ -21,6 +21,8 @@ from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.specification import ShieldSpecification
 
 _LONGEST = 1 << 12
+# Shares of groups that add up to 1 but for that leave outside else.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,10 @@ class PeriodAdvice:
     """How likely the assumption of a static periodic shield is, by the length of a period."""
 
     least: int  # People of each group that a period of the specification needs.
-    rows: tuple[tuple[int, float], ...]  # Lengths, with the probability in one period.
+    # Lengths, with the probability in one period: 1 only where the assumption cannot fail.
+    rows: tuple[tuple[int, float], ...]
+    # The probabilities that it fails, in the order of the rows; 0 only where it cannot.
+    failing: tuple[float, ...]
     target: float  # The probability that is wanted.
     shortest: int | None  # The first length, of up to 4,096, that reaches it; None: none does.
     narrowest: Fraction | None  # Of welfare bounds that reach it at the specification's length.
@@ -38,6 +43,9 @@ class PeriodAdvice:
 
 def enough_probability(shares: Sequence[float], length: int, least: int) -> float:
     """Compute the probability that each of some groups comes at least so often.
+
+    It is 1 only if that is certain, and 0 only if it cannot be; whatever lies between is rounded to
+    a number between.
 
     Parameters
     ----------
@@ -57,24 +65,67 @@ def enough_probability(shares: Sequence[float], length: int, least: int) -> floa
     >>> enough_probability([0.5, 0.5], length=4, least=2)
     0.375
     """
+    return _probabilities(shares, length, least)[0]
+
+
+def short_probability(shares: Sequence[float], length: int, least: int) -> float:
+    """Compute the probability that some group comes less than so often.
+
+    It is added up by itself and is no difference from 1, so that it is as precise where it is tiny.
+
+    Parameters
+    ----------
+    shares, length, least
+        As for :func:`enough_probability`.
+
+    Returns
+    -------
+    float
+        0 only if no group can come less often.
+
+    Examples
+    --------
+    >>> f"{short_probability([0.5, 0.5], length=100, least=2):.3g}"
+    '1.59e-28'
+    >>> enough_probability([0.5, 0.5], length=100, least=2) < 1
+    True
+    """
+    return _probabilities(shares, length, least)[1]
+
+
+def _probabilities(shares: Sequence[float], length: int, least: int) -> tuple[float, float]:
+    """Return the probabilities that each group comes often enough, and that one does not."""
     from scipy.stats import binom
 
+    if least <= 0 or (len(shares) == 1 and shares[0] >= 1 and length >= least):
+        return 1.0, 0.0
+    if length < least * len(shares) or min(shares) <= 0:
+        return 0.0, 1.0
+    together = math.fsum(shares)
+    outside = 1.0 - together if together < 1.0 - _ROUNDING else 0.0
     # The probability of each number of events that are left to the groups that follow.
     left = np.zeros(length + 1)
     left[length] = 1.0
-    rest = 1.0
+    failed = 0.0
     numbers = np.arange(length + 1)
-    for share in shares[:-1]:
-        part = 0.0 if rest <= 0 else min(1.0, share / rest)
+    for place, share in enumerate(shares[:-1]):
+        part = share / math.fsum((outside, *shares[place:]))
+        failed += float(left @ binom.cdf(least - 1, numbers, part))
         after = np.zeros(length + 1)
         for available in np.flatnonzero(left):
             came = numbers[least : available + 1]
             after[available - came] += left[available] * binom.pmf(came, available, part)
         left = after
-        rest -= share
     # Of the last group only the tail counts.
-    part = 0.0 if rest <= 0 else min(1.0, shares[-1] / rest)
-    return min(1.0, float(left @ binom.sf(least - 1, numbers, part)))
+    part = shares[-1] / math.fsum((outside, shares[-1]))
+    failed += float(left @ binom.cdf(least - 1, numbers, part))
+    enough = float(left @ binom.sf(least - 1, numbers, part))
+    return _between(enough), _between(failed)
+
+
+def _between(probability: float) -> float:
+    """Return a probability that is neither 0 nor 1, which rounding may have made of it."""
+    return min(max(probability, math.ulp(0.0)), math.nextafter(1.0, 0.0))
 
 
 def counted_shares(fairness: FairnessProperty, inputs: InputDistribution) -> list[float]:
@@ -137,12 +188,13 @@ def period_advice(specification: ShieldSpecification, *, target: float = 0.95) -
     if horizon.welfare is None:
         # An equal share of each period: longer periods make it less likely.
         groups = len(shares)
-        rows = [(one, enough_probability(shares, one, math.ceil(one / groups))) for one in lengths]
+        rows = [_probabilities(shares, one, math.ceil(one / groups)) for one in lengths]
         # Each group must come exactly as often as the others: once in as many events is likeliest.
         likeliest = (groups, enough_probability(shares, groups, 1))
         return PeriodAdvice(
             least=math.ceil(length / groups),
-            rows=tuple(rows),
+            rows=tuple((one, enough) for one, (enough, _) in zip(lengths, rows, strict=True)),
+            failing=tuple(failed for _, failed in rows),
             target=target,
             shortest=groups if likeliest[1] >= target else None,
             narrowest=None,
@@ -150,11 +202,12 @@ def period_advice(specification: ShieldSpecification, *, target: float = 0.95) -
         )
     low, high = horizon.welfare
     least = math.ceil(1 / (high - low))
-    rows = [(one, enough_probability(shares, one, least)) for one in lengths]
+    rows = [_probabilities(shares, one, least) for one in lengths]
     most = _largest_least(shares, length, target)
     return PeriodAdvice(
         least=least,
-        rows=tuple(rows),
+        rows=tuple((one, enough) for one, (enough, _) in zip(lengths, rows, strict=True)),
+        failing=tuple(failed for _, failed in rows),
         target=target,
         shortest=_shortest(shares, least, target),
         narrowest=Fraction(1, most) if most else None,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from testsgd.errors import ParameterError
 from testsgd.fairness.audited_groups import COMPLEMENT, AuditedGroup, audited_groups
+from testsgd.fairness.metric_properties import BY_METRIC, MetricProperty, property_of_metric
 from testsgd.fairness.specification_text import commented, quoted_text, shortened
 from testsgd.shielding.specification import ShieldSpecification
 
@@ -19,22 +18,6 @@ _DECIMAL = re.compile(r"(0|[1-9]\d{0,15})(\.\d{1,30})?", re.ASCII)
 
 # Said of such people where nobody of the audit was one.
 _NONE_IN_NEITHER = "Nobody of the audit was in neither group; such a person"
-
-
-@dataclass(frozen=True)
-class _Guaranteed:
-    """What a shield guarantees of a metric, and whom the metric counts."""
-
-    fairness: str
-    label: int | None  # The true label of everybody whom it counts; None if it is of no matter.
-    who: str
-
-
-_BY_METRIC = {
-    "selection_rate": _Guaranteed("demographic_parity", None, "rows"),
-    "true_positive_rate": _Guaranteed("equal_opportunity", 1, "rows with the true label 1"),
-    "false_positive_rate": _Guaranteed("predictive_equality", 0, "rows with the true label 0"),
-}
 
 
 def shields_from_audit(
@@ -91,7 +74,7 @@ def shields_from_audit(
     >>> testsgd.synthesize_shield(specification).specification.groups.names[-1]
     'everybody else'
     """
-    chosen = audited_groups(source, groups=groups, preferred=tuple(_BY_METRIC))
+    chosen = audited_groups(source, groups=groups, preferred=tuple(BY_METRIC))
     return tuple(_specification(group, horizon, _bound_text(bound)) for group in chosen)
 
 
@@ -101,20 +84,9 @@ def _bound_text(bound: str | float | Fraction) -> str:
     return text if _DECIMAL.fullmatch(text) else quoted_text(text)
 
 
-def _guaranteed(metric: str) -> _Guaranteed:
-    if metric not in _BY_METRIC:
-        raise ParameterError(
-            f"the audit compared the metric {metric}, which no shield guarantees",
-            where="metric",
-            remedy=f"audit one of {', '.join(_BY_METRIC)}",
-            name=metric,
-        )
-    return _BY_METRIC[metric]
-
-
 def _specification(group: AuditedGroup, horizon: int, bound: str) -> str:
     """Return the specification of a shield for a group."""
-    guaranteed = _guaranteed(group.metric)
+    guaranteed = property_of_metric(group.metric, what_lacks_it="which no shield guarantees")
     several = (
         "#",
         f"# These are {group.total} shields. A decision passes through one of them: a second one "
@@ -166,7 +138,7 @@ def _specification(group: AuditedGroup, horizon: int, bound: str) -> str:
     return text
 
 
-def _expected_lines(group: AuditedGroup, guaranteed: _Guaranteed) -> tuple[str, ...]:
+def _expected_lines(group: AuditedGroup, guaranteed: MetricProperty) -> tuple[str, ...]:
     """Return the lines of the probabilities with which people and recommendations come."""
     together = group.count_in + group.count_out
     share_in = round(_MILLION * group.count_in / together)

@@ -9,6 +9,8 @@ from .enumeration import enumerate_people as enumerate_people
 from .enumeration import is_small as is_small
 from .enumeration import sure_decisions as sure_decisions
 from .partition import PartitionRows as PartitionRows
+from .partition import parted as parted
+from .regions import box_text as box_text
 from .regions import regions_of_everybody as regions_of_everybody
 from .regions import regions_of_search as regions_of_search
 from .remainder import Draws as Draws

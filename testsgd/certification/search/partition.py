@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,21 +63,10 @@ class PartitionRows:
     def add_enumeration(self, enumeration: Enumeration) -> None:
         """Add boxes that part the fair people of an enumeration from the unfair ones.
 
-        They are the leaves of a decision tree that is grown until each holds people of one kind.
+        They are those of :func:`parted`.
         """
-        # Imported here: more than a second, which only this needs.
-        from sklearn.tree import DecisionTreeClassifier
-
-        points = enumeration.answers.points
-        unfair = enumeration.answers.unfair
-        leaf = DecisionTreeClassifier(random_state=0).fit(points, unfair).apply(points)
-        order = np.argsort(leaf, kind="stable")
-        starts = np.flatnonzero(np.diff(leaf[order], prepend=-1))
-        lo = np.minimum.reduceat(points[order], starts, axis=0)
-        hi = np.maximum.reduceat(points[order], starts, axis=0)
-        share = np.add.reduceat(enumeration.weights[order], starts)
-        status = np.where(unfair[order][starts], 2, 1).astype(np.int8)
-        self.add_decided(lo, hi, status, share)
+        parts = parted(enumeration)
+        self.add_decided(parts.lo, parts.hi, parts.status, parts.share)
 
     def finish(self) -> None:
         """Hand on what is left."""
@@ -91,6 +81,44 @@ class PartitionRows:
         self._count += len(lo)
         if self._count >= _ROWS:
             self.finish()
+
+
+@dataclass(frozen=True)
+class PartedPeople:
+    """Boxes that part the fair people of an enumeration from the unfair ones, a row a box."""
+
+    lo: Floats  # The ends, shape (boxes, axes).
+    hi: Floats
+    status: NDArray[np.int8]  # 1 for fair, 2 for unfair.
+    share: Floats  # Of the domain.
+    # The box in which each of some points of the domain lies, of shape (n, axes); shape (n,).
+    of: Callable[[Floats], NDArray[np.intp]]
+
+
+def parted(enumeration: Enumeration) -> PartedPeople:
+    """Return boxes that part the fair people of an enumeration from the unfair ones.
+
+    They are the leaves of a decision tree that is grown until each holds people of one kind.
+    """
+    # Imported here: more than a second, which only this needs.
+    from sklearn.tree import DecisionTreeClassifier
+
+    points = enumeration.answers.points
+    unfair = enumeration.answers.unfair
+    # Trees round to float32, which holds the steps from the lowest values exactly.
+    lowest = points.min(axis=0)
+    tree = DecisionTreeClassifier(random_state=0).fit(points - lowest, unfair)
+    leaf = tree.apply(points - lowest)
+    order = np.argsort(leaf, kind="stable")
+    starts = np.flatnonzero(np.diff(leaf[order], prepend=-1))
+    leaves = leaf[order][starts]
+    return PartedPeople(
+        lo=np.minimum.reduceat(points[order], starts, axis=0),
+        hi=np.maximum.reduceat(points[order], starts, axis=0),
+        status=np.where(unfair[order][starts], 2, 1).astype(np.int8),
+        share=np.add.reduceat(enumeration.weights[order], starts),
+        of=lambda people: np.searchsorted(leaves, tree.apply(people - lowest)),
+    )
 
 
 def _frame(

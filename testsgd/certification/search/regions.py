@@ -124,12 +124,10 @@ def regions_of_everybody(
     if not unfair.all():
         tree = DecisionTreeClassifier(max_leaf_nodes=max(2, count), random_state=0)
         known = everybody.weights > 0
-        tree.fit(
-            everybody.answers.points[known],
-            unfair[known],
-            sample_weight=everybody.weights[known],
-        )
-        leaf = tree.apply(everybody.answers.points)
+        # Trees round to float32, which holds the steps from the lowest values exactly.
+        steps = everybody.answers.points - everybody.answers.points.min(axis=0)
+        tree.fit(steps[known], unfair[known], sample_weight=everybody.weights[known])
+        leaf = tree.apply(steps)
     regions = []
     for index in np.unique(leaf):
         inside = leaf == index
@@ -149,8 +147,16 @@ def region_of(rules: Iterable[Condition], *shares: float, estimate: float | None
     rules = tuple(rules)
     # A sum of weights may be above 1 by rounding.
     share, certified, falsified, undecided = (min(max(float(part), 0.0), 1.0) for part in shares)
-    text = " and ".join(rule.text for rule in rules) or "the whole domain"
-    return Region(rules, text, share, certified, falsified, undecided, estimate)
+    return Region(rules, _text(rules), share, certified, falsified, undecided, estimate)
+
+
+def box_text(domain: Domain, axes: Axes, low: Floats, high: Floats) -> str:
+    """Return a box as people write its rules."""
+    return _text(_conditions(domain, axes, low, high))
+
+
+def _text(rules: Iterable[Condition]) -> str:
+    return " and ".join(rule.text for rule in rules) or "the whole domain"
 
 
 def _conditions(domain: Domain, axes: Axes, low: Floats, high: Floats) -> Iterator[Condition]:

@@ -18,7 +18,7 @@ from testsgd.monitoring.simulation.population import (
 )
 from testsgd.monitoring.simulation.report.summarise import summarise
 from testsgd.monitoring.simulation.result import MonitorSimulationResult
-from testsgd.monitoring.simulation.runs import simulate
+from testsgd.monitoring.simulation.runs import simulate, specifies_ratios
 from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.progress import Counter, Progress, named, shown_progress
 
@@ -31,7 +31,7 @@ def simulate_monitor(
     specification: SpecificationLike,
     events: Any = None,
     *,
-    bias: Sequence[float] = BIASES,
+    bias: Sequence[float] | None = None,
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> MonitorSimulationResult:
@@ -48,8 +48,9 @@ def simulate_monitor(
         Past events, as for :func:`testsgd.monitor`. Their people are drawn with replacement: with
         a bias each keeps group, label and given values, and is decided on anew; once more they
         are drawn with their own decisions. Left out, people are drawn by chances.
-    bias : sequence of float
-        True biases, from 0 to 1.
+    bias : sequence of float, optional
+        True biases, from 0 to 1; by default 0, 0.05, 0.1 and 0.2, as far as there are such rates,
+        and that of the rates that the specification says.
     progress : callable or bool, optional
         As for :func:`testsgd.audit`.
     **parameters
@@ -81,9 +82,10 @@ def simulate_monitor(
         specification = MonitorSpecification.from_dict(specification)
     elif not isinstance(specification, MonitorSpecification):
         specification = MonitorSpecification.read(specification)
-    biases = _checked(tuple(bias))
-    _check_counted(specification, chosen, drawn=bool(biases))
+    given = None if bias is None else _checked(tuple(bias))
+    _check_counted(specification, chosen)
     population = _population(specification, events, chosen)
+    biases = _usual(specification, population) if given is None else given
     asked: tuple[float | None, ...] = biases
     if population.decisions is not None:
         asked = (*biases, None)
@@ -104,8 +106,19 @@ def _checked(biases: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(float(bias) for bias in dict.fromkeys(biases))
 
 
+def _usual(specification: MonitorSpecification, population: Population) -> tuple[float, ...]:
+    """Return the biases of a simulation that is asked for none."""
+    ratio = specifies_ratios(specification)
+    biases = {*BIASES}
+    rates = specification.simulation.rates
+    if rates is not None and population.decisions is None:
+        low, high = min(rates), max(rates)
+        biases.add(round(1 - low / high if ratio else high - low, 3))
+    return tuple(bias for bias in sorted(biases) if population.allows(bias, ratio=ratio))
+
+
 def _check_counted(
-    specification: MonitorSpecification, parameters: MonitorSimulationParameters, *, drawn: bool
+    specification: MonitorSpecification, parameters: MonitorSimulationParameters
 ) -> None:
     """Refuse a simulation that cannot say anything."""
     trials = specification.trials
@@ -116,7 +129,7 @@ def _check_counted(
         what = f"people are counted {days:g} days after their decision, and the stream ends before"
         remedy = f"simulate more days than {days:g}"
         raise ParameterError(what, where="days", remedy=remedy, value=parameters.days)
-    for part in specification.properties if drawn else ():
+    for part in specification.properties:
         if part.property == "custom":
             what = "a custom property has no bias that could be drawn"
             remedy = "simulate a monitor with the known properties"

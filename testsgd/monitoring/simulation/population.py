@@ -19,6 +19,8 @@ from testsgd.monitoring.trials import Event, Step, Trial
 # Values of each field within which groups are compared; they are drawn equally often.
 _VALUES = ("x", "y", "z")
 _NAMES = ("a", "b")
+# Of favourable decisions and of positive labels, if nothing is said.
+_HALF = 0.5
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,7 @@ class Population:
         The middle of both is the population's rate. With `ratio` the bias is 1 minus the ratio of
         the lowest and the highest; else it is their difference.
         """
-        high = 2 * self.rate / (2 - bias) if ratio else self.rate + bias / 2
-        low = 2 * self.rate - high
+        low, high = self._ends(bias, ratio=ratio)
         if low < 0 or high > 1:
             what = f"no rates around {self.rate:.3g} have a bias of {bias:g}"
             remedy = "choose a smaller bias, or a rate nearer to 0.5"
@@ -53,6 +54,15 @@ class Population:
         rates[0] = low
         rates[-1] = high
         return rates
+
+    def allows(self, bias: float, *, ratio: bool) -> bool:
+        """Return whether there are rates with this bias around the population's."""
+        low, high = self._ends(bias, ratio=ratio)
+        return low >= 0 and high <= 1
+
+    def _ends(self, bias: float, *, ratio: bool) -> tuple[float, float]:
+        high = 2 * self.rate / (2 - bias) if ratio else self.rate + bias / 2
+        return 2 * self.rate - high, high
 
     def draw(
         self, random: np.random.Generator, people: int, rates: NDArray[np.float64] | None
@@ -77,12 +87,12 @@ def paper_population(
     Labels are independent of group and decision, and so are the values of `condition_on` fields,
     three of each, equally often.
     """
-    groups = specification.groups.names or _NAMES
+    groups, shares = _groups_by_rate(specification)
     count = len(groups)
-    shares = np.full(count, 1 / count)
     if parameters.share is not None:
-        shares = np.full(count, (1 - parameters.share) / (count - 1))
-        shares[0] = parameters.share
+        others = shares[1:] / shares[1:].sum()
+        shares = np.array([parameters.share, *((1 - parameters.share) * others)])
+    rate, label_rate = assumed_rates(specification, parameters)
     fields = len(specification.given_fields)
     given: list[tuple[str, ...]] = [()]
     for _ in range(fields):
@@ -90,7 +100,7 @@ def paper_population(
     kinds = [
         (place, label, values) for place in range(count) for label in (0, 1) for values in given
     ]
-    label_chances = (1 - parameters.label_rate, parameters.label_rate)
+    label_chances = (1 - label_rate, label_rate)
     chances = np.array(
         [shares[place] * label_chances[label] / len(given) for place, label, _ in kinds]
     )
@@ -100,8 +110,32 @@ def paper_population(
         labels=np.array([label for _, label, _ in kinds]),
         conditions=tuple(values for _, _, values in kinds),
         chances=chances / chances.sum(),
-        rate=parameters.rate,
+        rate=rate,
     )
+
+
+def _groups_by_rate(
+    specification: MonitorSpecification,
+) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Return the groups and their shares, that with the lowest of the specified rates first."""
+    groups = specification.groups.names or _NAMES
+    assumed = specification.simulation
+    shares = np.array(assumed.shares or [1.0] * len(groups))
+    order = np.argsort(assumed.rates or [0.0] * len(groups), kind="stable")
+    return tuple(groups[place] for place in order), shares[order] / shares.sum()
+
+
+def assumed_rates(
+    specification: MonitorSpecification, parameters: MonitorSimulationParameters
+) -> tuple[float, float]:
+    """Return the rate and the share of positive labels: as asked for, specified, or a half."""
+    assumed = specification.simulation
+    rates = (parameters.rate, assumed.middle_rate, _HALF)
+    label_rates = (parameters.label_rate, assumed.label_rate, _HALF)
+    rate, label_rate = (
+        next(value for value in values if value is not None) for values in (rates, label_rates)
+    )
+    return rate, label_rate
 
 
 def past_population(trials: Sequence[Trial], *, where: str) -> Population:

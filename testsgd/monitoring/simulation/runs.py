@@ -37,6 +37,11 @@ class FirstAlerts:
         return int(value) if np.isfinite(value) else None
 
 
+def specifies_ratios(specification: MonitorSpecification) -> bool:
+    """Return whether biases are those of ratios: if all properties compare ratios."""
+    return all(watched.fairness.measure == "ratio" for watched in specification.monitored)
+
+
 def simulate(
     specification: MonitorSpecification,
     population: Population,
@@ -51,7 +56,7 @@ def simulate(
     `counter` counts the streams.
     """
     monitored = specification.monitored
-    ratio = all(watched.fairness.measure == "ratio" for watched in monitored)
+    ratio = specifies_ratios(specification)
     for bias in biases:
         rates = None if bias is None else population.rates(bias, ratio=ratio)
         of_runs = []

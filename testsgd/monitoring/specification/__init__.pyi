@@ -17,3 +17,4 @@ from .parts import TrialsPart as TrialsPart
 from .parts import WindowPart as WindowPart
 from .parts import duration_text as duration_text
 from .parts import seconds_in as seconds_in
+from .simulated_people import SimulationPart as SimulationPart

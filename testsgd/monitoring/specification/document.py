@@ -26,6 +26,7 @@ from testsgd.monitoring.specification.beliefs import (
     resolved_beliefs,
 )
 from testsgd.monitoring.specification.conditions import condition_of, fields_of
+from testsgd.monitoring.specification.simulated_people import SimulationPart
 
 Rule = Literal["estimate", "evidence"]
 Check = Literal["every", "end", "period"]
@@ -185,7 +186,7 @@ class MonitorSpecification(ExactDocument):
     Attributes
     ----------
     name : str
-    events, groups, time, trials, window, estimate, evidence
+    events, groups, time, trials, window, estimate, evidence, simulation
         The tables of the TOML file.
     properties : tuple of PropertyPart
         The properties as they are written; :attr:`monitored` has everything filled in.
@@ -216,6 +217,9 @@ class MonitorSpecification(ExactDocument):
     evidence: parts.EvidencePart = Field(
         parts.EvidencePart(), description="how sure evidence must be"
     )
+    simulation: SimulationPart = Field(
+        SimulationPart(), description="whom a simulation draws; nothing else depends on it"
+    )
     properties: Annotated[tuple[PropertyPart, ...], BeforeValidator(_at_least_one)] = Field(
         description="what is watched, one table a property"
     )
@@ -231,6 +235,11 @@ class MonitorSpecification(ExactDocument):
                 if group not in (names or ()):
                     remedy = f"the groups are {', '.join(names or ())}"
                     raise mistake((*key, "groups", group), f"there is no group {group!r}", remedy)
+        return self
+
+    @model_validator(mode="after")
+    def _simulated_groups_are_known(self) -> MonitorSpecification:
+        self.simulation.check_groups(self.groups.names)
         return self
 
     @model_validator(mode="after")
@@ -373,5 +382,6 @@ class MonitorSpecification(ExactDocument):
         document = self.to_dict() | {"properties": properties}
         if not document["time"]:
             del document["time"]  # it was not there in former versions
+        del document["simulation"]  # what is watched does not depend on it
         text = json.dumps(document, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()

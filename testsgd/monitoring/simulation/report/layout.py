@@ -149,6 +149,7 @@ def _particulars(summary: MonitorSimulationSummary) -> tuple[blocks.Facts, ...]:
     settings = summary.settings
     named = zip(summary.groups, summary.shares, strict=True)
     past = "" if summary.past is None else plural(summary.past, "person", "people")
+    labels = "" if settings.label_rate is None else share(settings.label_rate)
     pairs = (
         ("Streams for each bias", count(settings.runs)),
         ("People a day", count(settings.people_a_day)),
@@ -156,7 +157,7 @@ def _particulars(summary: MonitorSimulationSummary) -> tuple[blocks.Facts, ...]:
         ("Drawn from past events of", past),
         *((f"People in “{name}”", percent(size)) for name, size in named),
         ("Favourable decisions", percent(summary.rate)),
-        ("Positive labels", share(settings.label_rate) if summary.past is None else ""),
+        ("Positive labels", labels),
         ("Seed", str(settings.random_state)),
         ("Specification (sha256)", summary.digest),
         ("Written", moment(summary.created)),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from testsgd.monitoring.report.wording import property_title
 from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
-from testsgd.monitoring.simulation.population import Population
+from testsgd.monitoring.simulation.population import Population, assumed_rates
 from testsgd.monitoring.simulation.report.summary import (
     AlarmPoint,
     MonitorSimulationSummary,
@@ -26,6 +27,8 @@ _POINTS = 60
 _HALF = 0.5
 _MOST = 0.9
 _ERROR = 0.05
+# Shares of more groups are not listed in a sentence.
+_MOST_SHARES = 4
 
 
 def summarise(
@@ -35,24 +38,25 @@ def summarise(
     found: Sequence[FirstAlerts],
 ) -> MonitorSimulationSummary:
     """Return the document of a simulation."""
-    sizes = np.bincount(
-        population.members, weights=population.chances, minlength=len(population.groups)
-    )
     past = None if population.decisions is None else len(population.members)
     alarms = [_alarms(specification, parameters, one) for one in found]
+    settings = parameters
+    if past is None:
+        rate, label_rate = assumed_rates(specification, parameters)
+        settings = replace(parameters, rate=rate, label_rate=label_rate)
     parts: dict[str, Any] = {
         "created": present_moment(),
         "versions": package_versions(("numpy",)),
         "name": specification.name,
         "digest": specification.digest(),
-        "settings": parameters,
+        "settings": settings,
         "past": past,
         "groups": list(population.groups),
-        "shares": [round(float(size), 6) for size in sizes],
+        "shares": _shares(population),
         "rate": population.rate,
         "alarms": alarms,
     }
-    verdict = _verdict(parameters, alarms)
+    verdict = _verdict(parameters, alarms, _assumed(specification, population, parameters))
     return MonitorSimulationSummary(**parts, verdict=verdict)
 
 
@@ -107,11 +111,50 @@ def days_text(days: float | None) -> str:
     return f"{number(rounded)} {'day' if rounded == 1 else 'days'}"
 
 
+def _assumed(
+    specification: MonitorSpecification,
+    population: Population,
+    parameters: MonitorSimulationParameters,
+) -> str:
+    """Return in words what the streams are drawn with, as the beginning of a sentence."""
+    people = plural(parameters.people_a_day, "person", "people")
+    shares = _shares_text(_shares(population))
+    text = f"With {people} a day, {shares} and rates around {_short(population.rate)}"
+    labelled = any(watched.fairness.labelled for watched in specification.monitored)
+    if labelled and population.decisions is None:
+        _, label_rate = assumed_rates(specification, parameters)
+        text += f", {_short(label_rate)} of labels positive"
+    return text
+
+
+def _shares(population: Population) -> list[float]:
+    """Return the share of people in each group."""
+    sizes = np.bincount(
+        population.members, weights=population.chances, minlength=len(population.groups)
+    )
+    return [round(float(size), 6) for size in sizes]
+
+
+def _shares_text(shares: Sequence[float]) -> str:
+    """Return the shares of groups in words; of many groups the smallest and the largest."""
+    low, high = _short(min(shares)), _short(max(shares))
+    if len(shares) > _MOST_SHARES:
+        between = f"{low} each" if low == high else f"{low} to {high}"
+        return f"{len(shares)} groups of {between}"
+    *first, last = map(_short, shares)
+    return f"groups of {', '.join(first)} and {last}"
+
+
+def _short(rate: float) -> str:
+    """Return a rate in per cent, without a decimal that is 0."""
+    return percent(rate).replace(".0%", "%")
+
+
 def _verdict(
-    parameters: MonitorSimulationParameters, alarms: Sequence[SimulatedAlarms]
+    parameters: MonitorSimulationParameters, alarms: Sequence[SimulatedAlarms], assumed: str
 ) -> MonitorSimulationVerdict:
     several = len({one.property for one in alarms}) > 1
-    sentences = [_sentence(parameters, one, several=several) for one in alarms]
+    sentences = [_sentence(parameters, one, assumed, several=several) for one in alarms]
     # What is to be found comes before what must not be said, the hardest first.
     order = sorted(
         range(len(alarms)),
@@ -136,18 +179,21 @@ def _verdict(
 
 
 def _sentence(
-    parameters: MonitorSimulationParameters, alarms: SimulatedAlarms, *, several: bool
+    parameters: MonitorSimulationParameters,
+    alarms: SimulatedAlarms,
+    assumed: str,
+    *,
+    several: bool,
 ) -> str:
-    people = f"With {plural(parameters.people_a_day, 'person', 'people')} a day"
     of_property = f" in {property_title(alarms.property)}" if several else ""
     what = f"{bias_words(alarms.bias)}{of_property}"
     runs = f"{count(alarms.alarmed)} of {plural(parameters.runs, 'stream')}"
     within = f"within {plural(parameters.days, 'day')}"
     if alarms.above is False:
-        return f"{people} and {what} {runs} raised a false alarm {within}."
+        return f"{assumed}, and {what}, {runs} raised a false alarm {within}."
     if alarms.median_days is None:
-        return f"{people} {what} is found in {runs} {within}."
+        return f"{assumed}, {what} is found in {runs} {within}."
     middle = days_text(alarms.median_days)
     if alarms.median_days < 1 and alarms.median_people is not None:
         middle = f"{plural(round(alarms.median_people), 'person', 'people')}, on the first day"
-    return f"{people} {what} is found after a median of {middle}, and in {runs} {within}."
+    return f"{assumed}, {what} is found after a median of {middle}, and in {runs} {within}."
