@@ -83,29 +83,34 @@ class SearchProgress:
         shares = self._latest.shares
         if self._limit is None or shares.undecided <= 0:
             return SEARCHING, int(_PARTS * (shares.certified + shares.falsified)), _PARTS
-        if self._is_over():
-            return SAMPLING, 0, 1
-        return SEARCHING, int(_PARTS * self._used() / self._limit), _PARTS
+        used = min(1.0, self._used() / self._limit)
+        return SEARCHING, int(_PARTS * used), _PARTS
 
     def detail(self) -> str:
         """Return the time used of the limit and what is proved so far; empty before the search."""
         if self._latest is None:
             return ""
         texts = shares_in_words(self._latest.shares)
-        used = ""
-        if self._limit is not None:
-            seconds = min(self._used(), self._limit)
-            used = f"{seconds:,.0f} of {self._limit:,.0f} s used, "
+        before = ""
+        if self._is_over():
+            before = f"{SAMPLING}, "
+        elif self._limit is not None:
+            before = f"{self._used():,.0f} of {self._limit:,.0f} s used, "
         return (
-            f"{used}proved fair {texts['certified']}, proved unfair {texts['falsified']}, "
+            f"{before}proved fair {texts['certified']}, proved unfair {texts['falsified']}, "
             f"undecided {texts['undecided']}"
         )
 
     def text(self) -> str:
         """Return the phase with its share, the time left, and what is proved so far."""
-        name, _, total = self.share()
-        phase = self._phase.text() if total > 1 else name
-        return ", ".join(filter(None, (phase, self.detail())))
+        if self._latest is None:
+            return PREPARING
+        if self._is_over():
+            return self.detail()
+        if self._limit is not None:
+            # Between two moments the clock goes on.
+            self._phase.show(*self.share())
+        return f"{self._phase.text()}, {self.detail()}"
 
     def _used(self) -> float:
         """Return the seconds used of the limit; between two moments the clock goes on."""

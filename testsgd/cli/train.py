@@ -48,7 +48,7 @@ def train(
     with console.progress_bar(quiet) as progress:
         chosen["progress"] = named("training", progress) or False
         if progress is not None:
-            progress("reading the data", 0, 1)
+            progress("reading the data and loading Keras", 0, 1)
         if isinstance(specification, TextSpecification):
             texts = load_texts(specification, file=data, training=True)
             if limit is not None:
