@@ -52,14 +52,14 @@ class Phase:
 
     def show(self, name: str, done: int, total: int) -> None:
         """Take up a call of progress."""
-        now = self._clock()
+        moment = self._clock()
         if name != self._name or done < self._done:
             self._name = name
-            self._began = now
+            self._began = moment
             self._done_at_first = done
         self._done = done
         self._total = total
-        self._latest = now
+        self._latest = moment
 
     def text(self) -> str:
         """Return the phase with its share, and the time that is left of it at this pace.
@@ -71,8 +71,8 @@ class Phase:
         # Rounded down, so that 100% is said of what is done only.
         share = min(100, 100 * self._done // self._total)
         left = self._seconds_left()
-        told = "" if left is None else f", about {_duration(left)} left of this"
-        return f"{self._name}: {share}%{told}"
+        further = "" if left is None else f", about {_duration(left)} left of this"
+        return f"{self._name}: {share}%{further}"
 
     def _seconds_left(self) -> float | None:
         """Return the seconds that are left at this pace; None if nothing is known of them."""
@@ -336,8 +336,8 @@ class _Line:
         """Write a line every two seconds."""
         while not is_over.wait(_INTERVAL):
             detail = self._detail() if self._detail is not None else ""
-            told = ", ".join(filter(None, (self._phase.text() or "at work", detail)))
-            text = f"testsgd: {told}, {time.monotonic() - self._began:,.0f} s so far"
+            further = ", ".join(filter(None, (self._phase.text() or "at work", detail)))
+            text = f"testsgd: {further}, {time.monotonic() - self._began:,.0f} s so far"
             self._write(f"\r{text:<{self._width}}" if self._overwrites else f"{text}\n")
             self._width = len(text)
 
