@@ -14,12 +14,86 @@ Progress = Callable[[str, int, int], None]
 # How much of one phase is done, and how much there is.
 PhaseProgress = Callable[[int, int], None]
 
+# The phase that most calls begin with.
+READING = "reading the data and the model"
+
 # Seconds between two signs of life, however long a model thinks.
 _INTERVAL = 2.0
 
 
+class Phase:
+    """The phase that some work is in, the share of it that is done, and the time that is left.
+
+    Parameters
+    ----------
+    clock : callable
+        Returns seconds that never go back.
+
+    Examples
+    --------
+    >>> seconds = iter([0.0, 10.0, 12.0])
+    >>> phase = Phase(clock=lambda: next(seconds))
+    >>> phase.show("training", 0, 30)
+    >>> phase.show("training", 10, 30)
+    >>> phase.text()
+    'training: 33%, about 18 s left of this'
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._name = ""
+        self._done = 0
+        self._total = 0
+        # Time and count of the first and of the latest call for this phase. What a phase begins
+        # with, such as what a journal knows already, says nothing about its pace.
+        self._began = 0.0
+        self._done_at_first = 0
+        self._latest = 0.0
+
+    def show(self, name: str, done: int, total: int) -> None:
+        """Take up a call of progress."""
+        moment = self._clock()
+        if name != self._name or done < self._done:
+            self._name = name
+            self._began = moment
+            self._done_at_first = done
+        self._done = done
+        self._total = total
+        self._latest = moment
+
+    def text(self) -> str:
+        """Return the phase with its share, and the time that is left of it at this pace.
+
+        A phase without parts has its name only. Empty if no phase was shown.
+        """
+        if not self._name or self._total <= 1:
+            return self._name
+        # Rounded down, so that 100% is said of what is done only.
+        share = min(100, 100 * self._done // self._total)
+        left = self._seconds_left()
+        further = "" if left is None else f", about {_duration(left)} left of this"
+        return f"{self._name}: {share}%{further}"
+
+    def _seconds_left(self) -> float | None:
+        """Return the seconds that are left at this pace; None if nothing is known of them."""
+        parts = self._done - self._done_at_first
+        remaining = self._total - self._done
+        if parts <= 0 or remaining <= 0:
+            return None
+        left = (self._latest - self._began) / parts * remaining - (self._clock() - self._latest)
+        # A part that takes longer than all that seemed to be left makes the pace unknown.
+        return left if left > 0 else None
+
+
+def _duration(seconds: float) -> str:
+    """Write a duration in seconds, from two minutes on in minutes."""
+    return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
+
+
 @contextmanager
-def shown_progress(wanted: Progress | bool | None) -> Iterator[Progress | None]:
+def shown_progress(
+    wanted: Progress | bool | None, *, detail: Callable[[], str] | None = None
+) -> Iterator[Progress | None]:
     """Show progress while the block runs, and give the block what to call.
 
     Parameters
@@ -27,6 +101,8 @@ def shown_progress(wanted: Progress | bool | None) -> Iterator[Progress | None]:
     wanted : callable, bool or None
         A callable is called itself. True: every two seconds a line says how far the work is. None:
         so it is on a terminal and in a notebook, and nothing is shown elsewhere. False: nothing.
+    detail : callable, optional
+        Returns what else a line says, such as what is found so far; empty if there is nothing.
 
     Yields
     ------
@@ -39,7 +115,7 @@ def shown_progress(wanted: Progress | bool | None) -> Iterator[Progress | None]:
     if wanted is False or (wanted is None and not _is_watched()):
         yield None
         return
-    line = _Line()
+    line = _Line(detail)
     is_over = threading.Event()
     speaker = threading.Thread(target=line.speak_until, args=(is_over,), daemon=True)
     speaker.start()
@@ -244,23 +320,24 @@ def _in_notebook() -> bool:
 class _Line:
     """The phase that some work is in; where it is watched, it is written over again and again."""
 
-    def __init__(self) -> None:
+    def __init__(self, detail: Callable[[], str] | None = None) -> None:
         self._stream = sys.stderr
         self._overwrites = _is_watched()
         self._began = time.monotonic()
-        self._phase = "at work"
+        self._phase = Phase()
+        self._detail = detail
         self._width = 0
 
     def take(self, phase: str, done: int, total: int) -> None:
         """Take up how far the work is; of a phase without parts there is no share."""
-        # Rounded down, so that 100% is said of what is done only.
-        share = min(100, 100 * done // total) if total > 1 else None
-        self._phase = phase if share is None else f"{phase}: {share}%"
+        self._phase.show(phase, done, total)
 
     def speak_until(self, is_over: threading.Event) -> None:
         """Write a line every two seconds."""
         while not is_over.wait(_INTERVAL):
-            text = f"testsgd: {self._phase}, {time.monotonic() - self._began:,.0f} s so far"
+            detail = self._detail() if self._detail is not None else ""
+            further = ", ".join(filter(None, (self._phase.text() or "at work", detail)))
+            text = f"testsgd: {further}, {time.monotonic() - self._began:,.0f} s so far"
             self._write(f"\r{text:<{self._width}}" if self._overwrites else f"{text}\n")
             self._width = len(text)
 

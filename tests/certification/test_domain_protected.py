@@ -17,7 +17,7 @@ from testsgd.certification.domain import (
     find_domain,
 )
 from testsgd.certification.domain.protected import compared_values
-from testsgd.data import DatasetSpecification
+from testsgd.data import DatasetSpecification, catalogue, load_specification
 from testsgd.errors import ParameterError
 
 PEOPLE: dict[str, Any] = {
@@ -163,3 +163,68 @@ def test_inputs_are_protected_beside_what_is_none() -> None:
     domain = find_domain(jobs(input=False), protected="age")
     assert [item.name for item in domain.inputs] == ["age", "score"]
     assert find_domain(jobs()).protected == ("gender", "age")
+
+
+def described(ranges: dict[str, tuple[int, int]], decimal: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Describe a data set whose features but the last are sensitive."""
+    features = {
+        name: {
+            "type": "decimal" if name in decimal else "integer",
+            "range": list(ends),
+            "sensitive": True,
+        }
+        for name, ends in ranges.items()
+    }
+    return {
+        "dataset": {"name": "small"},
+        "label": {"column": "granted", "values": ["no", "yes"], "favourable": "yes"},
+        "features": {**features, "income": {"type": "integer", "range": [0, 9]}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("ranges", "decimal", "protected", "left_out"),
+    [
+        ({"age": (1, 100), "race": (1, 5), "sex": (0, 1)}, (), ("age", "race", "sex"), ()),
+        ({"age": (0, 100), "race": (1, 5), "sex": (0, 1)}, (), ("race", "sex"), ("age",)),
+        ({"age": (0, 100), "zip": (1, 999), "race": (1, 11)}, (), ("race",), ("age", "zip")),
+        ({"debt": (0, 1), "sex": (0, 1)}, ("debt",), ("sex",), ("debt",)),
+    ],
+)
+def test_of_too_many_combinations_the_features_with_the_most_values_are_left_out(
+    ranges: dict[str, tuple[int, int]],
+    decimal: tuple[str, ...],
+    protected: tuple[str, ...],
+    left_out: tuple[str, ...],
+) -> None:
+    source = described(ranges, decimal)
+    domain = find_domain(source)
+    assert (domain.protected, domain.left_out) == (protected, left_out)
+    # What is asked for is never left out.
+    chosen = find_domain(source, protected=protected)
+    assert (chosen.protected_values, chosen.left_out) == (domain.protected_values, ())
+    assert find_domain(domain).left_out == left_out
+    if left_out:
+        with pytest.raises(ParameterError):
+            find_domain(source, protected=list(ranges))
+
+
+def test_a_feature_with_too_many_values_is_not_left_out_if_it_is_the_only_one() -> None:
+    with pytest.raises(ParameterError, match="1,001"):
+        find_domain(described({"age": (0, 1000)}))
+
+
+@pytest.mark.parametrize("name", sorted(catalogue()))
+def test_every_data_set_of_rows_is_a_domain_without_options(name: str) -> None:
+    specification = load_specification(name)
+    if not isinstance(specification, DatasetSpecification):
+        return
+    sensitive = set(specification.sensitive) & set(specification.inputs)
+    if all(specification.features[feature].type == "decimal" for feature in sensitive):
+        # Real numbers cannot all be compared.
+        with pytest.raises(ParameterError, match="values to compare"):
+            find_domain(name)
+        return
+    domain = find_domain(name)
+    assert {*domain.protected, *domain.left_out} == sensitive
+    assert 2 <= len(domain.protected_values) <= 1_000

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import command_line
 import pytest
@@ -89,3 +91,13 @@ def test_the_first_use_says_that_it_compiles(
     assert "compiles" in heard()
     monkeypatch.setattr(_machine_code, "_compiled_anew", set())
     assert "compiles" not in heard()
+
+
+def test_a_module_that_is_being_loaded_does_not_silence_the_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As another thread sees it in the middle of its import.
+    monkeypatch.setitem(sys.modules, "testsgd._machine_code", ModuleType("testsgd._machine_code"))
+    with console.progress_bar(quiet=False):
+        time.sleep(0.1)
+    assert len(lines(capsys)) >= 2

@@ -120,7 +120,7 @@ def test_a_gap_that_is_bought_with_another_is_no_success() -> None:
     # The headline has the group, the rate, and the gap before and after.
     headline = result.verdict.headline
     for said in (
-        gap.text,
+        {"gender = f": "between women and", "gender = m": "between men and"}[gap.text],
         "false-positive rate",
         f"{100 * gap.before:.1f}",
         f"{100 * gap.after:.1f}",

@@ -106,7 +106,7 @@ def test_another_seed_gives_another_network(
     epochs: list[tuple[int, int]] = []
     _, folder = train(remarks(), seed=4, progress=lambda done, most: epochs.append((done, most)))
     assert not same_network(first[1], folder)
-    assert epochs == [(1, 2), (2, 2)]
+    assert epochs == [(0, 2), (1, 2), (2, 2)]
 
 
 @pytest.mark.slow

@@ -85,7 +85,7 @@ def test_another_seed_gives_another_network(
     epochs: list[tuple[int, int]] = []
     _, folder = train(people, seed=4, progress=lambda done, most: epochs.append((done, most)))
     assert not same_weights(first[1], folder)
-    assert epochs == [(1, 2), (2, 2)]
+    assert epochs == [(0, 2), (1, 2), (2, 2)]
 
 
 def test_the_test_rows_are_seen_by_nothing(

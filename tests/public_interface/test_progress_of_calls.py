@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 import testsgd
 from testsgd import progress as module
+from testsgd.mitigation.penalised_networks import STRENGTHS
 from testsgd.progress import Counter, tell_answered
 
 Call = tuple[str, int, int]
@@ -288,3 +289,79 @@ def test_a_certification_shows_what_is_proved(
     certified(False)
     assert moments[-1].shares.undecided == 0
     assert capsys.readouterr().err == ""
+
+
+def shares_of(calls: list[Call], total: int) -> list[int]:
+    """Return how much was done at each call for the one phase of so many parts."""
+    (phase,) = {phase for phase, _, parts in calls if parts == total}
+    return [done for name, done, _ in calls if name == phase]
+
+
+@pytest.mark.parametrize(("storage", "jobs"), [("whole", 1), ("windows", 1), ("whole", 2)])
+def test_a_synthesis_tells_the_states_and_a_simulation_the_runs(storage: Any, jobs: int) -> None:
+    calls: list[Call] = []
+    dynamic = {**SHIELD, "horizon": {"length": 8, "shield": "dynamic", "periods": 3}}
+    shield = testsgd.synthesize_shield(
+        dynamic, storage=storage, progress=lambda *call: calls.append(call)
+    )
+    check_shares(calls)
+    assert len({done for _, done, _ in calls}) > 8
+    assert calls[-1][1] == calls[-1][2]
+    calls.clear()
+    result = testsgd.simulate_shield(
+        shield, runs=37, jobs=jobs, progress=lambda *call: calls.append(call)
+    )
+    check_shares(calls)
+    runs = shares_of(calls, 37)
+    assert (runs[0], runs[-1]) == (0, 37)
+    assert len(set(runs)) > 10
+    silent = testsgd.simulate_shield(shield, runs=37, progress=False)
+    assert np.array_equal(silent.simulation.counts, result.simulation.counts)
+
+
+def test_a_play_tells_its_rounds() -> None:
+    source = np.random.default_rng(0)
+    people = pd.DataFrame({"woman": source.integers(0, 2, 800), "points": source.normal(size=800)})
+    granted = np.where(people["points"] - people["woman"] > source.normal(size=800), "yes", "no")
+    calls: list[Call] = []
+    testsgd.fair_frontier(
+        LogisticRegression().fit(people, granted),
+        people,
+        granted,
+        sensitive_features=["woman"],
+        method="play",
+        progress=lambda *call: calls.append(call),
+    )
+    check_shares(calls)
+    done = [done for phase, done, total in calls if phase == "playing"]
+    assert len(set(done)) > 10
+    ends = {phase: (done, total) for phase, done, total in calls}
+    assert all(done == total for done, total in ends.values())
+
+
+def test_a_training_with_a_penalty_tells_its_strengths() -> None:
+    calls: list[Call] = []
+    testsgd.fair_frontier(None, None, "demo", limit=2000, progress=lambda *call: calls.append(call))
+    check_shares(calls)
+    assert shares_of(calls, len(STRENGTHS)) == list(range(len(STRENGTHS) + 1))
+    # It begins with a phase, not with nothing, and ends all of them.
+    ends = {phase: (done, total) for phase, done, total in calls}
+    assert all(done == total for done, total in ends.values())
+
+
+def test_a_retraining_tells_its_steps() -> None:
+    calls: list[Call] = []
+    testsgd.mitigate(
+        None,
+        None,
+        "demo",
+        limit=2000,
+        steps=2,
+        compare="none",
+        progress=lambda *call: calls.append(call),
+    )
+    check_shares(calls)
+    assert [call[1:] for call in calls[:2]] == [(0, 1), (1, 1)]
+    retrained = [done for phase, done, _ in calls if phase == "retraining"]
+    assert retrained[0] == 0
+    assert len(set(retrained)) > 2

@@ -455,8 +455,9 @@ def test_a_gap_that_grew_is_a_failure_that_the_headline_names() -> None:
     grown = {"exceeded": [large], "exceeded_count": 1, "largest": large}
     verdict = judge(with_side_effects(one_target_document(), **grown))
     assert (verdict.status, verdict.exit_code) == ("side_effect", 1)
-    for said in (large["text"], "false-positive rate", "13.0", "27.1", "5.0 points"):
+    for said in ("between women and", "false-positive rate", "13.0", "27.1", "5.0 points"):
         assert said in verdict.headline
+    assert large["text"] not in verdict.headline
     # What else is wrong does not hide it.
     verdict = judge(with_side_effects(accuracy_lost_document(), **grown))
     assert (verdict.status, verdict.exit_code) == ("accuracy_lost", 1)
@@ -486,6 +487,24 @@ def test_a_worst_difference_that_rose_is_no_success(low: float, code: int) -> No
     verdict = judge(with_side_effects(one_target_document(), worst=worst))
     assert verdict.exit_code == code
     assert ("20.9" in verdict.headline) == bool(code)
+
+
+def test_groups_whose_rules_are_known_are_named_in_words() -> None:
+    men = [value("gender", "Male")]
+    women = [value("gender", "Female")]
+    worst = {
+        "before": 0.173, "after": 0.209, "confidence_interval": (0.01, 0.06),
+        "group_before": text_of(women), "group_after": text_of(men),
+        "rules_before": women, "rules_after": men,
+    }  # fmt: skip
+    verdict = judge(with_side_effects(one_target_document(), worst=worst))
+    assert verdict.headline.endswith("for men.")
+    assert "for women before and for men after" in verdict.sentences[0]
+    loss = {"rules": women, "text": text_of(women), "rows": 310, "before": 0.9, "after": 0.8,
+            "low": 0.05}  # fmt: skip
+    lost = {"lossy": [loss], "lossy_count": 1, "largest_loss": loss}
+    verdict = judge(with_side_effects(one_target_document(), **lost))
+    assert "accuracy for women fell" in verdict.headline
 
 
 def test_without_a_gap_that_can_be_judged_the_verdict_says_so() -> None:

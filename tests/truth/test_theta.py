@@ -15,11 +15,15 @@ from few_people import TRAITS, small_population
 
 from testsgd.auditing import run_audit
 from testsgd.auditing.text import run_text_audit
+from testsgd.cli.bench import _print_tables
 from testsgd.data import check_texts, load_terms, specification_from_mapping
 from testsgd.errors import TestSGDError
 from testsgd.models import load_text_model
 from testsgd.truth.theta import (
     THETAS,
+    FirstGroup,
+    ThetaRow,
+    ThetaSearch,
     study,
     study_data_set,
     study_own_data,
@@ -108,7 +112,9 @@ def test_a_data_set_of_the_catalogue() -> None:
     assert document["schema"] == "testsgd.theta/1"
     assert document["rows"][0]["both_sides"]["rule_sets"] == rows[0].both_sides.rule_sets
     (table,) = theta_tables(rows)
-    assert [cells[:2] for cells in table.cells] == [["demo", "5%"], ["demo", "50%"]]
+    # A row for each search.
+    assert [cells[:2] for cells in table.cells[::2]] == [["demo", "5%"], ["demo", "50%"]]
+    assert [cells[:2] for cells in table.cells[1::2]] == [["demo", "5%"], ["demo", "50%"]]
     assert all(len(cells) == len(table.headings) for cells in table.cells)
 
 
@@ -144,3 +150,16 @@ def test_the_papers_thetas() -> None:
 def test_what_is_not_there_is_an_error_of_the_family() -> None:
     with pytest.raises(TestSGDError):
         study_data_set("no-such-data-set", [0.5])
+
+
+def test_the_printed_table_is_whole_at_80_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    group = FirstGroup("sex = f", 0.123)
+    search = ThetaSearch(123_456, group, None, 1234.5)
+    _print_tables(theta_tables([ThetaRow("wikitalk", 0.05, search, search)]))
+    printed = capsys.readouterr().out
+    assert "\N{HORIZONTAL ELLIPSIS}" not in printed
+    assert max(map(len, printed.splitlines())) <= 80
+    assert printed.count("123,456") == 2

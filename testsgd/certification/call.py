@@ -17,12 +17,13 @@ from testsgd.certification.outcome import Moment
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.certification.report.summarise import summarise_certification
 from testsgd.certification.result import CertificationResult
+from testsgd.certification.search_progress import SearchProgress
 from testsgd.data import DatasetSpecification, catalogue, find_table
 from testsgd.errors import ParameterError
 from testsgd.io import check_table_name
 from testsgd.models import read_card
 from testsgd.parameters import parameters_of
-from testsgd.progress import Progress, shown_progress
+from testsgd.progress import shown_progress
 
 if TYPE_CHECKING:
     from testsgd.certification.asking import PersonCheck
@@ -144,7 +145,8 @@ def certify(
         model was trained on, if it is known.
     protected : str or sequence of str, optional
         The protected inputs, with commas or as a list; if not given those that the domain names, of
-        a data set its sensitive features.
+        a data set its sensitive features. If these have more than 1,000 combinations of values,
+        those with the most values are left out, and the result says so.
     protected_values : sequence or mapping, optional
         Which values are compared: those of the one protected input; of several combinations, or a
         list for each by name. All of the domain's if not given.
@@ -165,7 +167,8 @@ def certify(
         report has the largest regions only.
     progress : callable or bool, optional
         As for :func:`audit`, but a callable is called with a
-        :class:`testsgd.certification.Moment`. The share shown is what is proved, fair or unfair.
+        :class:`testsgd.certification.Moment`. The share shown is that of the time limit, and
+        beside it stands what is proved, fair or unfair; without a limit the share is that.
     **parameters
         Those of :class:`testsgd.certification.CertificationParameters`, such as ``time_limit`` in
         seconds, or the gates ``fail_above`` and ``fail_below``.
@@ -206,37 +209,31 @@ def certify(
     if exported is not None:
         check_table_name(exported, where="export_regions")
     _check_weight(weight, data)
-    network, fitted, specification = _network_on_domain(
-        model, domain, protected, protected_values, threshold
-    )
-    if weight == "data":
-        fitted = _weighted(fitted, specification, data)
-    with shown_progress(False if callable(progress) else progress) as reporter:
+    search = SearchProgress(settings.time_limit)
+    shown = False if callable(progress) else progress
+    with shown_progress(shown, detail=search.detail) as reporter:
+
+        def tell(moment: Moment) -> None:
+            search.take(moment)
+            if reporter is not None:
+                reporter(*search.share())
+
+        if reporter is not None:
+            reporter(*search.share())
+        network, fitted, specification = _network_on_domain(
+            model, domain, protected, protected_values, threshold
+        )
+        if weight == "data":
+            fitted = _weighted(fitted, specification, data)
         certification = certify_network(
             network,
             fitted,
             settings,
-            progress=progress if callable(progress) else _share_reporter(reporter),
+            progress=progress if callable(progress) else tell,
             checkpoint=path,
             export_regions=exported,
         )
     return CertificationResult(summarise_certification(certification), certification)
-
-
-# Number of parts that progress is reported in.
-_PARTS = 10_000
-
-
-def _share_reporter(progress: Progress | None) -> Callable[[Moment], None] | None:
-    """Return what reports the share that is proved at a moment, if progress is wanted."""
-    if progress is None:
-        return None
-
-    def tell(moment: Moment) -> None:
-        proved = moment.shares.certified + moment.shares.falsified
-        progress("proving", int(_PARTS * proved), _PARTS)
-
-    return tell
 
 
 def _network_on_domain(

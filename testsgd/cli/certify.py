@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from math import floor
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from testsgd.certification import CertificationResult
-    from testsgd.certification.outcome import Moment, Shares
+    from testsgd.certification.outcome import Moment
     from testsgd.certification.report.summary import CounterexampleSummary
 
 
@@ -50,19 +49,18 @@ def live_shares(quiet: bool, time: float | None) -> Iterator[Callable[[Moment], 
     if quiet:
         yield None
         return
-    latest: list[Moment] = []
     if not sys.stderr.isatty():
+        from testsgd.certification.search_progress import SearchProgress
 
-        def keep(moment: Moment) -> None:
-            latest[:] = [moment]
-
-        with progress_lines(lambda: _shares_line(latest)):
-            yield keep
+        search = SearchProgress(time)
+        with progress_lines(search.text):
+            yield search.take
         return
     from rich.console import Console
     from rich.live import Live
 
     console = Console(stderr=True)
+    latest: list[Moment] = []
     start = monotonic()
     limit = time
 
@@ -90,25 +88,19 @@ def live_shares(quiet: bool, time: float | None) -> Iterator[Callable[[Moment], 
         yield show
 
 
-def _shares_line(latest: list[Moment]) -> str:
-    """Return what is proved so far in words; empty before anything is."""
-    if not latest:
-        return ""
-    texts = _texts(latest[0].shares)
-    return ", ".join(f"{words} {texts[name]}" for name, words, *_ in _PARTS)
-
-
 def shares_picture(
     moment: Moment, seconds: float, time: float | None, *, width: int, plain: bool
 ) -> Text:
     """Draw the three shares as a bar with their figures."""
+    from testsgd.certification.search_progress import shares_in_words
+
     figures = _text("")
     bar = _text("")
     after = "   " if width >= _WIDE else "\n"
     columns = max(10, min(width, 80))
     done = 0
     passed = 0.0
-    texts = _texts(moment.shares)
+    texts = shares_in_words(moment.shares)
     for name, words, colour, filled, ascii_filled in _PARTS:
         share = getattr(moment.shares, name)
         figures.append(f"{words} ", "bold").append(texts[name], colour).append(after)
@@ -130,15 +122,6 @@ def shares_picture(
         .append_text(bar)
         .append(f"\n{moment.boxes:,} {boxes}, {seconds:,.0f}{limit} s; {hint}", "dim")
     )
-
-
-def _texts(shares: Shares) -> dict[str, str]:
-    """Write the shares; what is proved is rounded down, and what is left is the rest."""
-    certified = floor(1e4 * shares.certified)
-    falsified = floor(1e4 * shares.falsified)
-    rest = 10_000 - certified - falsified if shares.undecided else 0
-    hundredths = {"certified": certified, "falsified": falsified, "undecided": rest}
-    return {name: f"{value / 100:.2f}%" for name, value in hundredths.items()}
 
 
 def _text(words: str, style: str = "") -> Text:
@@ -166,7 +149,8 @@ def certify(
         list[str] | None,
         typer.Option(
             help="The protected inputs, with commas or one by one; several are changed together. "
-            "(default: those that the domain names; of a data set its sensitive features)"
+            "(default: those that the domain names; of a data set its sensitive features, those "
+            "with the most values left out if there are too many combinations)"
         ),
     ] = None,
     compare: Annotated[

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from testsgd.errors import ConfigurationError, DataError, printable
 from testsgd.io import TooLargeError, check_replaceable, lines_of
+from testsgd.progress import Phase
 
 if TYPE_CHECKING:
     from testsgd.report.blocks import Table
@@ -120,39 +121,11 @@ def progress_lines(state: Callable[[], str]) -> Iterator[None]:
 
 def _first_use() -> str:
     """Return that machine code is compiled, if it is; nothing is loaded to find out."""
-    machine_code = sys.modules.get("testsgd._machine_code")
-    if machine_code is None or not machine_code.is_first_use():
+    # Another thread may be loading it, so that it is there and has not all its functions yet.
+    is_first_use = getattr(sys.modules.get("testsgd._machine_code"), "is_first_use", None)
+    if is_first_use is None or not is_first_use():
         return ""
     return " (the first use compiles machine code, which is kept for the next)"
-
-
-class _Phase:
-    """The phase that a command is in, and how much of it is done."""
-
-    def __init__(self) -> None:
-        self.name = ""
-        self.done = 0
-        self.total = 0
-        self.began = 0.0
-
-    def show(self, name: str, done: int, total: int) -> None:
-        """Take up a call of progress."""
-        if name != self.name:
-            self.name = name
-            self.began = time.monotonic()
-        self.done = done
-        self.total = total
-
-    def text(self) -> str:
-        """Return the phase with its share, and the time that is left of it at this pace."""
-        # A phase of one part has no share.
-        if not self.name or self.total <= 1:
-            return self.name
-        share = min(1.0, self.done / self.total)
-        if not 0 < share < 1:
-            return f"{self.name}: {share:.0%}"
-        left = (time.monotonic() - self.began) * (1 - share) / share
-        return f"{self.name}: {share:.0%}, about {left:,.0f} s left of this"
 
 
 @contextmanager
@@ -165,7 +138,7 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
         yield None
         return
     if not sys.stderr.isatty():
-        phase = _Phase()
+        phase = Phase()
         with progress_lines(phase.text):
             yield phase.show
         return

@@ -153,7 +153,7 @@ def synthesize(
         if not quiet:
             console.print_line(f"Memory that is needed: about {bytes_text(plan.predicted_bytes)}")
 
-    with moved_together(target, out), console.progress_bar(quiet):
+    with moved_together(target, out), console.progress_bar(quiet) as progress:
         result = synthesis_result(
             specification,
             out=target,
@@ -161,6 +161,7 @@ def synthesize(
             jobs=options.processors(jobs),
             memory_limit=limit,
             announce=announce,
+            progress=progress or False,
             **changes_of(bound, length),
         )
         written = [target] if out is None else [target, *result.write(out, wanted)]

@@ -47,6 +47,8 @@ def train(
         chosen["epochs"] = epochs
     with console.progress_bar(quiet) as progress:
         chosen["progress"] = named("training", progress) or False
+        if progress is not None:
+            progress("reading the data and loading Keras", 0, 1)
         if isinstance(specification, TextSpecification):
             texts = load_texts(specification, file=data, training=True)
             if limit is not None:

@@ -20,7 +20,7 @@ from testsgd.mitigation.result import MitigationResult
 from testsgd.mitigation.run import run_mitigation
 from testsgd.mitigation.samples import samples_frame
 from testsgd.models import Examples, LoadedModel, Refitter, refitter_for
-from testsgd.progress import Progress, about, shown_progress, step
+from testsgd.progress import READING, Progress, about, shown_progress, step
 
 
 def mitigate(
@@ -116,34 +116,37 @@ def mitigate(
     """
     alternatives = resolve_alternatives(compare)
     check_journal(journal, resume=resume)
-    inputs = mitigation_inputs(
-        model,
-        data,
-        spec,
-        audit=audit,
-        group=group,
-        all_above=all_above,
-        favourable=favourable,
-        threshold=threshold,
-        terms=terms,
-        limit=limit,
-        **parameters,
-    )
-    material = inputs.material
-    settings = inputs.settings
-    # Before the audit, which may take long: without labels or training nothing comes of it.
-    training = material.examples(material.trained)
-    validation = material.examples(material.split.parts.validation)
-
-    def build(
-        loaded: LoadedModel[Any], training: Examples, ending: Examples, anew: bool
-    ) -> Refitter[Any]:
-        return refitter_for(loaded, material.specification, training, ending, from_scratch=anew)
-
-    refitter = build(inputs.loaded, training, validation, settings.from_scratch)
-    if writable:
-        refitter.check_writable()
     with shown_progress(progress) as reporter:
+        with step(reporter, READING):
+            inputs = mitigation_inputs(
+                model,
+                data,
+                spec,
+                audit=audit,
+                group=group,
+                all_above=all_above,
+                favourable=favourable,
+                threshold=threshold,
+                terms=terms,
+                limit=limit,
+                **parameters,
+            )
+            material = inputs.material
+            settings = inputs.settings
+            # Before the audit, which may take long: without labels or training nothing comes of it.
+            training = material.examples(material.trained)
+            validation = material.examples(material.split.parts.validation)
+
+            def build(
+                loaded: LoadedModel[Any], training: Examples, ending: Examples, anew: bool
+            ) -> Refitter[Any]:
+                return refitter_for(
+                    loaded, inputs.material.specification, training, ending, from_scratch=anew
+                )
+
+            refitter = build(inputs.loaded, training, validation, settings.from_scratch)
+            if writable:
+                refitter.check_writable()
         findings = inputs.find(reporter)
         material = inputs.with_targets(findings)
         # Groups that were found without the held-out rows are compared on all rows all the same.
@@ -221,20 +224,21 @@ def counter_samples(
     (100, ['female'])
     """
     check_count("count", count, 1)
-    inputs = mitigation_inputs(
-        model,
-        data,
-        spec,
-        audit=audit,
-        group=group,
-        all_above=all_above,
-        favourable=favourable,
-        threshold=threshold,
-        terms=terms,
-        limit=limit,
-        **parameters,
-    )
     with shown_progress(progress) as reporter:
+        with step(reporter, READING):
+            inputs = mitigation_inputs(
+                model,
+                data,
+                spec,
+                audit=audit,
+                group=group,
+                all_above=all_above,
+                favourable=favourable,
+                threshold=threshold,
+                terms=terms,
+                limit=limit,
+                **parameters,
+            )
         findings = inputs.find(reporter)
     settings = inputs.settings
     material = inputs.with_targets(findings)

@@ -30,6 +30,7 @@ from testsgd.mitigation.play import (
     group_weights,
 )
 from testsgd.mitigation.retrained_estimator import fit_clone
+from testsgd.progress import tell_answered
 
 # Models that vote, at most.
 MOST_VOTERS = 5
@@ -199,6 +200,7 @@ def play_rounds(
         # Each side answers the mean of what the other did so far.
         differences = differences + (rates.differences(decisions)[0] - differences) / (number + 1)
         weights = weights + (group_weights(differences) - weights) / (number + 2)
+        tell_answered(number + 1, rounds)
     return played, weights
 
 

@@ -73,6 +73,8 @@ def cross_validate(
     counts: dict[Key, list[DecisionCounts]] = {}
     tallies: dict[Key, list[_Tallies]] = {}
     done = 0
+    if advance is not None:
+        advance(done, total)
     for repeat in range(REPEATS):
         folds = splitter(FOLDS, shuffle=True, random_state=parameters.seed + repeat)
         for fitted, left in folds.split(seen, labels[seen], None if units is None else units[seen]):

@@ -22,6 +22,7 @@ from testsgd.mitigation.cross_fitted_play import (
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.play import Bools, Floats, cost_examples, group_weights
 from testsgd.mitigation.retrained_estimator import rows_table
+from testsgd.progress import Counter
 from testsgd.rules import lay_out, sensitive_axes
 
 # With fewer rows neither a loss of accuracy nor a difference would show.
@@ -140,7 +141,8 @@ def search_strengths(
     `frame` holds the columns of X by name, and the sensitive ones even if X lacks them. `rates_of`
     gives what is compared, from which rows are counted; None: what the columns are is
     guessed. `journal` keeps what models of a part of the rows decided, so that it need not be found
-    again. `advance` is called with how many strengths are done, and how many there are.
+    again. `advance` is called with how many rounds of all strengths are done, and how many there
+    are.
     """
     if len(frame) < LEAST_ROWS:
         return Searched(reason=f"{len(frame)} rows are too few to set some apart for validation")
@@ -171,18 +173,19 @@ def search_strengths(
     part[weighted_rows] = generator.permutation(len(weighted_rows)) % _PARTS
     played: list[PlayedPoint] = []
     start = group_weights(rates.differences(plain)[0])
-    for number, strength in enumerate(sorted(search.strengths)):
-        if advance is not None:
-            advance(number, len(search.strengths))
-        rounds, start = play_rounds(
-            fits,
-            rates,
-            favourable,
-            counts / counts.sum(),
-            strength=strength,
-            rounds=search.rounds,
-            start=start,
-        )
+    all_rounds = search.rounds * len(search.strengths)
+    counter = Counter(advance, all_rounds)
+    for strength in sorted(search.strengths):
+        with counter.asking(search.rounds):
+            rounds, start = play_rounds(
+                fits,
+                rates,
+                favourable,
+                counts / counts.sum(),
+                strength=strength,
+                rounds=search.rounds,
+                start=start,
+            )
         if not rounds:
             break
         decisions = np.stack([each.decisions for each in rounds])
@@ -200,6 +203,8 @@ def search_strengths(
         played.append(PlayedPoint(point=point, examples=examples, decisions=vote))
         if point.accuracy_drop > _HOPELESS * search.budget:
             break
+    # Strengths that were not needed are done too.
+    counter.add_up_to(all_rounds)
     best = best_point(played, budget=search.budget, balanced_budget=search.balanced_budget)
     if best is None:
         reason = (

@@ -34,7 +34,7 @@ from testsgd.models import LoadedModel, Refitter
 from testsgd.models.refitting import Trainer
 from testsgd.models.refitting.estimators import EstimatorRefitter
 from testsgd.models.refitting.networks import NetworkRefitter
-from testsgd.progress import Progress
+from testsgd.progress import Progress, step
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def run_mitigation(
     """
     journal = Journal(None, {}) if journal is None else journal
     seconds: dict[str, float] = {}
-    with _timed(seconds, "preparing"):
+    with _timed(seconds, "preparing"), step(progress, "preparing the retraining"):
         reference = reference_model(original, refitter, material, parameters)
         evaluator = Evaluator(
             original.model,
@@ -118,6 +118,7 @@ def run_mitigation(
         if progress is not None:
             progress("retraining", done, total)
 
+    advance(0)
     with _timed(seconds, "retraining"):
         setup = RunSetup(
             original=original,
@@ -136,7 +137,7 @@ def run_mitigation(
     # of a run's model that it does not keep the guard; then the next is looked at. As many queries
     # as an audit may make, so that the figures are the audits'.
     allowed = before.parameters.budget(CANDIDATE_QUERIES)
-    with _timed(seconds, "audits after"):
+    with _timed(seconds, "audits after"), step(progress, "auditing the retrained models"):
         performance_of = _performance_measure(material, allowed)
         performance = performance_of(original.model)
         if reference is not original.model:

@@ -101,6 +101,7 @@ def fit(
             on_epoch_end=lambda epoch, logs: progress(epoch + 1, epochs)
         )
         callbacks.append(progress_callback)
+        progress(0, epochs)
     started = time.perf_counter()
     history = network.fit(**data, epochs=epochs, callbacks=callbacks, verbose=0)
     seconds = round(time.perf_counter() - started, 1)

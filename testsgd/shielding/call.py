@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,7 +13,7 @@ import numpy as np
 
 from testsgd.errors import DataError, ParameterError
 from testsgd.parameters import declared_parameters
-from testsgd.progress import Progress, shown_progress, step
+from testsgd.progress import Counter, Progress, named, shown_progress
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.parameters import SimulationParameters
 from testsgd.shielding.report.summarise import summarise_simulation, summarise_synthesis
@@ -183,7 +184,7 @@ def synthesize_shield(
     (0.25, True)
     """
     plan = plan_shield(specification, storage=storage, **changes)
-    with shown_progress(progress) as reporter, step(reporter, "synthesising"):
+    with shown_progress(progress) as reporter, _synthesising(reporter):
         solution = _solved(plan, jobs, memory_limit)
     return Shield(
         plan.specification,
@@ -204,6 +205,7 @@ def synthesis_result(
     jobs: int = 1,
     memory_limit: int | None = MEMORY_LIMIT,
     announce: Callable[[ShieldPlan], object] | None = None,
+    progress: Progress | bool | None = None,
     **changes: Any,
 ) -> ShieldResult:
     """Return a shield together with the report of its synthesis.
@@ -226,6 +228,8 @@ def synthesis_result(
         any.
     announce : callable, optional
         Called with the :class:`ShieldPlan` before the work begins.
+    progress : callable or bool, optional
+        As for :func:`testsgd.audit`.
     **changes
         Keys of the specification to change, such as ``bound="1/20"`` or ``length=50``.
 
@@ -255,7 +259,8 @@ whoever comes.'
     plan = plan_shield(specification, storage=storage, **changes)
     if announce is not None:
         announce(plan)
-    solution = _solved(plan, jobs, memory_limit)
+    with shown_progress(progress) as reporter, _synthesising(reporter):
+        solution = _solved(plan, jobs, memory_limit)
     shield = Shield(plan.specification, plan.inputs, solution, storage=storage, jobs=jobs)
     stored = None if out is None else shield.save(Path(out))
     summary = summarise_synthesis(
@@ -384,10 +389,11 @@ def simulate_shield(
     events = inputs if log is None else logged_events(log, specification, inputs)
     with shown_progress(progress) as reporter:
         if solution is None:
-            with step(reporter, "synthesising"):
+            with _synthesising(reporter):
                 solution = _solved(plan_shield(specification), jobs)
         started = time.perf_counter()
-        with step(reporter, "simulating"):
+        runs = Counter(named("simulating", reporter), parameters.runs)
+        with runs.asking(parameters.runs):
             simulation = simulate(
                 specification,
                 inputs,
@@ -408,6 +414,15 @@ def simulate_shield(
         expected_cost=solution.expected_cost,
     )
     return SimulationResult(summary, simulation)
+
+
+# Number of parts that a synthesis is reported in.
+_PARTS = 10_000
+
+
+def _synthesising(progress: Progress | None) -> AbstractContextManager[None]:
+    """Report the states that a synthesis within the block has solved, as a phase."""
+    return Counter(named("synthesising", progress), _PARTS).asking(_PARTS)
 
 
 def _subject(

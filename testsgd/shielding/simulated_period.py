@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.fairness import FairnessProperty
+from testsgd.progress import parts_of, tell_answered
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.requirement import Requirement
 from testsgd.shielding.solving import Policy, WindowedPolicy
@@ -119,17 +120,19 @@ def run_period(
     runs = len(events.groups)
     if isinstance(policy, WindowedPolicy) and runs > 1:
         # Such a policy has the decisions near one run at a time.
-        outcomes = [
-            run_period(
-                fairness,
-                inputs,
-                events.take(np.s_[run : run + 1]),
-                policy,
-                assumption=assumption,
-                closest=closest,
-            )
-            for run in range(runs)
-        ]
+        outcomes = list[PeriodOutcome]()
+        counted = parts_of(runs)
+        for run in range(runs):
+            with counted.asking(1):
+                outcome = run_period(
+                    fairness,
+                    inputs,
+                    events.take(np.s_[run : run + 1]),
+                    policy,
+                    assumption=assumption,
+                    closest=closest,
+                )
+            outcomes.append(outcome)
         return combined(outcomes, np.concatenate)
     decisions, counts = _decide(fairness, inputs, events, policy)
     changed = decisions != events.recommendations
@@ -179,4 +182,5 @@ def _decide(
         kind = kind_of[decisions[:, step], label]
         counted = kind >= 0
         counts[rows[counted], (group * kinds + kind)[counted]] += 1
+        tell_answered(step + 1, horizon)
     return decisions, counts.reshape(runs, groups, kinds)

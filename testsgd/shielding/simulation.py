@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError
 from testsgd.fairness import EmptyGroup, FairnessProperty
+from testsgd.progress import parts_of
 from testsgd.shielding import running
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.requirement import BiasAtMost
@@ -191,10 +192,12 @@ def simulate(
     seeds = np.random.SeedSequence(random_state).spawn(len(starts))
     shielded = list[PeriodOutcome]()
     unshielded = list[PeriodOutcome]()
+    counted = parts_of(runs)
     for start, seed in zip(starts, seeds, strict=True):
         shape = (min(at_once, runs - start), length)
         sample = _draw(events, shape, np.random.default_rng(seed))
-        with_shield, without_shield = runner.outcomes(sample, jobs, solution)
+        with counted.asking(len(sample.groups)):
+            with_shield, without_shield = runner.outcomes(sample, jobs, solution)
         shielded.append(with_shield)
         unshielded.append(without_shield)
     return _simulation(
@@ -246,14 +249,19 @@ class _Runner(NamedTuple):
         past = np.zeros((runs, len(self.inputs.groups), len(fairness.kinds)), dtype=np.int64)
         shielded = list[PeriodOutcome]()
         unshielded = list[PeriodOutcome]()
-        for start in range(0, total, horizon.length):
+        periods = range(0, total, horizon.length)
+        # Each is decided about with a shield and without it.
+        counted = parts_of(2 * len(periods) * runs)
+        for start in periods:
             part = events.take(np.s_[:, start : start + horizon.length]).widened()
-            if horizon.shield == "dynamic" and start:
-                outcome = self._after_histories(part, past, jobs)
-            else:
-                outcome = self._with_solution(part, solution)
+            with counted.asking(runs):
+                if horizon.shield == "dynamic" and start:
+                    outcome = self._after_histories(part, past, jobs)
+                else:
+                    outcome = self._with_solution(part, solution)
             shielded.append(outcome)
-            unshielded.append(run_period(fairness, self.inputs, part, None))
+            with counted.asking(runs):
+                unshielded.append(run_period(fairness, self.inputs, part, None))
             past = past + outcome.counts
         stack_periods = partial(np.stack, axis=1)
         return combined(shielded, stack_periods), combined(unshielded, stack_periods)
@@ -265,18 +273,23 @@ class _Runner(NamedTuple):
         """
         histories, which = np.unique(past.reshape(len(past), -1), axis=0, return_inverse=True)
         members = [np.flatnonzero(which.ravel() == index) for index in range(len(histories))]
+        counted = parts_of(len(past))
+        parts = list[PeriodOutcome]()
         if jobs == 1 or len(members) == 1:
-            parts = [
-                self._after_history(events.take(rows), past[rows[0]], len(histories))
-                for rows in members
-            ]
+            for rows in members:
+                with counted.asking(len(rows)):
+                    part = self._after_history(events.take(rows), past[rows[0]], len(histories))
+                parts.append(part)
         else:
             from joblib import Parallel, delayed
 
-            parts = Parallel(n_jobs=jobs)(
+            solved = Parallel(n_jobs=jobs, return_as="generator")(
                 delayed(self._after_history)(events.take(rows), past[rows[0]], len(histories))
                 for rows in members
             )
+            for rows, part in zip(members, solved, strict=True):
+                counted.add(len(rows))
+                parts.append(part)
         # The parts are in the order of the histories; put the runs back into their own order.
         return combined(parts, np.concatenate).take(np.argsort(np.concatenate(members)))
 

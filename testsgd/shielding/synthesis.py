@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from testsgd.errors import ParameterError, SpecificationError
 from testsgd.fairness import EmptyGroup, FairnessProperty
 from testsgd.io import process_memory
+from testsgd.progress import tell_answered
 from testsgd.report.formatting import bytes_text
 from testsgd.shielding import solving
 from testsgd.shielding.inputs import InputDistribution
@@ -488,8 +489,12 @@ def solve(
             compiled=compiled,
         )
     last = np.empty(lattice.size(lattice.horizon))
+    all_states = lattice.total + lattice.size(lattice.horizon)
+    states_done = 0
     for where, states in lattice.blocks(lattice.horizon, _AT_ONCE):
         last[where] = problem.final_values(states)
+        states_done += len(states)
+        tell_answered(states_done, all_states)
     value = math.inf
     for step, values, codes in solving.induct(
         lattice, transitions, last, compiled=compiled, jobs=jobs
@@ -499,6 +504,8 @@ def solve(
         elif policy.keeps(step):
             policy.kept[step] = values.copy()
         value = float(values[0])
+        states_done += len(values)
+        tell_answered(states_done, all_states)
     expected_cost = value if value < solving.NEVER else math.inf
     return Solution(problem, policy, expected_cost, seconds=time.perf_counter() - start)
 

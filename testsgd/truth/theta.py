@@ -28,7 +28,7 @@ from testsgd.auditing.text import run_text_audit
 from testsgd.data import load_specification
 from testsgd.errors import ParameterError
 from testsgd.models import load_model, load_text_model
-from testsgd.progress import Progress, about
+from testsgd.progress import Progress, about, step
 from testsgd.truth.tables import TruthTable
 from testsgd.truth.verdicts import OneSidedSearch, search_inside_only
 
@@ -98,18 +98,21 @@ def study_data_set(
     """
     _check_thresholds(thetas)
     specification = load_specification(name)
+    reading = f"reading {specification.name} and its model"
     if not isinstance(specification, data.TextSpecification):
-        model = load_model(None, specification)
-        table = data.load_table(specification)
+        with step(progress, reading):
+            model = load_model(None, specification)
+            table = data.load_table(specification)
 
         def audit(parameters: AuditParameters) -> Findings:
             reporter = about(progress, f"theta {parameters.theta:g}")
             return run_audit(model, table, parameters, progress=reporter)
 
         return study(name, thetas, audit, partial(search_inside_only, model.model, table))
-    texts = data.load_texts(specification)
-    terms = data.load_terms(specification.terms)
-    network = load_text_model(None, specification)
+    with step(progress, reading):
+        texts = data.load_texts(specification)
+        terms = data.load_terms(specification.terms)
+        network = load_text_model(None, specification)
 
     def audit_texts(parameters: AuditParameters) -> Findings:
         reporter = about(progress, f"theta {parameters.theta:g}")
@@ -270,7 +273,7 @@ def theta_document(rows: Sequence[ThetaRow], *, times: bool = True) -> dict[str,
 
 
 def theta_tables(rows: Sequence[ThetaRow]) -> list[TruthTable]:
-    """Return the table of a study of theta, a row a data set and threshold.
+    """Return the table of a study of theta, a row a data set, threshold and search.
 
     Parameters
     ----------
@@ -283,8 +286,10 @@ def theta_tables(rows: Sequence[ThetaRow]) -> list[TruthTable]:
     """
     searches = ("rule sets", "best score", "first by lower bound", "seconds")
     cells = [
-        [row.data_set, f"{row.theta:.0%}", *_cells(row.both_sides), *_cells(row.inside_only)]
+        [row.data_set, f"{row.theta:.0%}", sides, *_cells(search)]
         for row in rows
+        for sides, search in (("both sides", row.both_sides), ("inside", row.inside_only))
+        if search is not None
     ]
     return [
         TruthTable(
@@ -293,17 +298,15 @@ def theta_tables(rows: Sequence[ThetaRow]) -> list[TruthTable]:
             "group which comes first by its lower bound (none is certain: all lower bounds are 0), "
             "and seconds of the search; with the bound on both sides of a group, and on the inside "
             "only.",
-            ("data set", "theta", *searches, *(f"inside only: {head}" for head in searches)),
+            ("data set", "theta", "bound on", *searches),
             cells,
-            1,
+            3,
         )
     ]
 
 
-def _cells(search: ThetaSearch | None) -> list[str]:
+def _cells(search: ThetaSearch) -> list[str]:
     """Write a search as cells of a table."""
-    if search is None:
-        return [""] * 4
 
     def size(first: FirstGroup | None, otherwise: str) -> str:
         return otherwise if first is None else f"{first.size:.1%}"

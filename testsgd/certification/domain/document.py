@@ -134,6 +134,8 @@ class Described:
     where: str  # What to call the description in messages.
     weights: Mapping[str, GivenWeights] = field(default_factory=dict)
     no_inputs: tuple[str, ...] = ()  # Sensitive features that are no inputs of the model.
+    # Sensitive features that were left out of `protected`, as :class:`Domain` has them.
+    left_out: tuple[str, ...] = ()
 
 
 @contextlib.contextmanager

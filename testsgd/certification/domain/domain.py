@@ -39,7 +39,7 @@ def choice(wrong: str, names: Iterable[str]) -> str:
 # From here on, a whole number may be no exact float64, and everything here is computed in float64.
 _LARGEST = 2**53
 # Every combination of protected values is bounded in every box.
-_LARGEST_COMPARISON = 1_000
+LARGEST_COMPARISON = 1_000
 
 
 @dataclass(frozen=True)
@@ -323,6 +323,9 @@ class Domain:
         mapping, counts uniformly.
     weighted_by : {"data", "given"}
         Where weights come from, for reports: rows of data, or the description of the domain.
+    left_out : tuple of str
+        Sensitive features that are not protected, because with them there would be more
+        combinations than can be compared.
 
     Raises
     ------
@@ -345,6 +348,7 @@ class Domain:
     protected_values: tuple[tuple[float, ...], ...]
     marginals: Mapping[str, Marginal] = field(default_factory=dict)
     weighted_by: Literal["data", "given"] = "data"
+    left_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         numbers = tuple(tuple(float(value) for value in row) for row in self.protected_values)
@@ -436,11 +440,11 @@ def _check_protected(domain: Domain) -> None:
 
 def check_count(combinations: int) -> None:
     """Check that not too many combinations of protected values are to be compared."""
-    if combinations > _LARGEST_COMPARISON:
+    if combinations > LARGEST_COMPARISON:
         raise ParameterError(
             f"{combinations:,} combinations of protected values are to be compared",
             where="protected_values",
-            remedy=f"choose at most {_LARGEST_COMPARISON:,} of them, or protect fewer attributes",
+            remedy=f"choose at most {LARGEST_COMPARISON:,} of them, or protect fewer attributes",
         )
 
 

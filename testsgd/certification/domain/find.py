@@ -12,7 +12,7 @@ from testsgd.certification.domain.document import Described
 from testsgd.certification.domain.domain import CategoryInput, Domain, choice, shortened_list
 from testsgd.certification.domain.fitting import check_domain, fitted_inputs
 from testsgd.certification.domain.given_weights import given_marginal
-from testsgd.certification.domain.protected import compared_values, protected_inputs
+from testsgd.certification.domain.protected import compared_values, few_enough, protected_inputs
 from testsgd.certification.network.feedforward import FeedForward
 from testsgd.data import DatasetSpecification, TextSpecification, catalogue, resolve_specification
 from testsgd.data.toml_document import parse_toml, read_toml_text
@@ -43,7 +43,8 @@ def find_domain(
         - a domain that was found before, to choose others to compare or to fit it to a network.
     protected : str or sequence of str, optional
         Names of the protected inputs, or their positions. By default those that the source names;
-        of a data set the sensitive features.
+        of a data set the sensitive features. If these have more combinations of values than can be
+        compared, those with the most values are left out; the domain's `left_out` names them.
     protected_values : sequence or mapping, optional
         The values to compare: a list of one input; of several a list of combinations, or a list for
         each by name. By default those of the source, if it is about these protected inputs; else
@@ -87,6 +88,14 @@ def find_domain(
         protected_inputs(described.inputs, described.protected) if described.protected else None
     )
     names = default if protected is None else protected_inputs(described.inputs, protected)
+    left_out = described.left_out if names == default else ()
+    if (
+        names is not None
+        and protected is None
+        and protected_values is None
+        and data_set_of(source) is not None
+    ):
+        names, left_out = few_enough(described.inputs, names)
     if names is None:
         raise ParameterError(
             f"the domain {described.name!r} does not say which inputs are protected",
@@ -98,7 +107,13 @@ def find_domain(
     inputs = described.inputs
     if network is not None:
         inputs = fitted_inputs(inputs, network, names, where=described.name)
-    domain = Domain(described.name, inputs, names, compared_values(inputs, names, protected_values))
+    domain = Domain(
+        described.name,
+        inputs,
+        names,
+        compared_values(inputs, names, protected_values),
+        left_out=left_out,
+    )
     marginals = {
         item.name: marginal
         for item in domain.free
@@ -179,7 +194,14 @@ def _described(source: Any) -> Described:
             )
             for row in source.protected_values
         )
-        return Described(source.name, source.inputs, source.protected, compared, source.name)
+        return Described(
+            source.name,
+            source.inputs,
+            source.protected,
+            compared,
+            source.name,
+            left_out=source.left_out,
+        )
     specification = data_set_of(source)
     if specification is not None:
         return document.domain_of_features(specification)

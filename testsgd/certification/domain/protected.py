@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from testsgd.certification.domain.domain import (
+    LARGEST_COMPARISON,
     CategoryInput,
     DomainInput,
     check_count,
@@ -28,6 +29,33 @@ def protected_inputs(
     given = [protected] if isinstance(protected, (str, int)) else list(protected)
     names = [item.name for item in inputs]
     return tuple(dict.fromkeys(_name(one, names) for one in given))
+
+
+def few_enough(
+    inputs: Sequence[DomainInput], protected: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the protected inputs whose values can all be compared, and those left out for it.
+
+    The input with the most values is left out first. If no input is left that way, all are
+    returned as protected.
+
+    Examples
+    --------
+    >>> inputs = [
+    ...     CategoryInput("race", tuple("abcde")),
+    ...     CategoryInput("age", tuple(str(age) for age in range(401))),
+    ...     CategoryInput("sex", ("f", "m")),
+    ... ]
+    >>> few_enough(inputs, ("race", "age", "sex"))
+    (('race', 'sex'), ('age',))
+    """
+    sizes = {item.name: math.inf if item.size is None else item.size for item in inputs}
+    kept = list(protected)
+    while kept and math.prod(sizes[name] for name in kept) > LARGEST_COMPARISON:
+        kept.remove(max(kept, key=sizes.__getitem__))
+    if not kept:
+        return protected, ()
+    return tuple(kept), tuple(name for name in protected if name not in kept)
 
 
 def _name(given: str | int, names: list[str]) -> str:

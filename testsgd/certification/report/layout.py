@@ -455,6 +455,7 @@ def _particulars(summary: CertificationSummary) -> tuple[Block, ...]:
                 ("How they count", _WEIGHTS[domain.weight]),
                 ("Protected", series(domain.protected)),
                 ("Compared", wording.compared_text(domain)),
+                ("Sensitive, not compared", series(domain.left_out)),
             ),
         ),
         Only("html", (inputs,)),

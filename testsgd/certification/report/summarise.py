@@ -110,6 +110,7 @@ def _domain(domain: Domain) -> DomainSummary:
         protected=list(domain.protected),
         compared=[_combination(domain, values) for values in domain.protected_values],
         compared_all=len(set(domain.protected_values)) == allowed,
+        left_out=list(domain.left_out),
         points=domain.points,
         weight=domain.weighted_by if domain.marginals else "volume",
     )

@@ -82,6 +82,11 @@ class DomainSummary(Part):
     compared_all: bool = Field(
         description="true: these are all combinations that the domain allows"
     )
+    left_out: list[str] = Field(
+        default_factory=list,
+        description="sensitive features that are not protected, as with them there would be more "
+        "combinations than can be compared",
+    )
     points: Count | None = Field(
         description="people in it: combinations of the inputs that are not protected; null if an "
         "input is real"

@@ -15,7 +15,7 @@ from testsgd.certification.report.summary import (
     EstimatedSummary,
     GateRule,
 )
-from testsgd.report.formatting import count, plural, seconds, share
+from testsgd.report.formatting import count, plural, seconds, series, share
 
 if TYPE_CHECKING:
     from testsgd.certification.outcome import Certification
@@ -86,10 +86,23 @@ def certification_verdict(
                 *(rule.sentence for rule in rules),
                 *_estimate(estimated, domain),
                 *sentences,
+                *_left_out(domain),
                 _ending(certification, domain, settings),
             ],
         }
     )
+
+
+def _left_out(domain: DomainSummary) -> list[str]:
+    """Write which sensitive features are not compared, if too many combinations are why."""
+    if not domain.left_out:
+        return []
+    one = len(domain.left_out) == 1
+    return [
+        f"Not compared: {series(domain.left_out)}, sensitive too. With {'it' if one else 'them'} "
+        "there would be more combinations of protected values than can be compared; which inputs "
+        "are protected can be chosen."
+    ]
 
 
 def without_times(summary: CertificationSummary) -> CertificationSummary:

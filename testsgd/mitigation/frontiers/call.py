@@ -30,7 +30,7 @@ from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.models import LoadedModel, Model
 from testsgd.models.training_split import data_labels
 from testsgd.parameters import parameters_of, show_parameters
-from testsgd.progress import Progress, shown_progress
+from testsgd.progress import READING, Progress, shown_progress, step
 from testsgd.scoring import Clusters
 
 
@@ -133,35 +133,36 @@ def fair_frontier(
     settings = parameters_of(FrontierParameters, parameters, where="frontier")
     check_count("limit", limit, 1)
     check_journal(journal, resume=resume)
-    if isinstance(spec, (DatasetSpecification, TextSpecification, Mapping, str, Path)):
-        loaded, table = _described(
-            model,
-            data,
-            spec,
-            favourable=favourable,
-            threshold=threshold,
-            limit=limit,
-            seed=settings.seed,
-            trust_pickle=trust_pickle,
-        )
-    else:
-        _, loaded, table = model_and_rows(
-            model,
-            data,
-            spec,
-            sensitive_features=sensitive_features,
-            favourable=favourable,
-            threshold=threshold,
-            features=features,
-            trust_pickle=trust_pickle,
-            name=name,
-        )
-        if limit is not None:
-            table = table.sample(limit, seed=settings.seed)
-    # Imported here: scikit-learn takes half a second, and `import testsgd` needs it not.
-    from testsgd.mitigation.frontiers.run import run_frontier
-
     with shown_progress(progress) as reporter:
+        with step(reporter, READING):
+            if isinstance(spec, (DatasetSpecification, TextSpecification, Mapping, str, Path)):
+                loaded, table = _described(
+                    model,
+                    data,
+                    spec,
+                    favourable=favourable,
+                    threshold=threshold,
+                    limit=limit,
+                    seed=settings.seed,
+                    trust_pickle=trust_pickle,
+                )
+            else:
+                _, loaded, table = model_and_rows(
+                    model,
+                    data,
+                    spec,
+                    sensitive_features=sensitive_features,
+                    favourable=favourable,
+                    threshold=threshold,
+                    features=features,
+                    trust_pickle=trust_pickle,
+                    name=name,
+                )
+                if limit is not None:
+                    table = table.sample(limit, seed=settings.seed)
+            # Imported here: scikit-learn takes half a second, and `import testsgd` needs it not.
+            from testsgd.mitigation.frontiers.run import run_frontier
+
         outcome = run_frontier(
             _problem(loaded, table, settings),
             writable=writable,

@@ -17,9 +17,10 @@ from testsgd.mitigation.frontier import FrontierPoint, point_of
 from testsgd.mitigation.frontiers.candidates import Candidate
 from testsgd.mitigation.frontiers.playing import RefittedModel
 from testsgd.mitigation.frontiers.problem import Bools, FairModel, Problem
-from testsgd.mitigation.penalised_networks import PenalisedModel, penalised_models
+from testsgd.mitigation.penalised_networks import STRENGTHS, PenalisedModel, penalised_models
 from testsgd.models import refitter_for
 from testsgd.models.refitting import Refitter
+from testsgd.progress import PhaseProgress
 
 Floats = NDArray[np.float64]
 
@@ -32,8 +33,10 @@ _FOLDS = 5
 _STEPS = 20
 
 
-def penalty_candidates(problem: Problem) -> list[Candidate]:
+def penalty_candidates(problem: Problem, *, advance: PhaseProgress) -> list[Candidate]:
     """Train a network on with one strength after another.
+
+    `advance` is called with how many strengths are done, and how many there are.
 
     The training rows are learnt by cross-fitted probabilities, since a network that goes on knows
     their labels. Which of them a rate counts is by their true labels. What is lost is expected by
@@ -58,7 +61,8 @@ def penalty_candidates(problem: Problem) -> list[Candidate]:
     trained: Iterator[PenalisedModel[Any]] = penalised_models(
         refitter, rates, seed=problem.parameters.seed
     )
-    for penalised in trained:
+    advance(0, len(STRENGTHS))
+    for number, penalised in enumerate(trained, start=1):
         kind = f"{refitter.kind}, with a penalty on the worst differences"
         model = RefittedModel(problem, refitter, penalised.model, kind)
         decisions = model.decisions(problem.seen)
@@ -72,6 +76,7 @@ def penalty_candidates(problem: Problem) -> list[Candidate]:
                 before=expected.before[expected.validated],
             )
         )
+        advance(number, len(STRENGTHS))
     return candidates
 
 

@@ -45,7 +45,7 @@ from testsgd.models.network import NetworkModel
 from testsgd.models.refitting import Refitter, refitter_for
 from testsgd.models.refitting.estimators import EstimatorRefitter
 from testsgd.models.refitting.protocol import is_penalised_trainer
-from testsgd.progress import Progress
+from testsgd.progress import Progress, step
 from testsgd.scoring import normal_quantile, paired_rates_interval
 
 
@@ -77,20 +77,27 @@ def run_frontier(
             progress(phase, done, total)
 
     # One thread for each fit: its sums must not depend on how many processors there are.
-    with _timed(seconds, "preparing"), threadpool_limits(1):
+    with (
+        _timed(seconds, "preparing"),
+        step(progress, "asking the model"),
+        threadpool_limits(1),
+    ):
         base, model = _base(problem, refitter)
         scored = _scored(problem, refitter, model)
     reason = ""
     with _timed(seconds, "searching"):
         ceiling = []
         if scored is not None:
-            ceiling = threshold_candidates(problem, base, model, scored)
+            with step(progress, "trying thresholds"):
+                ceiling = threshold_candidates(problem, base, model, scored)
         if method == "thresholds":
             if scored is None:
                 raise without_scores(problem)
             candidates = ceiling
         elif method == "penalty":
-            candidates = penalty_candidates(problem)
+            candidates = penalty_candidates(
+                problem, advance=partial(advance, "training with a penalty")
+            )
         else:
             assert isinstance(refitter, EstimatorRefitter)
             candidates, reason = play_candidates(
@@ -102,11 +109,12 @@ def run_frontier(
             )
         tried = len(candidates)
         candidates, ceiling = frontier_of(candidates), frontier_of(ceiling)
-    with _timed(seconds, "choosing"):
+    with _timed(seconds, "choosing"), step(progress, "choosing"):
         chosen = choose_candidate(problem, candidates)
     with _timed(seconds, "measuring"), threadpool_limits(1):
         held_out = _HeldOut(problem, base)
         points = []
+        advance("measuring", 0, len(candidates))
         for number, candidate in enumerate(candidates, start=1):
             points.append(held_out.point(candidate))
             advance("measuring", number, len(candidates))
@@ -114,14 +122,15 @@ def run_frontier(
         effects = small = worst = neighbourhood = None
         paying: tuple[SidesOfGroup, ...] = ()
         if chosen is not None and len(held_out.rates):
-            decisions = points[chosen].model.decisions(problem.held_out)
-            small = problem.small_groups(problem.held_out)
-            effects = effects_of(
-                problem, small, held_out.labels, before=held_out.before, after=decisions
-            )
-            worst = held_out.worst_change(decisions)
-            neighbourhood = held_out.neighbourhood(base, points[chosen].model)
-            paying = held_out.paying(decisions)
+            with step(progress, "measuring side effects"):
+                decisions = points[chosen].model.decisions(problem.held_out)
+                small = problem.small_groups(problem.held_out)
+                effects = effects_of(
+                    problem, small, held_out.labels, before=held_out.before, after=decisions
+                )
+                worst = held_out.worst_change(decisions)
+                neighbourhood = held_out.neighbourhood(base, points[chosen].model)
+                paying = held_out.paying(decisions)
     if chosen is None and not reason:
         reason = (
             "no strength lowered the worst difference and kept the accuracy within "

@@ -22,6 +22,7 @@ from testsgd.mitigation.report.summary import (
     TargetSummary,
 )
 from testsgd.report.formatting import MINUS, NOTHING, count, size, size_points
+from testsgd.report.summaries import RuleSummary
 
 STATUS_NAMES = {
     "mitigated": "Mitigated",
@@ -196,10 +197,23 @@ def group_words(group: TargetSummary, data: DataSummary, words: Words) -> str:
     """
     if words.kind == "texts":
         return words.target(group)
-    whole_numbers = frozenset(
-        feature.name for feature in data.features if feature.type == "integer"
+    return group_in_words(group.rules, features_of(data))
+
+
+def features_of(data: DataSummary) -> Features:
+    """Return which kinds the features are of, for the wording of their intervals."""
+    return Features(
+        whole_numbers=frozenset(
+            feature.name for feature in data.features if feature.type == "integer"
+        )
     )
-    return group_in_words(group.rules, Features(whole_numbers=whole_numbers))
+
+
+def rules_words(rules: Sequence[RuleSummary], text: str, features: Features, words: Words) -> str:
+    """Write who is in a group of these rules, or its text if that is of terms or all there is."""
+    if words.kind == "texts" or not rules:
+        return text
+    return group_in_words(rules, features)
 
 
 def from_to(before: float, after: float) -> str:

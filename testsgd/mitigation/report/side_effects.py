@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from testsgd.auditing.report.vocabulary import Words
+from testsgd.auditing.report.worse_off import Features
 from testsgd.mitigation.report import phrases
 from testsgd.mitigation.report.phrases import FEW
 from testsgd.mitigation.report.summary import (
@@ -10,6 +11,7 @@ from testsgd.mitigation.report.summary import (
     LossSummary,
     MitigationSummary,
     SideEffectsSummary,
+    WorstSummary,
     WrittenSummary,
 )
 from testsgd.report.formatting import (
@@ -31,6 +33,9 @@ RATE_NAMES = {
 
 _GROUP_LIMIT = 160
 
+# Where nothing is known of them.
+_NO_FEATURES = Features()
+
 
 def side_effect(summary: MitigationSummary, written: WrittenSummary, words: Words) -> str:
     """Write the gap that grew most, the group that lost most, or that the worst difference rose.
@@ -46,27 +51,43 @@ def side_effect(summary: MitigationSummary, written: WrittenSummary, words: Word
             words,
             allowed=settings.max_side_effect,
             allowed_loss=settings.max_group_accuracy_drop,
+            features=phrases.features_of(summary.data),
         )
     assert effects.worst is not None
     worst = effects.worst
     return (
         f"the largest difference of any group rose from {size(worst.before)} to "
-        f"{size_points(worst.after)}, for {shorten(worst.group_after, _GROUP_LIMIT)}"
+        f"{size_points(worst.after)}, for {_worst_groups(worst, summary, words)[1]}"
     )
 
 
+def _worst_groups(worst: WorstSummary, summary: MitigationSummary, words: Words) -> tuple[str, str]:
+    """Write whose the largest difference is, before and after."""
+    features = phrases.features_of(summary.data)
+    first = phrases.rules_words(worst.rules_before, worst.group_before, features, words)
+    last = phrases.rules_words(worst.rules_after, worst.group_after, features, words)
+    return shorten(first, _GROUP_LIMIT), shorten(last, _GROUP_LIMIT)
+
+
 def exceeded_text(
-    effects: SideEffectsSummary, words: Words, *, allowed: float, allowed_loss: float
+    effects: SideEffectsSummary,
+    words: Words,
+    *,
+    allowed: float,
+    allowed_loss: float,
+    features: Features = _NO_FEATURES,
 ) -> str:
     """Write the gap that grew most, or else the group that lost most; one of them exceeded.
 
-    `allowed` is a share, `allowed_loss` in points.
+    `allowed` is a share, `allowed_loss` in points; `features` are for the wording of groups.
     """
     if effects.exceeded:
         limit = size_points(allowed)
-        return f"{_gap_grew(effects.exceeded[0], words)}, by more than the {limit} allowed"
+        return (
+            f"{_gap_grew(effects.exceeded[0], words, features)}, by more than the {limit} allowed"
+        )
     limit = phrases.budget(allowed_loss)
-    return f"{_accuracy_fell(effects.lossy[0])}, by more than the {limit} allowed"
+    return f"{_accuracy_fell(effects.lossy[0], words, features)}, by more than the {limit} allowed"
 
 
 def worst_sentences(summary: MitigationSummary, written: WrittenSummary, words: Words) -> list[str]:
@@ -75,7 +96,7 @@ def worst_sentences(summary: MitigationSummary, written: WrittenSummary, words: 
     if effects is None or effects.worst is None:
         return []
     worst, many = effects.worst, words.many
-    first, last = (shorten(name, _GROUP_LIMIT) for name in (worst.group_before, worst.group_after))
+    first, last = _worst_groups(worst, summary, words)
     whose = f"for {last}" if first == last else f"for {first} before and for {last} after"
     by_neighbours, change = "", summary.held_out
     before, after = change.worst_before, change.worst_after
@@ -101,15 +122,21 @@ def gap_sentences(summary: MitigationSummary, written: WrittenSummary, words: Wo
         words,
         allowed=summary.settings.max_side_effect,
         allowed_loss=summary.settings.max_group_accuracy_drop,
+        features=phrases.features_of(summary.data),
     )
 
 
 def effect_sentences(
-    effects: SideEffectsSummary, words: Words, *, allowed: float, allowed_loss: float
+    effects: SideEffectsSummary,
+    words: Words,
+    *,
+    allowed: float,
+    allowed_loss: float,
+    features: Features = _NO_FEATURES,
 ) -> list[str]:
     """Write how many gaps grew, and how many groups lost, by more than is allowed.
 
-    `allowed` is a share, `allowed_loss` in points.
+    `allowed` is a share, `allowed_loss` in points; `features` are for the wording of groups.
     """
     if not effects.gaps or effects.largest is None:
         return [
@@ -129,11 +156,13 @@ def effect_sentences(
     shown = effects.exceeded[0] if effects.exceeded else effects.largest
     if shown.after > shown.before:
         start = "The clearest: " if effects.exceeded else "Most of all "
-        sentences.append(f"{start}{_gap_grew(shown, words)}{_rates(shown, words)}.")
-    return sentences + _loss_sentences(effects, allowed_loss)
+        sentences.append(f"{start}{_gap_grew(shown, words, features)}{_rates(shown, words)}.")
+    return sentences + _loss_sentences(effects, allowed_loss, words, features)
 
 
-def _loss_sentences(effects: SideEffectsSummary, allowed: float) -> list[str]:
+def _loss_sentences(
+    effects: SideEffectsSummary, allowed: float, words: Words, features: Features
+) -> list[str]:
     """Write how many groups lost more accuracy than is allowed, in points, and which lost most."""
     most = effects.largest_loss
     if most is None or most.before <= most.after:
@@ -146,20 +175,23 @@ def _loss_sentences(effects: SideEffectsSummary, allowed: float) -> list[str]:
     return [
         f"Of {plural(effects.groups, 'group')} {certain} lost more than {phrases.budget(allowed)} "
         f"of accuracy and more than chance explains{unclear}. "
-        f"{_accuracy_fell(shown, start=True)}."
+        f"{_accuracy_fell(shown, words, features, start=True)}."
     ]
 
 
-def _accuracy_fell(loss: LossSummary, *, start: bool = False) -> str:
+def _accuracy_fell(
+    loss: LossSummary, words: Words, features: Features, *, start: bool = False
+) -> str:
     """Write whose accuracy fell, from what to what."""
-    whose = shorten(loss.text, _GROUP_LIMIT)
+    whose = shorten(phrases.rules_words(loss.rules, loss.text, features, words), _GROUP_LIMIT)
     fell = f"accuracy for {whose} fell from {percent(loss.before)} to {percent(loss.after)}"
     return fell[0].upper() + fell[1:] if start else fell
 
 
-def _gap_grew(gap: GapSummary, words: Words) -> str:
+def _gap_grew(gap: GapSummary, words: Words, features: Features) -> str:
     """Write whose gap in which rate grew, from what to what."""
-    whose = shorten(words.target(gap), _GROUP_LIMIT)
+    named = phrases.rules_words(gap.rules, words.target(gap), features, words)
+    whose = shorten(named, _GROUP_LIMIT)
     return (
         f"the gap in {RATE_NAMES[gap.rate]} between {whose} and {words.others} grew from "
         f"{size(gap.before)} to {size_points(gap.after)}"

@@ -186,6 +186,7 @@ class GapSummary(Part):
 class LossSummary(Part):
     """The accuracy of a group, on the held-out rows."""
 
+    rules: list[RuleSummary] = Field(default_factory=list, description="the group's rules")
     text: str = Field(description="the group's rules as people write them")
     rows: Count = Field(description="its held-out rows")
     before: Share = Field(description="its accuracy by the original model")
@@ -205,6 +206,10 @@ class WorstSummary(Part):
     )
     group_before: str = Field(description="the group that it is of, before")
     group_after: str = Field(description="the group that it is of, after")
+    rules_before: list[RuleSummary] = Field(
+        default_factory=list, description="the rules of the group that it is of, before"
+    )
+    rules_after: list[RuleSummary] = Field(default_factory=list, description="the same, after")
 
 
 class SideEffectsSummary(Part):

@@ -34,6 +34,7 @@ from testsgd.mitigation.report.summary import (
     WrittenTarget,
 )
 from testsgd.mitigation.side_effects import AccuracyLoss, GapGrowth, SideEffects
+from testsgd.report.summaries import RuleSummary
 from testsgd.rules import RuleSet
 from testsgd.scoring import (
     clopper_pearson,
@@ -107,17 +108,20 @@ def side_effects_summary(
 ) -> SideEffectsSummary:
     """Write what became of all groups; `rule_set` gives a group's rules."""
 
+    def rules(group: int) -> list[RuleSummary]:
+        return [rule_summary(rule) for rule in rule_set(group).rules]
+
     def gap(growth: GapGrowth) -> GapSummary:
         of_group = rule_set(growth.group)
         return GapSummary.of(
             growth,
-            rules=[rule_summary(rule) for rule in of_group.rules],
+            rules=rules(growth.group),
             text=of_group.text,
             target=of_group in targets,
         )
 
     def loss(lost: AccuracyLoss) -> LossSummary:
-        return LossSummary.of(lost, text=rule_set(lost.group).text)
+        return LossSummary.of(lost, rules=rules(lost.group), text=rule_set(lost.group).text)
 
     worst, exceeded, lossy = found.worst, found.exceeded, found.lossy
     return SideEffectsSummary.of(
@@ -137,6 +141,8 @@ def side_effects_summary(
             confidence_interval=worst.interval,
             group_before=rule_set(worst.group_before).text,
             group_after=rule_set(worst.group_after).text,
+            rules_before=rules(worst.group_before),
+            rules_after=rules(worst.group_after),
         ),
     )
 
