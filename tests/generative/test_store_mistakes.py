@@ -15,6 +15,7 @@ from store_changes import assert_consistent, count
 
 from testsgd.errors import MissingExtraError, ParameterError, StateError, TestSGDError
 from testsgd.generative.stores import MemoryStore, SQLiteStore, open_store
+from testsgd.generative.stores import sqlite as sqlite_module
 
 
 def changed(path: Path, statement: str) -> None:
@@ -91,7 +92,7 @@ def test_file_that_is_no_state(
     status = path.stat()
     # Where this process had such a file open before, SQLite alone looks at it.
     known = {(status.st_dev, status.st_ino)} if recognised else set()
-    monkeypatch.setattr(databases, "_recognised", known)
+    monkeypatch.setattr("testsgd.io.databases._recognised", known)
     with pytest.raises(StateError) as caught:
         open_store(path)
     assert_one_line(caught.value, path)

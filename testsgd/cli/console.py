@@ -41,6 +41,11 @@ def print_line(message: str) -> None:
     print(printable(message))
 
 
+def print_note(message: str) -> None:
+    """Print one line to the standard error, beside an output that is read by programs."""
+    print(printable(message), file=sys.stderr)
+
+
 def print_verdict(verdict: Any) -> None:
     """Print a verdict's headline and sentences."""
     print_line(verdict.headline)

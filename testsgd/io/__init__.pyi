@@ -36,6 +36,7 @@ from .identity import kind_of_file as kind_of_file
 from .identity import remove_file as remove_file
 from .identity import replacing_any_file as replacing_any_file
 from .memory import process_memory as process_memory
+from .native_messages import without_native_messages as without_native_messages
 from .reading import DOCUMENT_BYTES as DOCUMENT_BYTES
 from .reading import TooLargeError as TooLargeError
 from .reading import UnsuitableFileError as UnsuitableFileError
@@ -57,6 +58,8 @@ from .spreadsheets import without_controls as without_controls
 from .spreadsheets import without_formulas as without_formulas
 from .tables import check_table_name as check_table_name
 from .tables import table_file as table_file
+from .terminal import escape_controls as escape_controls
+from .terminal import toml_text as toml_text
 from .trials import TrialError as TrialError
 from .trials import check_by_trial as check_by_trial
 from .writing import NO_ROOM as NO_ROOM
