@@ -3,8 +3,7 @@
 ``make lint`` prints each place, and fails if there is one. Ruff bans modules and functions (TID251
 in pyproject.toml); the builtin ``open`` and the methods of paths, which it does not see, are found
 here.
-Whatever has a method of such a name counts, called or handed on (``open`` of an object only if it is
-called), so the few others are in ``_ALLOWED``, each with how often.
+Whatever has a method of such a name counts, called or handed on (``open`` only if it is called), so the few others are in ``_ALLOWED``, each with how often.
 """
 
 from __future__ import annotations
@@ -46,12 +45,13 @@ def accesses(source: str) -> Iterator[tuple[int, str]]:
     nodes = list(ast.walk(ast.parse(source)))
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     for node in nodes:
-        if isinstance(node, ast.Name) and node.id == "open":
+        # Variables and attributes of other things are called so, too.
+        is_called = id(node) in called
+        if isinstance(node, ast.Name) and node.id == "open" and is_called:
             yield node.lineno, node.id
-        elif isinstance(node, ast.Attribute) and node.attr in _METHODS:
-            # Some objects have a number of what is open.
-            if node.attr != "open" or id(node) in called:
-                yield node.lineno, node.attr
+        is_method = isinstance(node, ast.Attribute) and node.attr in _METHODS
+        if isinstance(node, ast.Attribute) and is_method and (is_called or node.attr != "open"):
+            yield node.lineno, node.attr
 
 
 def main(folder: Path = _PACKAGE) -> int:

@@ -141,8 +141,8 @@ def _text(guessed: Inferred, path: Path, *, how_sensitive: str, how_label: str) 
     specification = guessed.specification
     label = specification.label
     lines = [
-        f"# What the columns of {_comment(path.name)} are, guessed from their cells. Correct what is "
-        "wrong.",
+        f"# What the columns of {_comment(path.name)} are, guessed from their cells. "
+        "Correct what is wrong.",
         "",
         "[dataset]",
         f"name = {_value(specification.name)}",
@@ -198,7 +198,7 @@ def _key(name: str) -> str:
 
 
 def _comment(text: str) -> str:
-    """Return what is said in a comment in one line, of which nothing steers a terminal."""
+    """Return the text of a comment in one line, of which nothing steers a terminal."""
     return printable(" ".join(text.split()))
 
 
