@@ -3,7 +3,8 @@
 ``make lint`` prints each place, and fails if there is one. Ruff bans modules and functions (TID251
 in pyproject.toml); the builtin ``open`` and the methods of paths, which it does not see, are found
 here.
-Whatever has a method of such a name counts, called or handed on (``open`` only if it is called), so the few others are in ``_ALLOWED``, each with how often.
+Whatever has a method of such a name counts, called or handed on (``open`` only if it is called), so
+the few others are in ``_ALLOWED``, each with how often.
 """
 
 from __future__ import annotations
