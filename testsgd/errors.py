@@ -31,8 +31,9 @@ __all__ = [
     "UnknownGroupError",
 ]
 
-# Controls of terminals and what turns the direction of a line, but line ends and tabs.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Controls of terminals, what turns the direction of a line, and ends of lines of other kinds; line
+# ends and tabs themselves are none.
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # A quoted value, or a word, of more than 200 characters: that many are shown.
 _LONG_VALUES = re.compile(r"""('[^']{200})[^']+|("[^"]{200})[^"]+|([^\s'"]{200})[^\s'"]+""")
 
@@ -56,7 +57,7 @@ def printable(text: str) -> str:
     >>> printable("red: " + chr(27) + "[31m").isprintable()
     True
     """
-    return _CONTROLS.sub("\ufffd", text)
+    return CONTROLS.sub("\ufffd", text)
 
 
 class TestSGDError(Exception):

@@ -87,3 +87,28 @@ def test_what_cannot_be_guessed_is_asked_for(
 ) -> None:
     rows()[columns].to_csv(folder / "people.csv", index=False)
     assert named in fails("init", "people.csv", *options)
+
+
+STEERING = "".join(map(chr, [*range(0x80, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)]))
+
+
+def test_nothing_of_the_cells_steers_a_terminal(testsgd: Run, folder: Path) -> None:
+    texts = [f"a{sign}b" for sign in STEERING if not sign.isspace()]
+    frame = pd.DataFrame(
+        {
+            "sex": ["f", "m"] * 40,
+            f"kind{chr(0x9B)}31m{chr(0x202E)}": (texts * 3)[:80],
+            f"id{chr(0x9B)}\nnext": [f"{number}x" for number in range(80)],
+            "granted": ["yes", f"no{chr(0x9B)}"] * 40,
+        }
+    )
+    frame.to_csv(folder / "esc.csv", index=False)
+    finished = testsgd("init", "esc.csv", "--label", "granted")
+    assert finished.code == 0
+    assert not set(finished.out) & set(STEERING)
+    document = tomllib.loads(finished.out)
+    assert document["label"]["values"] == [f"no{chr(0x9B)}", "yes"]
+    values = document["features"][f"kind{chr(0x9B)}31m{chr(0x202E)}"]["values"]
+    assert values == sorted(set(texts))
+    # It is read, too, as the description that it is.
+    parse_specification(finished.out)

@@ -13,7 +13,7 @@ import pytest
 import testsgd as package
 from testsgd.data import bundled_folder, generate_demo
 from testsgd.errors import ConfigurationError
-from testsgd.io import check_replaceable, kind_of_file
+from testsgd.io import check_replaceable, files_together, kind_of_file
 from testsgd.mitigation.journal import Journal
 
 folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
@@ -143,3 +143,62 @@ def test_a_result_names_its_kind(tmp_path: Path) -> None:
         assert kind_of_file(path) == json.loads(path.read_text())["schema"].split("/")[0]
         assert kind_of_file(path.with_name("report.html")) == "report .html"
         assert kind_of_file(path.with_name("report.md")) == "report .md"
+
+
+MINE = ["mine\n", '{"mine": 1}', '{"data set": "mine", "versions": "pandas 2"}']
+
+
+@pytest.mark.parametrize("content", MINE)
+@pytest.mark.parametrize("name", ["card.json", "preprocessing.json", "vocabulary.txt"])
+@pytest.mark.parametrize("has_model", [False, True])
+def test_what_stands_beside_a_model_is_known_by_what_it_holds(
+    name: str, content: str, has_model: bool, folder: Path, fails: Fails
+) -> None:
+    target = folder / "tm6"
+    if has_model:
+        shutil.copytree(bundled_folder("models") / "demo", target)
+    target.mkdir(exist_ok=True)
+    theirs = target / name
+    theirs.write_text(content)
+    before = {path.name: path.read_bytes() for path in target.iterdir()}
+    said = fails("train", "demo", "--epochs", "1", "--limit", "300", "--out", target)
+    # Without a card of testsgd's the model is not known, and it comes first.
+    assert name in said or (has_model and name == "card.json" and "model.keras" in said)
+    # Not even by the files of the command itself, which wait for being moved.
+    with pytest.raises(ConfigurationError), files_together(target) as staging:
+        shutil.copytree(bundled_folder("models") / "imdb", staging, dirs_exist_ok=True)
+    assert {path.name: path.read_bytes() for path in target.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["demo", "imdb"])
+def test_a_whole_model_is_replaced_by_another(name: str, tmp_path: Path) -> None:
+    target = Path(shutil.copytree(bundled_folder("models") / name, tmp_path / "model"))
+    for other in ("imdb", "demo"):
+        with files_together(target, last="card.json") as staging:
+            shutil.copytree(bundled_folder("models") / other, staging, dirs_exist_ok=True)
+        card = bundled_folder("models") / other / "card.json"
+        assert (target / "card.json").read_bytes() == card.read_bytes()
+
+
+@pytest.mark.parametrize("method", ["thresholds", "play", "samples"])
+@pytest.mark.parametrize("content", MINE)
+@pytest.mark.parametrize("resume", [[], ["--resume"]])
+def test_a_journal_of_others_stays(
+    method: str, content: str, resume: list[str], folder: Path, fails: Fails
+) -> None:
+    theirs = folder / "mine" / "journal.json"
+    theirs.parent.mkdir()
+    theirs.write_text(content)
+    words = ("mitigate", "demo", "--method", method, "--limit", "400", "--out", "mine")
+    assert "journal.json" in fails(*words, "--model-out", "model", *resume)
+    assert theirs.read_text() == content
+
+
+def test_a_journal_of_others_is_not_removed_by_force(folder: Path, testsgd: Runs) -> None:
+    theirs = folder / "mine" / "journal.json"
+    theirs.parent.mkdir()
+    theirs.write_text("mine\n")
+    words = ("mitigate", "demo", "--method", "thresholds", "--limit", "2000", "--out", "mine")
+    assert testsgd(*words, "--model-out", "model", "--force").code in {0, 1, 3}
+    # This method has no journal that would replace it.
+    assert theirs.read_text() == "mine\n"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -130,13 +132,82 @@ def test_prompts_to_which_all_outputs_agree_are_biased(command: Run, model: Upst
     assert shown.count("biased") == 2
 
 
-def test_pictures_are_kept_beside_the_log(command: Run, model: Upstream) -> None:
+def of_pictures() -> None:
     text = TOML.replace('endpoint = "completions"', 'endpoint = "images"')
     text = text.replace('terms = { female = ["she"], male = ["he"] }', 'classify = "builtins:len"')
     Path("people.toml").write_text(text, encoding="utf-8")
+
+
+def test_pictures_are_kept_beside_the_log(command: Run, model: Upstream) -> None:
+    of_pictures()
     code, _, error = command("ask", "--upstream", model.url, "-n", "2")
     # What came is no value of the grouping: the classifier of this test counts bytes.
     assert code == 2
     assert len(error.splitlines()) == 1
     names = [row["output"] for row in logged()]
     assert [Path("outputs", name).read_bytes() for name in names] == [b"she slept"] * 2
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_pictures_of_others_are_not_replaced(command: Run, model: Upstream, linked: bool) -> None:
+    of_pictures()
+    Path("outputs").mkdir()
+    theirs = Path("theirs.txt") if linked else Path("outputs/output-00002.png")
+    theirs.write_text("mine", encoding="utf-8")
+    if linked:
+        Path("outputs/output-00002.png").symlink_to(theirs.absolute())
+    code, _, error = command("ask", "--upstream", model.url, "-n", "2")
+    assert (code, len(error.splitlines())) == (2, 1)
+    assert "output-00002.png" in error
+    # Said before the model was asked for anything.
+    assert model.bodies == []
+    assert theirs.read_text(encoding="utf-8") == "mine"
+    command("ask", "--upstream", model.url, "-n", "2", "--force")
+    assert Path("outputs/output-00002.png").read_bytes() == b"she slept"
+    # A link is replaced, and not written through.
+    assert (theirs.read_bytes() == b"mine") == linked
+
+
+def test_a_picture_that_did_not_get_to_its_place_is_asked_for_again(
+    command: Run, model: Upstream
+) -> None:
+    of_pictures()
+    command("ask", "--upstream", model.url, "-n", "2")
+    log = Path("outputs/outputs.jsonl").read_bytes()
+    Path("outputs/output-00002.png").unlink()
+    command("ask", "--upstream", model.url, "-n", "3")
+    assert [body["seed"] for body in model.bodies] == [0, 1, 1, 2]
+    assert Path("outputs/output-00002.png").read_bytes() == b"she slept"
+    assert Path("outputs/outputs.jsonl").read_bytes().startswith(log)
+    assert len(logged()) == 3
+
+
+def test_a_full_disk_leaves_no_half_picture(
+    command: Run, model: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_pictures()
+    usual = Path.write_bytes
+
+    def no_room(path: Path, content: bytes) -> int:
+        if path.suffix == ".png":
+            usual(path, content[:2])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return usual(path, content)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", no_room)
+        code, _, error = command("ask", "--upstream", model.url, "-n", "2")
+    assert (code, len(error.splitlines())) == (2, 1)
+    assert str(Path("outputs/output-00001.png")) in error
+    assert [path.name for path in Path("outputs").iterdir()] == ["outputs.jsonl"]
+    assert logged() == []
+    command("ask", "--upstream", model.url, "-n", "2")
+    assert len(logged()) == 2
+
+
+def test_a_log_of_others_stays_as_it_is(command: Run, model: Upstream) -> None:
+    theirs = Path("outputs/outputs.jsonl")
+    theirs.parent.mkdir()
+    theirs.write_text("mine, without a line end", encoding="utf-8")
+    assert command("ask", "--upstream", model.url, "-n", "2")[0] == 2
+    assert theirs.read_text(encoding="utf-8") == "mine, without a line end"

@@ -92,7 +92,7 @@ def test_file_that_is_no_state(
     status = path.stat()
     # Where this process had such a file open before, SQLite alone looks at it.
     known = {(status.st_dev, status.st_ino)} if recognised else set()
-    monkeypatch.setattr(sqlite_module, "_RECOGNISED", known)
+    monkeypatch.setattr("testsgd.io.databases._recognised", known)
     with pytest.raises(StateError) as caught:
         open_store(path)
     assert_one_line(caught.value, path)

@@ -101,6 +101,16 @@ def test_a_batch_is_its_events_one_after_the_other() -> None:
         assert asked(shield_app(together), "POST", "/batch", wrong)[0] == 400
 
 
+@pytest.mark.parametrize("wrong", [7, "x" * 500, [PERSON], None])
+def test_a_batch_says_which_of_its_events_is_none(wrong: object) -> None:
+    shield = small_shields.shield()
+    body = {"events": [PERSON, PERSON, wrong, 8]}
+    status, found = asked(shield_app(shield), "POST", "/batch", body)
+    assert (status, shield.step) == (400, 0)
+    assert "event 3 of 4" in found["error"]
+    assert len(found["error"]) < 300
+
+
 def test_several_shields_by_name() -> None:
     shields = {"loans": small_shields.shield(), "jobs": small_shields.shield()}
     app = shield_app(shields)

@@ -59,5 +59,5 @@ def cells_sql(
         weights=weights,
         dialect=dialect,
     )
-    typer.echo(query)
+    console.print_line(query)
     return console.DONE

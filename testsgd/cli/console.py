@@ -42,6 +42,11 @@ def print_line(message: str) -> None:
     print(printable(message))
 
 
+def print_note(message: str) -> None:
+    """Print one line to the standard error, beside an output that is read by programs."""
+    print(printable(message), file=sys.stderr)
+
+
 def print_verdict(verdict: Any) -> None:
     """Print a verdict's headline and sentences."""
     print_line(verdict.headline)
@@ -84,6 +89,27 @@ def check_reports_writable(folder: Path) -> None:
     """
     check_writable(folder)
     for name in _REPORTS:
+        check_replaceable(folder / name)
+
+
+# What commands write into the folder of a model.
+_OF_MODELS = (
+    "model.keras",
+    "model.skops",
+    "card.json",
+    "preprocessing.json",
+    "vocabulary.txt",
+    "thresholds.json",
+)
+
+
+def check_model_writable(folder: Path) -> None:
+    """Raise a :class:`ConfigurationError`, before all the work, if no model can be written there.
+
+    So it is if nothing can, or if a file of such a name is there that testsgd did not write.
+    """
+    check_writable(folder)
+    for name in _OF_MODELS:
         check_replaceable(folder / name)
 
 
@@ -209,12 +235,14 @@ def print_table(title: str, columns: list[Column], rows: list[list[str]]) -> Non
         if console.width >= _WIDE or not column.only_if_wide
     ]
     # As a title of the table it would be no wider than that.
-    console.print(escape(title), style="bold", highlight=False)
+    console.print(escape(printable(title)), style="bold", highlight=False)
     table = Drawn(box=SIMPLE_HEAD)
     for index in kept:
         numeric = columns[index].numeric
         table.add_column(
-            columns[index].heading, justify="right" if numeric else "left", no_wrap=numeric
+            escape(printable(columns[index].heading)),
+            justify="right" if numeric else "left",
+            no_wrap=numeric,
         )
     for row in rows:
         table.add_row(*(escape(printable(row[index])) for index in kept))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,10 +13,21 @@ import typer
 
 from testsgd.cli import console, options
 from testsgd.errors import ParameterError
-from testsgd.io import LineFile, adding_lines, loads_json, write_text, writing_to
+from testsgd.io import (
+    LineFile,
+    adding_lines,
+    check_replaceable,
+    escape_controls,
+    files_together,
+    is_mixed,
+    loads_json,
+    write_bytes,
+    write_text,
+    writing_to,
+)
 
 if TYPE_CHECKING:
-    from testsgd.generative import GenerativeSpecification, Output
+    from testsgd.generative import GenerativeSpecification
     from testsgd.generative.calibration import Obedience
     from testsgd.generative.upstream import Upstream
 
@@ -145,6 +157,10 @@ def _ask_for_outputs(
     if not prompts:
         what = "the specification has no prompts"
         raise ParameterError(what, where="prompts", remedy="add prompts = [...] to it")
+    if is_mixed(log.parent):
+        # What a killed process was moving there is moved now.
+        with files_together(log.parent):
+            pass
     if log.exists():
         _drop_cut_line(log, prompts)
     with adding_lines(log, remedy="choose another folder with --out") as add:
@@ -159,12 +175,22 @@ def _ask_for_outputs(
                     remedy="choose another folder with --out",
                 )
         for index in range(len(known), number):
+            # Now, and not after all the outputs before it.
+            check_replaceable(_picture(log, index))
+        last = len(known) - 1
+        if known and _is_unfinished(known[last], log, last):
+            request = ModelRequest(prompts[last % len(prompts)])
+            output, _ = model.ask(request, seed=seed + last)
+            if isinstance(output, bytes):
+                with _picture_written(output, log, last):
+                    pass
+        for index in range(len(known), number):
             prompt = prompts[index % len(prompts)]
             output, asked = model.ask(ModelRequest(prompt), seed=seed + index)
-            record: dict[str, Any] = {"prompt": prompt, "output": _kept(output, log, index)}
+            record: dict[str, Any] = {"prompt": prompt, "output": output}
             if asked:
                 record["asked"] = asked
-            add(json.dumps(record, ensure_ascii=False))
+            _keep(record, add, log, index)
             if progress is not None:
                 progress("asking", index + 1, number)
 
@@ -181,13 +207,40 @@ def _drop_cut_line(log: Path, prompts: Sequence[str]) -> None:
                 return
 
 
-def _kept(output: Output, log: Path, index: int) -> str:
-    """Return a text as it is, and of a picture the name of the file that it is written to."""
-    if isinstance(output, str):
-        return output
-    picture = log.with_name(f"output-{index + 1:05}.png")
-    picture.write_bytes(output)
-    return picture.name
+def _picture(log: Path, index: int) -> Path:
+    """Return the file of an output that is a picture."""
+    return log.with_name(f"output-{index + 1:05}.png")
+
+
+def _keep(record: dict[str, Any], add: Callable[[str], None], log: Path, index: int) -> None:
+    """Add an output to the log; a picture is a file beside it, and the log has the file's name.
+
+    The log names a picture before it is in its place, so that a picture there that it does not name
+    is somebody else's.
+    """
+    picture = record["output"]
+    if isinstance(picture, str):
+        add(json.dumps(record, ensure_ascii=False))
+        return
+    with _picture_written(picture, log, index) as name:
+        add(json.dumps({**record, "output": name}, ensure_ascii=False))
+
+
+@contextmanager
+def _picture_written(picture: bytes, log: Path, index: int) -> Iterator[str]:
+    """Write a picture, and move it to its place when the block succeeds."""
+    target = _picture(log, index)
+    with files_together(log.parent) as staging:
+        write_bytes(staging / target.name, picture)
+        check_replaceable(target)
+        yield target.name
+
+
+def _is_unfinished(record: Any, log: Path, index: int) -> bool:
+    """Return whether the log names a picture that a killed process did not move to its place."""
+    picture = _picture(log, index)
+    is_picture = isinstance(record, dict) and record.get("output") == picture.name
+    return is_picture and not picture.exists()
 
 
 def calibrate(
@@ -347,7 +400,8 @@ def journal(
             record = loads_json(line)
             fits = requirement in (None, record["requirement"])
             if fits and tenant in (None, record["tenant"]):
-                console.print_line(line)
+                # Escaped, so that what is read back is the same.
+                console.print_line(escape_controls(line))
     finally:
         enforcer.close()
     return console.DONE

@@ -32,5 +32,5 @@ def init(
     from testsgd.data import describe_file
 
     text = describe_file(file, sensitive=options.listed(sensitive), label=label)
-    typer.echo(text, nl=False)
+    console.print_line(text.removesuffix("\n"))
     return console.DONE

@@ -14,6 +14,7 @@ from testsgd.cli.default_folders import default_folder
 from testsgd.errors import ModelError, ParameterError
 from testsgd.io import check_replaceable, moved_together
 from testsgd.mitigation.frontiers.parameters import FrontierParameters
+from testsgd.mitigation.journal import check_journal, remove_journal
 from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.parameters import declared_parameters
 
@@ -27,12 +28,9 @@ OF_FRONTIERS = ["min_share", "max_features", "blind", "confidence", "objective"]
 JOURNAL_FILE = "journal.json"
 
 
-# What a model that was made fairer may be written as, and its card.
-_MODEL_FILES = ("model.keras", "model.skops", "card.json")
-
-
-def _check_writable(reports: Path, model: Path, samples: Path | None) -> None:
+def _check_writable(reports: Path, model: Path, samples: Path | None, *, resume: bool) -> None:
     """Raise an error now if something could not be written later, after all the work."""
+    check_journal(reports / JOURNAL_FILE, resume=resume)
     if samples is not None:
         from testsgd.mitigation.samples import check_samples_file
 
@@ -40,9 +38,7 @@ def _check_writable(reports: Path, model: Path, samples: Path | None) -> None:
         console.check_writable(samples.parent)
         check_replaceable(samples)
     console.check_reports_writable(reports)
-    console.check_writable(model)
-    for name in _MODEL_FILES:
-        check_replaceable(model / name)
+    console.check_model_writable(model)
 
 
 @options.with_options(FrontierParameters, only=OF_FRONTIERS)
@@ -307,7 +303,7 @@ def _find_frontier(
     folder = f"{name}-mitigated"
     reports = out or default_folder("reports", folder)
     new_model = model_out or default_folder("models", folder)
-    _check_writable(reports, new_model, None)
+    _check_writable(reports, new_model, None, resume=resume)
     journal = reports / JOURNAL_FILE
     with _resumable(journal), console.progress_bar(quiet) as progress:
         if of_file:
@@ -343,7 +339,7 @@ def _find_frontier(
             )
     with moved_together(new_model, reports):
         written = [*result.write_model(new_model), *result.write(reports, wanted)]
-    journal.unlink(missing_ok=True)
+    remove_journal(journal)
     if not quiet:
         _print_frontier(result, written, verbose)
     return result.verdict.exit_code
@@ -392,7 +388,7 @@ def _mitigate_by_samples(
     reports = out or default_folder("reports", name)
     new_model = model_out or default_folder("models", name)
     journal = reports / JOURNAL_FILE
-    _check_writable(reports, new_model, export)
+    _check_writable(reports, new_model, export, resume=resume)
     chosen: dict[str, Any] = {
         "audit": audit,
         "favourable": favorable,
@@ -436,7 +432,7 @@ def _mitigate_by_samples(
             write_samples(result.samples, export)
             written.append(export)
         written += [*result.write_model(new_model), *result.write(reports, wanted)]
-    journal.unlink(missing_ok=True)
+    remove_journal(journal)
     if not quiet:
         _print_result(result, written, verbose)
     return result.verdict.exit_code

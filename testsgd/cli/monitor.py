@@ -165,7 +165,7 @@ def export(
         )
     text = monitor_to_rtlola(specification, joined=not whole)
     if out is None:
-        typer.echo(text, nl=False)
+        console.print_line(text.removesuffix("\n"))
         return console.DONE
     console.check_writable(out.parent)
     write_text(out, text)
@@ -267,7 +267,7 @@ def _print_result(result: MonitorResult, written: list[Path]) -> None:
         *result.verdict.sentences,
         *(f"Written: {path}" for path in written),
     ):
-        typer.echo(line, err=True)
+        console.print_note(line)
 
 
 app = typer.Typer(name="monitor", no_args_is_help=True)

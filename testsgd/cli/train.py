@@ -41,6 +41,7 @@ def train(
     check_training(seed=seed, epochs=1 if epochs is None else epochs)
     specification = load_specification(dataset)
     folder = out or default_folder("models", specification.name)
+    console.check_model_writable(folder)
     chosen: dict[str, Any] = {"seed": seed}
     report: TrainingReport
     if epochs is not None:

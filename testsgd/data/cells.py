@@ -16,7 +16,13 @@ import pandas as pd
 from testsgd.data.categories import category_text, check_cells
 from testsgd.data.schema import CellParsing, Label
 from testsgd.errors import DataError
-from testsgd.io import has_long_lines, line_pieces, plain_file, read_text_beginning
+from testsgd.io import (
+    has_long_lines,
+    line_pieces,
+    plain_file,
+    read_bytes,
+    read_text_beginning,
+)
 
 # Each column is looked at by itself, so time and memory grow with their number.
 MOST_COLUMNS = 10_000
@@ -296,7 +302,8 @@ def _not_text(path: Path, parsing: CellParsing, where: str) -> DataError:
 def _undecodable(path: Path, encoding: str) -> int | None:
     """Return the offset of the first byte that is not of this encoding."""
     try:
-        path.read_bytes().decode(encoding)
+        # It was read before, so its size is no matter here.
+        read_bytes(path, at_most=path.stat().st_size).decode(encoding)
     except UnicodeDecodeError as error:
         return error.start
     except UnicodeError:  # UTF-16 without its mark

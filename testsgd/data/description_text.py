@@ -19,7 +19,8 @@ from testsgd.data.inference import (
     infer_specification,
 )
 from testsgd.data.schema import Feature
-from testsgd.errors import ParameterError
+from testsgd.errors import ParameterError, printable
+from testsgd.io import toml_text
 
 # Names of columns that mostly hold protected attributes.
 _SENSITIVE = re.compile(
@@ -140,7 +141,8 @@ def _text(guessed: Inferred, path: Path, *, how_sensitive: str, how_label: str) 
     specification = guessed.specification
     label = specification.label
     lines = [
-        f"# What the columns of {path.name} are, guessed from their cells. Correct what is wrong.",
+        f"# What the columns of {_comment(path.name)} are, guessed from their cells. "
+        "Correct what is wrong.",
         "",
         "[dataset]",
         f"name = {_value(specification.name)}",
@@ -167,7 +169,8 @@ def _text(guessed: Inferred, path: Path, *, how_sensitive: str, how_label: str) 
         feature = specification.features.get(column.name)
         lines.append("")
         if feature is None:
-            lines.append(f"# {column.name} is left out: {column.kind}, {column.why}")
+            why = _comment(f"{column.name} is left out: {column.kind}, {column.why}")
+            lines.append(f"# {why}")
         else:
             lines += _feature_lines(column, feature, how_sensitive=how_sensitive)
     return "\n".join(lines) + "\n"
@@ -177,7 +180,7 @@ def _feature_lines(column: InferredColumn, feature: Feature, *, how_sensitive: s
     missing = f", missing in {column.missing:,} rows" if column.missing else ""
     lines = [
         f"[features.{_key(column.name)}]",
-        f"type = {_value(feature.type)} # {column.why}{missing}",
+        f"type = {_value(feature.type)} # {_comment(column.why)}{missing}",
     ]
     if feature.values is not None:
         lines.append(f"values = {_value(feature.values)}")
@@ -194,11 +197,15 @@ def _key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
 
 
+def _comment(text: str) -> str:
+    """Return the text of a comment in one line, of which nothing steers a terminal."""
+    return printable(" ".join(text.split()))
+
+
 def _value(value: object) -> str:
     """Return a value of TOML: JSON is, of texts, whole numbers and lists of them."""
     if isinstance(value, list):
         return f"[{', '.join(_value(item) for item in value)}]"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    # TOML knows every escape that JSON writes, but for the slash, which JSON leaves alone.
-    return json.dumps(value, ensure_ascii=False)
+    return toml_text(value) if isinstance(value, str) else json.dumps(value)

@@ -22,6 +22,9 @@ from .archives import with_members as with_members
 from .archives import write_arrays as write_arrays
 from .compressed import COMPRESSIONS as COMPRESSIONS
 from .compressed import plain_file as plain_file
+from .databases import ForeignDatabaseError as ForeignDatabaseError
+from .databases import database_schema as database_schema
+from .databases import recognised_database as recognised_database
 from .documents import DEEPEST as DEEPEST
 from .documents import check_document as check_document
 from .documents import loads_json as loads_json
@@ -30,8 +33,10 @@ from .identity import check_no_input as check_no_input
 from .identity import check_replaceable as check_replaceable
 from .identity import keeping_inputs as keeping_inputs
 from .identity import kind_of_file as kind_of_file
+from .identity import remove_file as remove_file
 from .identity import replacing_any_file as replacing_any_file
 from .memory import process_memory as process_memory
+from .native_messages import without_native_messages as without_native_messages
 from .reading import DOCUMENT_BYTES as DOCUMENT_BYTES
 from .reading import TooLargeError as TooLargeError
 from .reading import UnsuitableFileError as UnsuitableFileError
@@ -53,6 +58,8 @@ from .spreadsheets import without_controls as without_controls
 from .spreadsheets import without_formulas as without_formulas
 from .tables import check_table_name as check_table_name
 from .tables import table_file as table_file
+from .terminal import escape_controls as escape_controls
+from .terminal import toml_text as toml_text
 from .trials import TrialError as TrialError
 from .trials import check_by_trial as check_by_trial
 from .writing import NO_ROOM as NO_ROOM

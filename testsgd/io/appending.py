@@ -161,7 +161,8 @@ class LineFile:
 def adding_lines(path: str | Path, *, remedy: str) -> Iterator[Callable[[str], None]]:
     r"""Open a file that lines are added to, behind those that are there.
 
-    A last line without a line break, as an editor may leave it, is ended and kept.
+    A last line without a line break, as an editor may leave it, is ended and kept, once there is
+    something to add: until then the file, which may be another's, is as it was.
 
     Parameters
     ----------
@@ -196,11 +197,10 @@ def adding_lines(path: str | Path, *, remedy: str) -> Iterator[Callable[[str], N
 
     def add(text: str) -> None:
         with writing_to(path, remedy):
+            file.end_cut_line()
             file.add(f"{text}\n".encode())
 
     with file:
-        with writing_to(path, remedy):
-            file.end_cut_line()
         yield add
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.errors import ConfigurationError
-from testsgd.io.reading import check_regular
+from testsgd.io.reading import check_regular, read_beginning, read_bytes
 
 # A mark of testsgd's stands at the beginning of a file or at its end.
 _LOOKED_AT = 2**18
@@ -60,9 +60,20 @@ _CHECKPOINT_MARK = re.compile(rb'\{"version": \d+, "about": "')
 CARD = "card.json"
 _NETWORK = "model.keras"
 _PREPROCESSING = "preprocessing.json"
+_PREPROCESSING_FORMAT = re.compile(rb"testsgd\.(?:text-)?preprocessing")
+_VOCABULARY = "vocabulary.txt"
+# Documents that stand beside a model under these names; others may use the names too.
+_OF_MODELS = {CARD, _PREPROCESSING, "thresholds.json"}
+# The packages that a card says a model was made with; testsgd is the first.
+_CARD_VERSIONS = re.compile(r"testsgd \d")
+_LARGEST_CARD = 2**20
+# How the thresholds begin that a mitigation writes beside a model.
+_THRESHOLDS = re.compile(rb'\s*\{\s*"rule": "a score of at least the threshold gets the favourable')
 # How a folder's name begins and ends in which files are written before they are moved to their
 # places.
 STAGING = (".testsgd-", ".part")
+# How the name of such a folder begins whose files are all written, and are being moved.
+WHOLE = f"{STAGING[0]}whole-"
 
 _replacing_any = contextvars.ContextVar("replacing_any_file", default=False)
 _inputs: contextvars.ContextVar[tuple[Path, ...]] = contextvars.ContextVar(
@@ -169,7 +180,7 @@ def kind_of_file(path: str | Path) -> str | None:
     check_regular(path)
     beginning, end = _ends(path)
     suffix = path.suffix.lower()
-    if _is_of_card(path):
+    if _is_of_model(path):
         return f"model {path.name}"
     if beginning.startswith(b"PK"):
         return _kind_of_archive(path)
@@ -177,7 +188,7 @@ def kind_of_file(path: str | Path) -> str | None:
     if mark and mark[1].decode() in _GOING_ON:
         return mark[1].decode()
     if suffix == ".json":
-        return _kind_of_json(beginning)
+        return _kind_of_json(beginning, marked_only=path.name in _OF_MODELS)
     if suffix in {".html", ".md", ".xml"}:
         return f"report {suffix}" if _is_signed(suffix, beginning, end) else None
     if suffix == ".csv":
@@ -187,7 +198,9 @@ def kind_of_file(path: str | Path) -> str | None:
     return None
 
 
-def check_replaceable(target: str | Path, *, by: str | Path | None = None) -> None:
+def check_replaceable(
+    target: str | Path, *, by: str | Path | None = None, kind: str | None = None
+) -> None:
     """Raise if writing a file would replace one of another kind.
 
     Parameters
@@ -196,7 +209,9 @@ def check_replaceable(target: str | Path, *, by: str | Path | None = None) -> No
         Where something is to be written.
     by : str or pathlib.Path, optional
         What is to be moved there. Without it, before the work, a file of any kind of testsgd's
-        passes.
+        passes, unless `kind` is given.
+    kind : str, optional
+        What :func:`kind_of_file` will say of the file that is to be written, known before it is.
 
     Raises
     ------
@@ -215,27 +230,58 @@ def check_replaceable(target: str | Path, *, by: str | Path | None = None) -> No
     check_no_input(target)
     if _replacing_any.get() or target.stat().st_size == 0:
         return
-    kind = kind_of_file(target)
-    if kind is None:
+    present = kind_of_file(target)
+    if present is None:
         raise ConfigurationError(
             "there is a file that testsgd does not know as its own",
             where=str(target),
             remedy="choose another name, or give --force",
         )
-    if by is None:
+    if by is None and kind is None:
         return
-    new = _kind_of_new(Path(by), target)
-    if new != kind and (new is not None or kind in _GOING_ON):
+    new = kind if by is None else _kind_of_new(Path(by), target)
+    if new != present and (new is not None or present in _GOING_ON):
         raise ConfigurationError(
-            f"there is another kind of file ({kind})",
+            f"there is another kind of file ({present})",
             where=str(target),
             remedy="choose another name, or give --force",
         )
 
 
+def remove_file(target: str | Path, *, kind: str) -> bool:
+    """Remove a file if it is of a kind of testsgd's; leave any other as it is.
+
+    Parameters
+    ----------
+    target : str or pathlib.Path
+    kind : str
+        What :func:`kind_of_file` says of it.
+
+    Returns
+    -------
+    bool
+        Whether it was removed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from testsgd.io import remove_file
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+    ...     _ = file.write('{"mine": 1}')
+    ...     file.flush()
+    ...     remove_file(file.name, kind="testsgd.journal")
+    False
+    """
+    target = Path(target)
+    is_own = target.is_file() and kind_of_file(target) == kind
+    if is_own:
+        target.unlink(missing_ok=True)
+    return is_own
+
+
 def _kind_of_new(new: Path, target: Path) -> str | None:
     """Return the kind of a file under a temporary name; None if it is known by its place only."""
-    return None if _is_of_card(target) else kind_of_file(new)
+    return None if _is_of_model(target) else kind_of_file(new)
 
 
 def _ends(path: Path) -> tuple[bytes, bytes]:
@@ -278,10 +324,15 @@ def _beginning_of_member(archive: zipfile.ZipFile, name: str) -> bytes:
         return member.read(_LOOKED_AT)
 
 
-def _kind_of_json(beginning: bytes) -> str | None:
+def _kind_of_json(beginning: bytes, *, marked_only: bool) -> str | None:
+    """Return the kind of a document by its mark, or else, if that may be, by its first entry."""
     if mark := _JSON_MARK.search(beginning[:4096]):
-        return mark[1].decode()
-    first = _FIRST_KEY.match(beginning)
+        # Of rows or of texts, both are for the same purpose.
+        is_preprocessing = _PREPROCESSING_FORMAT.fullmatch(mark[1])
+        return "model preprocessing.json" if is_preprocessing else mark[1].decode()
+    if _THRESHOLDS.match(beginning):
+        return "model thresholds.json"
+    first = None if marked_only else _FIRST_KEY.match(beginning)
     return f"JSON {first[1].decode(errors='replace')}" if first else None
 
 
@@ -306,33 +357,67 @@ def _kind_of_table(columns: Iterable[str]) -> str | None:
 def _is_preprocessed(folder: Path) -> bool:
     """Return whether a folder has what testsgd writes beside a network of its own."""
     try:
-        beginning = (folder / _PREPROCESSING).read_bytes()[:4096]
+        mark = _JSON_MARK.search(read_beginning(folder / _PREPROCESSING, 4096))
     except OSError:
         return False
-    return _JSON_MARK.search(beginning) is not None
+    return mark is not None and _PREPROCESSING_FORMAT.fullmatch(mark[1]) is not None
 
 
-def _is_of_card(path: Path) -> bool:
-    """Return whether a model's card stands beside a file, of this very file or written with it."""
-    own = path.parent / CARD
-    # Of a process that was killed while it moved a model and its card to their places.
-    interrupted = path.parent.glob(f"{STAGING[0]}*{STAGING[1]}/{CARD}")
-    if any(_fits_card(path, card) for card in (own, *interrupted)):
+def _is_of_model(path: Path) -> bool:
+    """Return whether a file is a model's card, or one that the card of its folder is about.
+
+    How rows become inputs, and thresholds, are not among them: they say themselves what they are.
+    """
+    if path.name == CARD:
+        return _card_in(path.parent) is not None
+    # Of a process that was killed while it moved a model and its card to their places. In folders
+    # whose files are still being written, as those of the command itself, nothing is known yet.
+    interrupted = path.parent.glob(f"{WHOLE}*{STAGING[1]}")
+    if any(_is_named_by_card(path, folder) for folder in (path.parent, *interrupted)):
         return True
     # A training that was interrupted before it wrote the card.
-    return not own.exists() and path.name == _NETWORK and _is_preprocessed(path.parent)
+    is_first = not (path.parent / CARD).exists()
+    return is_first and path.name == _NETWORK and _is_preprocessed(path.parent)
 
 
-def _fits_card(path: Path, card_file: Path) -> bool:
+def _card_in(folder: Path) -> dict[str, Any] | None:
+    """Return a folder's model card; None if it has none that testsgd wrote."""
     try:
-        card: Any = json.loads(card_file.read_bytes())
+        card: Any = json.loads(read_bytes(folder / CARD, at_most=_LARGEST_CARD))
     except (OSError, ValueError, RecursionError):
+        return None
+    is_own = isinstance(card, dict) and _CARD_VERSIONS.match(str(card.get("versions")))
+    return card if is_own else None
+
+
+def _is_named_by_card(path: Path, folder: Path) -> bool:
+    """Return whether the card of a folder is about a file, by its contents."""
+    card = _card_in(folder)
+    if card is None:
         return False
-    if not isinstance(card, dict) or "testsgd " not in str(card.get("versions")):
+    if path.name == card.get("model file", _NETWORK):
+        # Cards of early versions have no digest.
+        return "model sha256" not in card or card["model sha256"] == _sha256(path)
+    if path.suffix != ".txt":
         return False
-    if path.name != card.get("model file", _NETWORK):
-        # What is written beside a model: how rows become inputs, a list of words, thresholds.
-        return path.suffix in (".json", ".txt")
+    beside = card.get("sha256 of files beside")
+    known = beside.get(path.name) if isinstance(beside, dict) else None
+    if known is None and path.name == _VOCABULARY:
+        known = _vocabulary_digest(folder)
+    return known is not None and known == _sha256(path)
+
+
+def _vocabulary_digest(folder: Path) -> Any:
+    """Return the digest of a text network's words, which its preprocessing has; None without."""
+    if not _is_preprocessed(folder):
+        return None
+    try:
+        document: Any = json.loads(read_bytes(folder / _PREPROCESSING))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return document.get("vocabulary_sha256") if isinstance(document, dict) else None
+
+
+def _sha256(path: Path) -> str:
     with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return bool(card.get("model sha256", digest) == digest)
+        return hashlib.file_digest(file, "sha256").hexdigest()

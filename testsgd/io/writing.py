@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from testsgd.errors import ConfigurationError, MissingExtraError
-from testsgd.io.identity import CARD, STAGING, check_replaceable, kind_of_file
+from testsgd.io.identity import CARD, STAGING, WHOLE, check_replaceable, kind_of_file
 from testsgd.io.reproducible import is_reproducible, without_dates
 
 try:
@@ -27,8 +27,6 @@ except ImportError:  # pragma: no cover  (there are no such locks on Windows)
 
 # What the system says of a full disk, of a user's share of it, and of a file that may not grow.
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# How the name of a temporary folder begins whose files are all written, and are being moved.
-_WHOLE = f"{STAGING[0]}whole-"
 
 
 @contextlib.contextmanager
@@ -66,7 +64,7 @@ class _Move:
             with writing_to(folder):
                 if self.is_set:
                     # From here on all files are written: the name of the folder says so.
-                    whole = f"{_WHOLE}{self.staging.name.removeprefix(STAGING[0])}"
+                    whole = f"{WHOLE}{self.staging.name.removeprefix(STAGING[0])}"
                     self.staging = self.staging.rename(folder / whole)
                 for file, target in self.places.items():
                     (self.staging / file.name).replace(target)
@@ -227,7 +225,7 @@ def is_mixed(folder: str | Path) -> bool:
     ...     is_mixed(folder)
     False
     """
-    for left in Path(folder).glob(f"{_WHOLE}*{STAGING[1]}"):
+    for left in Path(folder).glob(f"{WHOLE}*{STAGING[1]}"):
         with _abandoned(left) as is_abandoned:
             if is_abandoned and _has_unmoved(left):
                 return True
@@ -246,7 +244,7 @@ def _new_staging(folder: Path) -> tuple[Path, int | None]:
 
 def _has_unmoved(staging: Path) -> bool:
     """Return whether files of a temporary folder were being moved, and some are still there."""
-    return staging.name.startswith(_WHOLE) and any(staging.iterdir())
+    return staging.name.startswith(WHOLE) and any(staging.iterdir())
 
 
 def _remove_staging(staging: Path, lock_file: int | None) -> None:
@@ -296,7 +294,7 @@ def _remove_abandoned(folder: Path) -> None:
 
 def _finish_moves(folder: Path) -> None:
     """Move what a process that was killed while it moved files did not come to."""
-    for left in folder.glob(f"{_WHOLE}*{STAGING[1]}"):
+    for left in folder.glob(f"{WHOLE}*{STAGING[1]}"):
         with _abandoned(left) as is_abandoned:
             if not is_abandoned:
                 continue

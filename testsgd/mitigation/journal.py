@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.errors import ConfigurationError
-from testsgd.io import loads_json, read_text, write_text
+from testsgd.io import check_replaceable, loads_json, read_text, remove_file, write_text
 
-_FORMAT = "testsgd.journal/2"
+_KIND = "testsgd.journal"
+_FORMAT = f"{_KIND}/2"
 
 
 class Journal:
@@ -69,17 +70,26 @@ class Journal:
 
 
 def check_journal(path: Path | str | None, *, resume: bool) -> None:
-    """Raise if a mitigation is to go on from a file that is no journal.
+    """Raise if there is a file in the place of a journal that is none.
 
     What the file is about is known only when much has been worked out; this can be said before.
 
     Raises
     ------
     ConfigurationError
-        If the file is there and cannot be read, or its figures were changed.
+        If the file is no journal of a mitigation; within :func:`testsgd.io.replacing_any_file` only
+        if the work is to go on from it. Also if its figures were changed, and are to be used.
     """
-    if resume and path is not None and Path(path).is_file():
+    if path is None:
+        return
+    if resume and Path(path).is_file():
         _document(Path(path))
+    check_replaceable(path, kind=_KIND)
+
+
+def remove_journal(path: Path | str) -> None:
+    """Remove the journal of a mitigation that has ended; a file that is none stays."""
+    remove_file(path, kind=_KIND)
 
 
 def _document(path: Path) -> tuple[Any, dict[str, Any]]:
@@ -96,7 +106,7 @@ def _document(path: Path) -> tuple[Any, dict[str, Any]]:
         raise ConfigurationError(
             "this is no journal of a mitigation",
             where=str(path),
-            remedy="remove it, or begin anew without --resume",
+            remedy="choose another folder, or remove it if it is yours to lose",
         ) from error
     return about, entries
 

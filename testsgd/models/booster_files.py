@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.errors import MissingExtraError, ModelError
-from testsgd.io import check_by_trial, loads_json, why_no_file
+from testsgd.io import check_by_trial, loads_json, memory_limit, read_bytes, why_no_file
 from testsgd.models.booster_trees import check_xgboost_document
 from testsgd.models.lightgbm_trees import check_lightgbm_text, lightgbm_objective
 
@@ -195,7 +195,7 @@ def read_lightgbm(path: Path) -> FileModel:
         raise _missing("lightgbm", path) from error
 
     def read() -> Any:
-        content = path.read_bytes()
+        content = read_bytes(path, at_most=memory_limit())
         check_lightgbm_text(content)
         basic: Any = lightgbm.basic
         # A megabyte takes much less than a second, of the processor as on a busy machine.
@@ -268,7 +268,7 @@ def read_onnx(path: Path) -> FileModel:
     options.log_severity_level = 3
     session = _read(
         lambda: onnxruntime.InferenceSession(
-            path.read_bytes(), options, providers=["CPUExecutionProvider"]
+            read_bytes(path, at_most=memory_limit()), options, providers=["CPUExecutionProvider"]
         ),
         path,
     )

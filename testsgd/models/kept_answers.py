@@ -10,12 +10,27 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.errors import ConfigurationError
-from testsgd.io import loads_json
+from testsgd.io import (
+    ForeignDatabaseError,
+    database_schema,
+    loads_json,
+    recognised_database,
+)
 
 # SQLite takes no more than 999 values in a question, in old versions.
 _KEYS_AT_ONCE = 500
 
-_TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)"
+# In the header of the file: it says whose file it is ("tSGA").
+APPLICATION_ID = 0x74534741
+VERSION = 1
+_TABLE = "CREATE TABLE answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)"
+_SCHEMA = (
+    _TABLE,
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {VERSION}",
+)
+# What an earlier testsgd made has no mark, and this table alone.
+_EARLIER_SCHEMA = (_TABLE,)
 
 # How long another process may have the file locked.
 _LOCKED_SECONDS = 30
@@ -78,14 +93,63 @@ class KeptAnswers:
         # Opened anew each time: a connection belongs to one thread, and cannot be pickled.
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with contextlib.closing(
-                sqlite3.connect(self._path, timeout=_LOCKED_SECONDS)
-            ) as connection:
-                connection.execute(_TABLE)
+            is_earlier = database_schema(self._path) == _EARLIER_SCHEMA
+            known_by = 0 if is_earlier else APPLICATION_ID
+            with recognised_database(self._path, known_by, check_version=self._check_version):
+                connection = sqlite3.connect(self._path, timeout=_LOCKED_SECONDS)
+                with _closed_if_raised(connection):
+                    _prepare(connection)
+            with contextlib.closing(connection):
                 yield connection
+        except ForeignDatabaseError as error:
+            raise ConfigurationError(
+                f"the file {error}, and holds no kept answers",
+                where=str(self._path),
+                remedy="name a new file",
+            ) from error
         except (OSError, sqlite3.Error, ValueError) as error:
             raise ConfigurationError(
                 f"the kept answers cannot be read or written ({error})",
                 where=str(self._path),
                 remedy="name a new file, in a folder that can be written to",
             ) from error
+
+    def _check_version(self, version: int) -> None:
+        """Refuse a file of a later testsgd."""
+        if version > VERSION:
+            raise ConfigurationError(
+                f"the kept answers are of version {version}, and this testsgd knows {VERSION}",
+                where=str(self._path),
+                remedy="install a newer testsgd, or name a new file",
+            )
+
+
+@contextlib.contextmanager
+def _closed_if_raised(connection: sqlite3.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Make the table and the marks in an empty file, at once; check those that are there."""
+    if not _schema(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        # Another process may have made it meanwhile.
+        if not _schema(connection):
+            for statement in _SCHEMA:
+                connection.execute(statement)
+        connection.commit()
+    # A file that was recognised before may have been replaced since.
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    is_earlier = application == 0 and _schema(connection) == _EARLIER_SCHEMA
+    if application != APPLICATION_ID and not is_earlier:
+        raise ForeignDatabaseError("is a database of another program")
+
+
+def _schema(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """Return the statements that the tables were made by."""
+    rows = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+    return tuple(str(sql) for (sql,) in rows)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 from testsgd.data import Description, Table, check_count, table_fingerprint
 from testsgd.errors import MissingExtraError, ParameterError
-from testsgd.io import atomic_path
+from testsgd.io import atomic_path, without_native_messages
 from testsgd.models.encoding import fit_encoding
 from testsgd.models.files import (
     MODEL_FILE,
@@ -26,6 +28,9 @@ from testsgd.models.files import (
 from testsgd.models.network import read_network
 from testsgd.models.training_split import Split, data_labels, output_labels, split_data
 from testsgd.progress import PhaseProgress, shown_phase
+
+# Of TensorFlow's levels of messages the one that shows none.
+_NOTHING = "3"
 
 
 def check_training(*, seed: int, epochs: int) -> None:
@@ -59,16 +64,30 @@ def seeded_keras(seed: int) -> Any:
 
 def repeatable_keras() -> Any:
     """Import Keras with TensorFlow, and let its operations give the same results every time."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
-        import keras
-        import tensorflow as tf
+        with _quiet_tensorflow():
+            import keras
+            import tensorflow as tf
     except ImportError as error:
         raise MissingExtraError(
             "tensorflow", extra="tensorflow", purpose="training a network"
         ) from error
     tf.config.experimental.enable_op_determinism()
     return keras
+
+
+@contextmanager
+def _quiet_tensorflow() -> Iterator[None]:
+    """Let TensorFlow print nothing when it is loaded, unless its user has chosen how much.
+
+    Some versions look at the level only once they are loaded, and tell of missing drivers before.
+    """
+    level = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", _NOTHING)
+    if level != _NOTHING or "tensorflow" in sys.modules:
+        yield
+        return
+    with without_native_messages():
+        yield
 
 
 class Duration(TypedDict):

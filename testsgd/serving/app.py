@@ -241,10 +241,17 @@ async def _answer_batch(one: _ServedShield, request: Request) -> Response:
         return refused
     try:
         events = parsed(body).get("events")
-        if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
+        if not isinstance(events, list):
             raise errors.ParameterError(
                 "the batch has no list of events", remedy='give {"events": [{...}, {...}]}'
             )
+        for place, event in enumerate(events, 1):
+            if not isinstance(event, dict):
+                raise errors.ParameterError(
+                    f"event {place} of {len(events)} is no object: {json.dumps(event)[:80]}",
+                    where="events",
+                    remedy='give {"events": [{...}, {...}]}; none was answered',
+                )
     except errors.TestSGDError as error:
         return reply(refusal(error), _status(error))
     answers = []

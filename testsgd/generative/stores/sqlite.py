@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import struct
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ from typing import Any
 from testsgd.errors import StateError
 from testsgd.generative.stores.combining import Combiner
 from testsgd.generative.stores.protocol import Change, evaluate, sorted_keys
-from testsgd.io import read_beginning
+from testsgd.io import ForeignDatabaseError, recognised_database
 
 VERSION = 1
 # In the header of the file: it says whose file it is ("tSGE").
@@ -28,12 +27,8 @@ _SCHEMA = (
 # How long another process may keep the file locked.
 _PATIENCE_SECONDS = 30.0
 _PAGE_LINES = 1000
-_HEADER_BYTES = 100
 # Seconds after which what the operating system has is on the disc, without fsync.
 _SECONDS_TO_DISC = 1.0
-# Device and inode of the files that were recognised. They are not opened again by hand: closing
-# such a file would drop the locks that SQLite holds on it in this process.
-_RECOGNISED: set[tuple[int, int]] = set()
 
 
 class SQLiteStore:
@@ -85,9 +80,12 @@ class SQLiteStore:
         self._to_disc: _ToDisc | None = None
         try:
             with self._failing("opened"):
-                self._recognise()
-                self._writer = self._connect()
-                self._prepare(self._writer)
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                with recognised_database(
+                    self.path, APPLICATION_ID, check_version=self._check_version
+                ):
+                    self._writer = self._connect()
+                    self._prepare(self._writer)
                 self._reader = self._connect()
                 if not fsync:
                     self._to_disc = _ToDisc(self._connect())
@@ -98,7 +96,6 @@ class SQLiteStore:
             self.close()
             raise
         self._identity = (status.st_dev, status.st_ino)
-        _RECOGNISED.add(self._identity)
 
     def update(self, changes: Sequence[Change]) -> list[Any]:
         """Make all changes or none; see :meth:`Store.update`."""
@@ -161,25 +158,6 @@ class SQLiteStore:
         if self._to_disc is not None:
             self._to_disc.note()
         return evaluated.outcomes
-
-    def _recognise(self) -> None:
-        """Make the folder, and refuse a file that is not a state, before SQLite touches it."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if not self.path.exists():
-            return
-        status = self.path.stat()
-        if not self.path.is_file():
-            raise self._error("is no file")
-        if status.st_size == 0 or (status.st_dev, status.st_ino) in _RECOGNISED:
-            return
-        header = read_beginning(self.path, _HEADER_BYTES)
-        if len(header) < _HEADER_BYTES or not header.startswith(b"SQLite format 3\0"):
-            raise self._error("is no database of SQLite")
-        # https://www.sqlite.org/fileformat2.html#the_database_header
-        version, application = struct.unpack(">60xI4xI28x", header)
-        if application != APPLICATION_ID:
-            raise self._error("is a database of another program")
-        self._check_version(version)
 
     def _connect(self) -> sqlite3.Connection:
         """Open a connection whose transactions begin where the code says so."""
@@ -255,6 +233,8 @@ class SQLiteStore:
         """Raise a :class:`StateError` for what SQLite or the system refuses."""
         try:
             yield
+        except ForeignDatabaseError as error:
+            raise self._error(str(error)) from error
         except OSError as error:
             raise self._error(f"cannot be {doing} ({error.strerror})") from error
         except sqlite3.Error as error:

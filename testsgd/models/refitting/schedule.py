@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.io import atomic_path, write_bytes
+from testsgd.io import atomic_path, memory_limit, read_bytes, write_bytes
 from testsgd.models.files import (
     CARD_FILE,
     MODEL_FILE,
@@ -217,7 +217,7 @@ class FileRefitter(StagedRefitter[N]):
             model, card, training, validation, from_scratch=from_scratch, schedule=schedule
         )
         # Read now: the new network may be written over the original.
-        self._archive = KerasArchive(Path(path).read_bytes())
+        self._archive = KerasArchive(read_bytes(path, at_most=memory_limit()))
 
     def write(self, model: N, folder: Path, about: Mapping[str, Any]) -> list[Path]:
         """Write a network as ``testsgd train`` does."""
