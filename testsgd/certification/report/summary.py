@@ -203,9 +203,6 @@ class CertificationSummary(Part):
         shared = {item.name for item in self.domain.inputs} - set(protected)
         for place, example in enumerate(self.counterexamples):
             at = f"counterexamples.{place}"
-            missing = sorted(shared - example.person.keys())
-            if missing:
-                raise ValueError(f"{at}.person: there is no value of {missing[0]!r}")
             for index, answer in enumerate(example.answers):
                 check_equal_lengths(
                     {
@@ -213,4 +210,7 @@ class CertificationSummary(Part):
                         f"{at}.answers.{index}.protected": answer.protected,
                     }
                 )
+            missing = sorted(shared - example.person.keys())
+            if missing:
+                raise ValueError(f"{at}.person: there is no value of {missing[0]!r}")
         return self
