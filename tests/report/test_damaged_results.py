@@ -18,8 +18,8 @@ from testsgd.report.kinds import RESULTS
 from testsgd.shielding import SimulationResult
 
 # Those of audits are the largest documents, which take longest to show.
-FEW = {"testsgd.audit/2": 20, "testsgd.mitigation/2": 40, "testsgd.metrics/1": 30}
-CASES = 60
+FEW = {"testsgd.audit/2": 12, "testsgd.mitigation/2": 25, "testsgd.metrics/1": 20}
+CASES = 40
 
 
 @functools.cache

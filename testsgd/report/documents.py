@@ -16,7 +16,7 @@ from testsgd.io import is_reproducible, loads_json
 from testsgd.report.blocks import Block, Document
 from testsgd.report.html import render_html
 from testsgd.report.markdown import render_markdown
-from testsgd.report.misfits import told_as_misfit
+from testsgd.report.misfits import misfits_as_errors
 from testsgd.report.numbers import impossible_number
 from testsgd.report.one_run import without_run
 
@@ -141,7 +141,7 @@ class DocumentKind(Generic[Summary]):
                 key=key,
             )
         # The checks of one part may trip over another that is damaged.
-        with told_as_misfit(where, again=self.again):
+        with misfits_as_errors(where, remedy=self.again):
             return self._validated(text, where=where)
 
     def _validated(self, text: str, *, where: str) -> Summary:
@@ -151,10 +151,10 @@ class DocumentKind(Generic[Summary]):
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             key = ".".join(str(part) for part in first["loc"])
-            told = first["msg"].removeprefix("Value error, ")
+            message = first["msg"].removeprefix("Value error, ")
             raise ResultError(
                 # What is wrong with the document as a whole has no key of its own.
-                f"{key}: {told}" if key else told,
+                f"{key}: {message}" if key else message,
                 where=where,
                 remedy=self.again,
                 key=key,

@@ -13,7 +13,7 @@ from testsgd.errors import ResultError
 
 
 @contextmanager
-def told_as_misfit(where: str, *, again: str) -> Iterator[None]:
+def misfits_as_errors(where: str, *, remedy: str) -> Iterator[None]:
     """Raise a :class:`ResultError` for what goes wrong within, where a document is at fault.
 
     Only for documents that were read: of a result that was computed in this process the same
@@ -23,7 +23,7 @@ def told_as_misfit(where: str, *, again: str) -> Iterator[None]:
     ----------
     where : str
         The file of the document, or another name for it.
-    again : str
+    remedy : str
         What to do about it.
 
     Raises
@@ -34,7 +34,7 @@ def told_as_misfit(where: str, *, again: str) -> Iterator[None]:
 
     Examples
     --------
-    >>> with told_as_misfit("result.json", again="run the audit again"):
+    >>> with misfits_as_errors("result.json", remedy="run the audit again"):
     ...     [][0]
     Traceback (most recent call last):
     testsgd.errors.ResultError: result.json: the document does not fit together (IndexError: list \
@@ -46,7 +46,7 @@ index out of range); run the audit again
         raise ResultError(
             f"the document does not fit together ({type(error).__name__}: {error})",
             where=where,
-            remedy=again,
+            remedy=remedy,
         ) from error
 
 

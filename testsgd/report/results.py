@@ -13,7 +13,7 @@ from testsgd.io import is_mixed, read_text
 from testsgd.report.blocks import Block
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter, check_formats, export
-from testsgd.report.misfits import told_as_misfit
+from testsgd.report.misfits import misfits_as_errors
 
 Summary = TypeVar("Summary")
 
@@ -115,7 +115,7 @@ class DocumentResult(ABC, Generic[Summary]):
         """
         if self._read_from is None:
             return nullcontext()
-        return told_as_misfit(self._read_from, again=self.document.again)
+        return misfits_as_errors(self._read_from, remedy=self.document.again)
 
     @classmethod
     def check_formats(cls, formats: Sequence[str]) -> None:

@@ -60,9 +60,10 @@ def check_equal_lengths(lists: Mapping[str, Sized]) -> None:
     Traceback (most recent call last):
     ValueError: there are 2 of groups, and 1 of shares
     """
-    for (first, some), (second, others) in pairwise(lists.items()):
-        if len(some) != len(others):
-            raise ValueError(f"there are {len(some)} of {first}, and {len(others)} of {second}")
+    lengths = {name: len(members) for name, members in lists.items()}
+    for (first, length), (second, other_length) in pairwise(lengths.items()):
+        if length != other_length:
+            raise ValueError(f"there are {length} of {first}, and {other_length} of {second}")
 
 
 @dataclass(frozen=True)
