@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from shield_documents import SIMULATIONS, synthesised
 from text_documents import comments_document, text_summary
 from trusted_documents import trusted_document
 
+from testsgd.certification import CertificationResult
 from testsgd.errors import TestSGDError
 from testsgd.report.kinds import read_result, result_class
 
@@ -129,9 +130,8 @@ def views(text: str) -> None:
     result.to_markdown()
     result._repr_html_()
     repr(result)
-    render: Callable[[], str] | None = getattr(result, "to_junit", None)
-    if render is not None:
-        render()
+    if isinstance(result, CertificationResult):
+        result.to_junit()
         result.to_csv()
 
 
