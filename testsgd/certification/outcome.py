@@ -111,7 +111,7 @@ class Remainder:
 
     __pydantic_config__ = _CHECKED
 
-    samples: Annotated[int, Field(ge=0, description="points drawn from the undecided part")]
+    samples: Annotated[int, Field(ge=1, description="points drawn from the undecided part")]
     unfair: Annotated[
         int, Field(ge=0, description="of them: two protected values get different decisions")
     ]

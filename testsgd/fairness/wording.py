@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from testsgd.report.formatting import number, series
-from testsgd.report.summaries import Part
+from testsgd.report.summaries import ExactNumber, Part
 
 if TYPE_CHECKING:
     from testsgd.fairness import EmptyGroup, FairnessProperty
@@ -37,7 +37,7 @@ class CountedProperty(Part):
         "or how far a share of all groups together is outside of its range"
     )
     bound: float
-    bound_exact: str = Field(description="the same as a fraction")
+    bound_exact: ExactNumber = Field(description="the same as a fraction")
     empty_group: Literal["vacuous", "zero"] = Field(
         description="a group without a rate is left out, or has rate 0"
     )

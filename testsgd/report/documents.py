@@ -16,6 +16,7 @@ from testsgd.io import is_reproducible, loads_json
 from testsgd.report.blocks import Block, Document
 from testsgd.report.html import render_html
 from testsgd.report.markdown import render_markdown
+from testsgd.report.misfits import misfits_as_errors
 from testsgd.report.numbers import impossible_number
 from testsgd.report.one_run import without_run
 
@@ -139,13 +140,21 @@ class DocumentKind(Generic[Summary]):
                 remedy=self.again,
                 key=key,
             )
+        # The checks of one part may trip over another that is damaged.
+        with misfits_as_errors(where, remedy=self.again):
+            return self._validated(text, where=where)
+
+    def _validated(self, text: str, *, where: str) -> Summary:
+        """Return the summary that a JSON text holds; a :class:`ResultError` names what is wrong."""
         try:
             return self.summary.model_validate_json(text, strict=True)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             key = ".".join(str(part) for part in first["loc"])
+            message = first["msg"].removeprefix("Value error, ")
             raise ResultError(
-                f"{key}: {first['msg'].removeprefix('Value error, ')}",
+                # What is wrong with the document as a whole has no key of its own.
+                f"{key}: {message}" if key else message,
                 where=where,
                 remedy=self.again,
                 key=key,

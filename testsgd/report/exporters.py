@@ -80,7 +80,8 @@ def export(
     """
     folder = Path(folder)
     chosen = check_formats(formats, exporters)
-    texts = {name: item.text(result) for name, item in chosen.items() if item.text is not None}
+    with result.rendering():
+        texts = {name: item.text(result) for name, item in chosen.items() if item.text is not None}
     with files_together(folder) as staging:
         for name, exporter in chosen.items():
             target = staging / exporter.file

@@ -80,5 +80,4 @@ def read_result(source: str | Path) -> DocumentResult[Any]:
             remedy="give a result.json that this version of testsgd can read",
             schema=schema,
         )
-    kind = result_class(schema)
-    return kind(kind.document.read(text, where=where))
+    return result_class(schema).read(text, where=where)

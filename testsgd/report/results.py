@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -12,6 +13,7 @@ from testsgd.io import is_mixed, read_text
 from testsgd.report.blocks import Block
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter, check_formats, export
+from testsgd.report.misfits import misfits_as_errors
 
 Summary = TypeVar("Summary")
 
@@ -45,6 +47,8 @@ class DocumentResult(ABC, Generic[Summary]):
     # How the document is written, read and laid out.
     document: ClassVar[DocumentKind[Any]]
     exporters: ClassVar[Mapping[str, Exporter]] = EXPORTERS
+    # The file that it was read from, or another name for that; None if it was computed.
+    _read_from: str | None = None
 
     def __init__(self, summary: Summary) -> None:
         self.summary = summary
@@ -61,15 +65,18 @@ class DocumentResult(ABC, Generic[Summary]):
 
     def to_json(self) -> str:
         """Return the summary as JSON text, after the schema that it names."""
-        return self.document.render(self.summary)
+        with self.rendering():
+            return self.document.render(self.summary)
 
     def to_html(self) -> str:
         """Return the report as one self-contained HTML page."""
-        return self.document.to_html(self.summary)
+        with self.rendering():
+            return self.document.to_html(self.summary)
 
     def to_markdown(self) -> str:
         """Return the report as Markdown."""
-        return self.document.to_markdown(self.summary)
+        with self.rendering():
+            return self.document.to_markdown(self.summary)
 
     @classmethod
     def from_json(cls, source: str | Path) -> Self:
@@ -91,7 +98,24 @@ class DocumentResult(ABC, Generic[Summary]):
             If it is no result of this kind.
         """
         text, where = read_source(source)
-        return cls(cls.document.read(text, where=where))
+        return cls.read(text, where=where)
+
+    @classmethod
+    def read(cls, text: str, *, where: str) -> Self:
+        """Return the result of a JSON text, which error messages call `where`."""
+        result = cls(cls.document.read(text, where=where))
+        result._read_from = where
+        return result
+
+    def rendering(self) -> AbstractContextManager[None]:
+        """Return a context in which a view is made.
+
+        If the result was read and the parts of its document contradict each other, that is a
+        :class:`testsgd.errors.ResultError`. Of a computed result every error is as it comes.
+        """
+        if self._read_from is None:
+            return nullcontext()
+        return misfits_as_errors(self._read_from, remedy=self.document.again)
 
     @classmethod
     def check_formats(cls, formats: Sequence[str]) -> None:
@@ -129,7 +153,8 @@ class DocumentResult(ABC, Generic[Summary]):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the outcome and the key figures, without a script."""
-        return self.document.to_fragment(self.summary, self.notebook_blocks())
+        with self.rendering():
+            return self.document.to_fragment(self.summary, self.notebook_blocks())
 
 
 def read_source(source: str | Path) -> tuple[str, str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
 from typing import Annotated, Any, Protocol, Self, TypedDict
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -35,6 +37,33 @@ def _in_order(ends: tuple[float, float]) -> tuple[float, float]:
 
 Interval = Annotated[tuple[float, float], AfterValidator(_in_order)]
 """The lower end of an interval and the upper."""
+
+
+def _exact(text: str) -> str:
+    try:
+        Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"{text!r} is no fraction, such as 1/5") from None
+    return text
+
+
+ExactNumber = Annotated[str, AfterValidator(_exact)]
+"""A number written as a fraction, exactly."""
+
+
+def check_equal_lengths(lists: Mapping[str, Sized]) -> None:
+    """Raise a ValueError that names the first of some lists that is not as long as the one before.
+
+    Examples
+    --------
+    >>> check_equal_lengths({"groups": ["a", "b"], "shares": [1.0]})
+    Traceback (most recent call last):
+    ValueError: there are 2 of groups, and 1 of shares
+    """
+    lengths = {name: len(members) for name, members in lists.items()}
+    for (first, length), (second, other_length) in pairwise(lengths.items()):
+        if length != other_length:
+            raise ValueError(f"there are {length} of {first}, and {other_length} of {second}")
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,11 @@ features, and among people who are alike.
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from testsgd.auditing.findings import TableFindings
 from testsgd.auditing.finer import FinerSearch
@@ -32,6 +34,7 @@ from testsgd.report.summaries import (
     Part,
     RuleSummary,
     Share,
+    check_equal_lengths,
 )
 from testsgd.rules import RuleSet
 from testsgd.scoring import distinct_groups
@@ -126,6 +129,11 @@ class FinerSummary(FurtherGroup):
 
     features: list[str] = Field(description="the numbers")
     bins: list[Count] = Field(description="into how many bins each was cut")
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        check_equal_lengths({"features": self.features, "bins": self.bins})
+        return self
 
     @property
     def cuts(self) -> str:

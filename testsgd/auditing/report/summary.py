@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.findings import Holdout, InSearch
@@ -34,6 +34,7 @@ from testsgd.report.summaries import (
     Positive,
     RuleSummary,
     Share,
+    check_equal_lengths,
 )
 
 SCHEMA_NAME = "testsgd.audit/2"
@@ -221,6 +222,18 @@ class HeatMap(Part):
     column_labels: list[str] = Field(description="the columns' cells")
     rates: list[list[Share | None]] = Field(description="rates, row by row; null where nobody is")
     counts: list[list[Count]] = Field(description="numbers of rows of the file, row by row")
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        check_equal_lengths(
+            {"row_labels": self.row_labels, "rates": self.rates, "counts": self.counts}
+        )
+        columns = self.column_labels
+        for row, (rates, counts) in enumerate(zip(self.rates, self.counts, strict=True)):
+            check_equal_lengths(
+                {"column_labels": columns, f"rates.{row}": rates, f"counts.{row}": counts}
+            )
+        return self
 
 
 class ScatterCell(Part):
@@ -613,6 +626,12 @@ class AuditSummary(Part):
         "first groups, from draws; empty if all are",
     )
     stability_samples: Count = Field(0, description="bootstrap samples behind each `stability`")
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        if self.parameters.max_features is None:
+            raise ValueError("parameters.max_features: null, and yet groups were searched")
+        return self
 
     def __repr__(self) -> str:
         """Return the verdict and what was counted; ``model_dump`` gives everything."""

@@ -6,9 +6,9 @@ say under ``estimated``; no number mixes the two unseen.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from testsgd.certification.outcome import Region, Remainder, Shares
 from testsgd.certification.parameters import CertificationParameters
@@ -21,6 +21,7 @@ from testsgd.report.summaries import (
     NonNegative,
     Part,
     Share,
+    check_equal_lengths,
 )
 
 SCHEMA_NAME = "testsgd.certify/2"
@@ -111,7 +112,7 @@ class CounterexampleSummary(Part):
     person: dict[str, int | float | str] = Field(
         description="the values that all of them share, by input"
     )
-    answers: list[AnswerSummary] = Field(description="what each of them gets")
+    answers: list[AnswerSummary] = Field(min_length=1, description="what each of them gets")
     left_out: Count = Field(0, description="compared combinations that are not listed")
     proved: bool = Field(
         description="true: it lies in a part that is proved unfair; false: running the model "
@@ -200,3 +201,21 @@ class CertificationSummary(Part):
         description="the shares over time, the last at the end; empty if times are left out"
     )
     verdict: CertificationVerdict = Field(description="the outcome in words, with the exit code")
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        protected = self.domain.protected
+        shared = {item.name for item in self.domain.inputs} - set(protected)
+        for place, example in enumerate(self.counterexamples):
+            at = f"counterexamples.{place}"
+            for index, answer in enumerate(example.answers):
+                check_equal_lengths(
+                    {
+                        "domain.protected": protected,
+                        f"{at}.answers.{index}.protected": answer.protected,
+                    }
+                )
+            missing = sorted(shared - example.person.keys())
+            if missing:
+                raise ValueError(f"{at}.person: there is no value of {missing[0]!r}")
+        return self

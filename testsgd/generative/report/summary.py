@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from testsgd.generative.outcome import Scope, Standing
 from testsgd.report.blocks import PICTURE_URI, Picture
@@ -77,7 +77,7 @@ class SequenceSummary(Part):
     )
     long_enough: bool = Field(description="more related outputs than the largest beta")
     all_appeared: bool = Field(description="every value appeared")
-    values: list[ValueSummary] = Field(description="the values, in their order")
+    values: list[ValueSummary] = Field(min_length=1, description="the values, in their order")
     difference: Difference | None = Field(description="the largest share less the smallest")
     difference_low: float = Field(description="lower end of its interval, valid at any time")
     difference_high: float = Field(description="its upper end")
@@ -88,6 +88,13 @@ class SequenceSummary(Part):
     pictures: list[PictureSummary] = Field(
         [], description="the first related outputs as small pictures; empty: none are shown"
     )
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        for place, value in enumerate(self.values):
+            if self.related and value.share is None:
+                raise ValueError(f"values.{place}.share: null, and yet there are related outputs")
+        return self
 
 
 class MissingSummary(Part):

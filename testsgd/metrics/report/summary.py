@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from testsgd.auditing.explaining import CorrelatedFeature
 from testsgd.auditing.findings import Holdout
@@ -27,6 +27,7 @@ from testsgd.report.summaries import (
     Positive,
     RuleSummary,
     Share,
+    check_equal_lengths,
 )
 
 SCHEMA_NAME = "testsgd.metrics/1"
@@ -379,3 +380,23 @@ class MetricsSummary(Part):
     def metric(self, name: str) -> MetricSummary:
         """Return the summary of a metric."""
         return next(metric for metric in self.metrics if metric.name == name)
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        if self.parameters.max_features is None:
+            raise ValueError("parameters.max_features: null, and yet groups were searched")
+        for place, group in enumerate(self.groups):
+            check_equal_lengths({"metrics": self.metrics, f"groups.{place}.metrics": group.metrics})
+        if self.parameters.measure == "difference":
+            self._check_ends()
+        return self
+
+    def _check_ends(self) -> None:
+        """Raise a ValueError if a difference has no upper end: only ratios may have none."""
+        for place, metric in enumerate(self.metrics):
+            for index, group in enumerate(metric.groups):
+                if group.confidence_interval[1] is None:
+                    raise ValueError(
+                        f"metrics.{place}.groups.{index}.confidence_interval: a difference has "
+                        "an upper end"
+                    )

@@ -6,9 +6,9 @@ with this module (``mitigation-2.json``), which is generated from the classes be
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from testsgd.auditing.report.summary import CounterfactualSummary, DataSummary, ModelSummary
 from testsgd.mitigation.outcome import CurvePoint, GapRate
@@ -28,6 +28,7 @@ from testsgd.report.summaries import (
     Positive,
     RuleSummary,
     Share,
+    check_equal_lengths,
 )
 
 SCHEMA_NAME = "testsgd.mitigation/2"
@@ -483,7 +484,9 @@ class MitigationSummary(Part):
         default_factory=list,
         description="what the samples reach with several budgets, in the kept run",
     )
-    targets: list[TargetSummary] = Field(description="the groups that were to be helped")
+    targets: list[TargetSummary] = Field(
+        min_length=1, description="the groups that were to be helped"
+    )
     ranges: list[TargetRange] = Field(description="each target's scores over the runs")
     runs: list[RunSummary] = Field(description="one after another")
     candidates: list[CandidateSummary] = Field(description="all that was tried, run by run")
@@ -496,3 +499,9 @@ class MitigationSummary(Part):
     comparisons: list[ComparisonSummary] = Field(description="what else one might do")
     verdict: MitigationVerdict = Field(description="the outcome in words, with the exit code")
     seconds: Durations = Field(description="wall-clock seconds of each phase")
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        if self.written is not None:
+            check_equal_lengths({"targets": self.targets, "written.targets": self.written.targets})
+        return self

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from testsgd.fairness.wording import CountedProperty
 from testsgd.monitoring.trials import Unit
@@ -12,6 +12,7 @@ from testsgd.report.summaries import (
     NO_TRUTH_VALUE,
     Count,
     Created,
+    ExactNumber,
     NonNegative,
     Part,
     Share,
@@ -61,7 +62,7 @@ class MonitorSettings(Part):
     prior: str = Field(
         description='rate before anything is counted: a fraction, "overall", or a field / a field'
     )
-    strength: str = Field(description="trials that the prior counts for, as a fraction")
+    strength: ExactNumber = Field(description="trials that the prior counts for, as a fraction")
     confidence: Share = Field(description="of everything together that is said by evidence")
     groups_when: list[str] | None = Field(
         None, description="the expression of each group; null: a field says the group"
@@ -113,7 +114,7 @@ class PriorSummary(Part):
 
     group: str | None = Field(description="the group; null: all for which nothing else is said")
     prior: str = Field(description="as in the settings")
-    strength: str = Field(description="as in the settings")
+    strength: ExactNumber = Field(description="as in the settings")
 
 
 class PropertySummary(CountedProperty):
@@ -158,7 +159,7 @@ class AlertSummary(Part):
     time: float | None = Field(description="time of the event, in seconds")
     time_iso: str | None = Field(None, description="the same in ISO 8601; null: no date")
     bias: float = Field(description="bias by the estimate")
-    bias_exact: str = Field(description="the same as a fraction")
+    bias_exact: ExactNumber = Field(description="the same as a fraction")
     low: float | None = Field(description="lower end of the interval by evidence")
     high: float | None = Field(description="its upper end")
     bound: NonNegative = Field(description="what the bias is compared with")
@@ -204,9 +205,9 @@ class MonitoredComparison(Part):
     )
     trials: Count = Field(description="trials that were counted")
     bias: float = Field(description="bias as observed, without the prior")
-    bias_exact: str = Field(description="the same as a fraction")
+    bias_exact: ExactNumber = Field(description="the same as a fraction")
     estimate: float = Field(description="bias of the estimated rates")
-    estimate_exact: str = Field(description="the same as a fraction")
+    estimate_exact: ExactNumber = Field(description="the same as a fraction")
     low: float | None = Field(description="lower end of the interval of the bias by evidence")
     high: float | None = Field(description="its upper end")
     highest: str | None = Field(description="the group with the highest rate; null without any")
@@ -219,6 +220,13 @@ class MonitoredComparison(Part):
     windows: list[WindowSummary] = Field(description="those that were judged; the last thousand")
     windows_judged: Count = Field(description="all tumbling windows that were judged")
     windows_above: Count = Field(description="those of them that were above the bound")
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        fewest = min((len(point.estimates) for point in self.course), default=len(self.groups))
+        if fewest < len(self.groups):
+            raise ValueError(f"course.estimates: {fewest} of them, of {len(self.groups)} groups")
+        return self
 
 
 class MonitorVerdict(Part):
@@ -254,3 +262,13 @@ class MonitoringSummary(Part):
     alerts: list[AlertSummary] = Field(description="of this run; the first thousand")
     alerts_left_out: Count = Field(description="how many of this run are not in the list")
     verdict: MonitorVerdict = Field(description="the outcome in words, with the exit code")
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        known = {compared.name for compared in self.properties}
+        for place, comparison in enumerate(self.comparisons):
+            if comparison.property not in known:
+                raise ValueError(
+                    f"comparisons.{place}.property: {comparison.property!r} is none of properties"
+                )
+        return self

@@ -184,7 +184,9 @@ class SimulationSummary(Part):
     expected_cost: NonNegative | None = Field(description="of a first period; null: not known")
     unshielded: SideSummary = Field(description="the runs as they would be without the shield")
     shielded: SideSummary = Field(description="the same runs with the shield")
-    bins: list[BiasBin] = Field(description="how the bias at the end of the runs is distributed")
+    bins: list[BiasBin] = Field(
+        min_length=1, description="how the bias at the end of the runs is distributed"
+    )
     interventions: RunRange = Field(description="changed decisions of a run")
     changed: Share = Field(description="share of all decisions that were changed")
     cost: RunRange = Field(description="cost of the changes of a run")

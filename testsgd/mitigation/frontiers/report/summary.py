@@ -6,9 +6,9 @@ this module (``frontier-1.json``), which is generated from the classes below.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from testsgd.auditing.report.summary import DataSummary
 from testsgd.mitigation.frontiers.parameters import FrontierParameters
@@ -197,6 +197,13 @@ class FrontierSummary(Part):
     )
     verdict: FrontierVerdict = Field(description="the outcome in words, with the exit code")
     seconds: Durations = Field(description="wall-clock seconds of each phase")
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        points = len(self.points)
+        if self.chosen is not None and self.chosen >= points:
+            raise ValueError(f"chosen: {self.chosen} is no index of {points} points")
+        return self
 
     @property
     def point(self) -> PointSummary | None:

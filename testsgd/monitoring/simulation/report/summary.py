@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
 from testsgd.report.summaries import (
     NO_TRUTH_VALUE,
     Count,
     Created,
+    ExactNumber,
     NonNegative,
     Part,
     Share,
+    check_equal_lengths,
 )
 
 SCHEMA_NAME = "testsgd.monitor-simulation/1"
@@ -33,7 +35,7 @@ class SimulatedAlarms(Part):
     rule: Literal["estimate", "evidence"] = Field(description="what raises alerts")
     bias: float | None = Field(description="the true bias; null: people as in the past events")
     bound: NonNegative = Field(description="the largest bias without an alert")
-    bound_exact: str = Field(description="the same as a fraction")
+    bound_exact: ExactNumber = Field(description="the same as a fraction")
     above: bool | None = Field(
         description="whether the true bias is above it; if not, alerts are false; null: unknown"
     )
@@ -51,7 +53,7 @@ class SimulatedAlarms(Part):
     median_days: NonNegative | None = Field(description="the same in days")
     most_people: Count | None = Field(description="people until nine tenths had an alert")
     most_days: NonNegative | None = Field(description="the same in days")
-    course: list[AlarmPoint] = Field(description="how many had one by when")
+    course: list[AlarmPoint] = Field(min_length=1, description="how many had one by when")
 
 
 class MonitorSimulationVerdict(Part):
@@ -84,3 +86,8 @@ class MonitorSimulationSummary(Part):
     rate: Share = Field(description="favourable decisions, of the middle of all groups")
     alarms: list[SimulatedAlarms] = Field(description="a part a property and bias")
     verdict: MonitorSimulationVerdict = Field(description="the outcome in words")
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        check_equal_lengths({"groups": self.groups, "shares": self.shares})
+        return self
