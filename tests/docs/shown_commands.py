@@ -1,7 +1,8 @@
 """Run the commands that a page shows, and give what they print.
 
 A command alone runs in this process, as starting Python takes most of its time; what needs a shell
-(pipes, redirections, other programs) runs in one, as processes of its own.
+(pipes, redirections, other programs) runs in one, as processes of its own. So does what says how
+much memory its process needs.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ from testsgd.cli import console
 from testsgd.cli.main import _run
 
 _FOR_A_SHELL = re.compile(r"[|<>&;$`]")
+_SAYS_MEMORY = re.compile(r"testsgd shield (synthesize|simulate)\b")
 _PROGRAM = re.compile(r"\btestsgd (?=audit |monitor |shield )")
 
 
 def run_shown(command: str, folder: Path, *, columns: int = 80) -> str:
     """Return what a command prints on both of its outputs, in a terminal of some columns."""
     settings = {"OMP_NUM_THREADS": "1", "COLUMNS": str(columns), "NO_COLOR": "1"}
-    if command.startswith("testsgd ") and not _FOR_A_SHELL.search(command):
+    alone = not _FOR_A_SHELL.search(command) and not _SAYS_MEMORY.match(command)
+    if command.startswith("testsgd ") and alone:
         with mock.patch.dict(os.environ, settings):
             return run_here(shlex.split(command)[1:], folder)[1]
     return subprocess.run(
