@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,15 +73,21 @@ def check_formats(
 
 
 def export(
-    result: Any, folder: str | Path, formats: Sequence[str], exporters: Mapping[str, Exporter]
+    result: Any,
+    folder: str | Path,
+    formats: Sequence[str],
+    exporters: Mapping[str, Exporter],
+    *,
+    rendering: AbstractContextManager[None] | None = None,
 ) -> list[Path]:
     """Write a result into a folder, which is made, in some formats; return the files written.
 
-    All files are written beside their places first: if one of them fails, none is touched.
+    All files are written beside their places first: if one of them fails, none is touched. The
+    texts are made within `rendering`, if it is given.
     """
     folder = Path(folder)
     chosen = check_formats(formats, exporters)
-    with result.rendering():
+    with nullcontext() if rendering is None else rendering:
         texts = {name: item.text(result) for name, item in chosen.items() if item.text is not None}
     with files_together(folder) as staging:
         for name, exporter in chosen.items():

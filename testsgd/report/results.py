@@ -142,7 +142,7 @@ class DocumentResult(ABC, Generic[Summary]):
         ParameterError
             If a format is unknown.
         """
-        return export(self, folder, formats, self.exporters)
+        return export(self, folder, formats, self.exporters, rendering=self.rendering())
 
     @abstractmethod
     def __repr__(self) -> str: ...
