@@ -339,6 +339,7 @@ def test_a_play_tells_its_rounds() -> None:
     assert all(done == total for done, total in ends.values())
 
 
+@pytest.mark.slow
 def test_a_training_with_a_penalty_tells_its_strengths() -> None:
     calls: list[Call] = []
     testsgd.fair_frontier(None, None, "demo", limit=2000, progress=lambda *call: calls.append(call))
@@ -349,6 +350,7 @@ def test_a_training_with_a_penalty_tells_its_strengths() -> None:
     assert all(done == total for done, total in ends.values())
 
 
+@pytest.mark.slow
 def test_a_retraining_tells_its_steps() -> None:
     calls: list[Call] = []
     testsgd.mitigate(
