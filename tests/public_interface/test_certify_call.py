@@ -147,7 +147,7 @@ def test_ctrl_c_gives_what_was_proved_until_then() -> None:
             signal.raise_signal(signal.SIGINT)
 
     pressed: list[Moment] = []
-    result = testsgd.certify("demo", protected="race", time_limit=300, progress=press)
+    result = testsgd.certify("demo", protected="race", time_limit=60, progress=press)
 
     assert result.summary.stopped == "interrupted"
     assert result.undecided > 0
