@@ -16,9 +16,10 @@ _HEADER_BYTES = 100
 _SIGNATURE = b"SQLite format 3\0"
 # In the header: the versions that write and read the file, 2 with a write-ahead log.
 _WITH_LOG = 2
-# Device and inode of the files that were recognised. They are not opened again by hand: closing
-# such a file would drop the locks that SQLite holds on it in this process.
-_recognised: set[tuple[int, int]] = set()
+# The path, device and inode of the files that were recognised. They are not opened again by hand:
+# closing such a file would drop the locks that SQLite holds on it in this process. The path is
+# among them because the inode of a file that is removed may be given to another one.
+_recognised: set[tuple[str, int, int]] = set()
 _recognising = threading.RLock()
 
 
@@ -66,7 +67,7 @@ def recognised_database(
             _recognise(path, application_id, check_version)
         yield
         with contextlib.suppress(OSError):
-            _recognised.add(_identity(path.stat()))
+            _recognised.add(_identity(path))
 
 
 def _recognise(
@@ -74,8 +75,7 @@ def _recognise(
 ) -> None:
     if not path.is_file():
         raise ForeignDatabaseError("is no file")
-    status = path.stat()
-    if status.st_size == 0 or _identity(status) in _recognised:
+    if path.stat().st_size == 0 or _identity(path) in _recognised:
         return
     header = read_beginning(path, _HEADER_BYTES)
     if len(header) < _HEADER_BYTES or not header.startswith(_SIGNATURE):
@@ -116,7 +116,7 @@ def database_schema(path: Path) -> tuple[str, ...] | None:
     """
     with _recognising:
         try:
-            if not path.is_file() or _identity(path.stat()) in _recognised:
+            if not path.is_file() or _identity(path) in _recognised:
                 return None
             header = read_beginning(path, _HEADER_BYTES)
             if len(header) < _HEADER_BYTES or not header.startswith(_SIGNATURE):
@@ -131,5 +131,6 @@ def database_schema(path: Path) -> tuple[str, ...] | None:
             return None
 
 
-def _identity(status: os.stat_result) -> tuple[int, int]:
-    return status.st_dev, status.st_ino
+def _identity(path: Path) -> tuple[str, int, int]:
+    status = path.stat()
+    return os.path.realpath(path), status.st_dev, status.st_ino
