@@ -166,7 +166,7 @@ def test_too_many_are_compared() -> None:
     assert "only one value of the protected attribute 'pay'" in message(
         described(pay={"integer": [3, 3]}), protected="pay"
     )
-    assert "1,010 combinations" in message("census", protected="age,race,gender")
+    assert "1,010 combinations" in message("census", protected=["age", "race", "gender"])
 
 
 def test_domains_made_in_python_are_checked_too() -> None:
