@@ -112,3 +112,16 @@ def test_nothing_of_the_cells_steers_a_terminal(testsgd: Run, folder: Path) -> N
     assert values == sorted(set(texts))
     # It is read, too, as the description that it is.
     parse_specification(finished.out)
+
+
+@pytest.mark.parametrize(
+    ("labels", "is_guess"), [(["no", "yes"], False), (["<=50K", ">50K"], True), ([0, 1], False)]
+)
+def test_a_favourable_label_that_no_name_tells_is_said_to_be_a_guess(
+    testsgd: Run, folder: Path, labels: list[Any], is_guess: bool
+) -> None:
+    frame = rows().assign(granted=np.resize(labels, 300))
+    frame.to_csv(folder / "people.csv", index=False)
+    printed = testsgd("init", "people.csv").out
+    [line] = [line for line in printed.splitlines() if line.startswith("favourable = ")]
+    assert ("correct it" in line) == is_guess

@@ -83,19 +83,23 @@ def describe_file(path: Path, *, sensitive: Collection[str] = (), label: str | N
             remedy=f"the columns are {', '.join(frame.columns[:20])}",
         )
     known = frame[classes].dropna()
+    favourable = _favourable(known)
     guessed = infer_specification(
         frame,
         sensitive=chosen,
         label=classes,
         labels=known,
         name=path.name.partition(".")[0],
-        favourable=_favourable(known),
+        favourable=favourable,
     )
     return _text(
         guessed,
         path,
         how_sensitive="named" if sensitive else "by its name",
         how_label="named" if label else "the last column with two values; correct it if it is not",
+        how_favourable="by its name"
+        if favourable is None
+        else "taken from the last row, as no label is named so; correct it if it is another",
     )
 
 
@@ -137,7 +141,9 @@ def _favourable(labels: pd.Series[Any]) -> Any:
     return None
 
 
-def _text(guessed: Inferred, path: Path, *, how_sensitive: str, how_label: str) -> str:
+def _text(
+    guessed: Inferred, path: Path, *, how_sensitive: str, how_label: str, how_favourable: str
+) -> str:
     specification = guessed.specification
     label = specification.label
     lines = [
@@ -161,7 +167,8 @@ def _text(guessed: Inferred, path: Path, *, how_sensitive: str, how_label: str) 
         "[label]",
         f"column = {_value(label.column)} # {how_label}",
         f"values = {_value(label.values)}",
-        f"favourable = {_value(label.favourable)} # the label whose rate is compared",
+        f"favourable = {_value(label.favourable)} # the label whose rate is compared; "
+        f"{how_favourable}",
         f"outcome = {_value(label.outcome)} # what that label is for a person: benefit, harm or "
         "neither; not guessed, correct it",
     ]
