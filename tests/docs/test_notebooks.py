@@ -13,7 +13,7 @@ import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
-LARGEST_PICTURE = 60_000
+LARGEST_PICTURE = 70_000
 
 
 @pytest.fixture(scope="module")
