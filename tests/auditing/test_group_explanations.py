@@ -211,6 +211,45 @@ def test_contrasts_are_standardised_differences(seed: int) -> None:
     assert sizes == sorted(sizes, reverse=True)
 
 
+def left_by_hand(
+    table: Table, favourable: NDArray[np.int64], inside: NDArray[np.bool_], name: str
+) -> float:
+    """Direct standardisation on a feature of few values, from the data frame."""
+    values = table.frame[name].astype(object).fillna("missing").to_numpy()
+    gap = weight = 0.0
+    for value in np.unique(values):
+        alike = values == value
+        if (alike & inside).any() and (alike & ~inside).any():
+            rows = float((alike & inside).sum())
+            rates = [favourable[alike & side].mean() / ANSWERS for side in (inside, ~inside)]
+            gap += rows * (rates[0] - rates[1])
+            weight += rows
+    return gap / weight
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_left_at_the_same_mix_of_a_feature(seed: int) -> None:
+    table = people(seed)
+    favourable = answers_of(table, seed)
+    group = RuleSet(RULES[:1])
+    (explanation,) = explain(table, favourable, [group])
+    left = {item.features[0]: item for item in explanation.equalised}
+    wanted = left_by_hand(table, favourable, group.matches(table), "badge")
+    assert left["badge"].difference == pytest.approx(wanted, abs=1e-12)
+    # A number is equalised in five bins, as for a conditional comparison.
+    (alike,) = explain(table, favourable, [group], condition_on=["income"], error=0.01)
+    assert left["income"] == alike.conditional
+
+
+def test_nothing_is_left_at_the_same_mix_of_what_decides() -> None:
+    table = people(5)
+    decisions = np.where(table.frame["badge"] == "red", ANSWERS, 0).astype(np.int64)
+    group = RuleSet((ValueRule("gender", ("m",)),))
+    (explanation,) = explain(table, decisions, [group])
+    (badge,) = [left for left in explanation.equalised if left.features == ["badge"]]
+    assert badge.difference == 0
+
+
 def test_a_feature_that_gives_the_group_away_comes_first() -> None:
     table = people(3)
     frame = table.frame.assign(badge=np.where(table.frame["gender"] == "m", "red", "blue"))

@@ -189,6 +189,25 @@ def test_features_that_the_model_is_not_given_have_no_effect() -> None:
     assert not high.any()
 
 
+def test_a_ranking_by_effects_that_are_all_nothing_is_by_differences() -> None:
+    """So that a gate on own effects goes on when the features are taken from the model."""
+
+    class Fitted:
+        feature_names_in_ = np.array(["merit"], dtype=object)
+
+        def predict(self, frame: pd.DataFrame) -> Any:
+            return by_merit(frame)
+
+    frame = people(400, 2, proxy=True)
+    by_effects, by_bounds = (
+        testsgd.audit(Fitted(), frame, PEOPLE, rank_by=rank_by, **QUICK).summary
+        for rank_by in ("counterfactual", "lower-bound")
+    )
+    assert by_effects.groups == by_bounds.groups
+    assert by_effects.parameters.rank_by == "lower-bound"
+    assert len(by_effects.data.notes) == len(by_bounds.data.notes) + 1
+
+
 def test_a_proxy_is_no_own_effect() -> None:
     result = testsgd.audit(by_merit, people(400, 3, proxy=True), PEOPLE, **QUICK)
     first = result.summary.groups[0]

@@ -6,7 +6,7 @@ None of this says why a model treats a group differently.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,6 +155,10 @@ class Explanation(Part):
     correlated_features: list[CorrelatedFeature] = Field(
         description="features in which it differs most, the largest first; not causes"
     )
+    equalised: list[ConditionalScore] = Field(
+        default_factory=list,
+        description="what is left at the same mix of each correlated feature, where it is known",
+    )
     conditional: ConditionalScore | None = Field(
         None, description="compared like with like; null if not asked for, or not known"
     )
@@ -175,9 +179,12 @@ def explain_groups(
     """Return the explanations of groups of rows.
 
     Each has the Shapley values of the group's rules, the fewest rules that keep most of its
-    difference, the features in which it differs from its complement, and the conditional score if
-    `condition_on` names features. Shapes: `cell_samples`, `cell_favourable` (cells,);
-    `row_favourable`, of `answers` answers about each row (n,).
+    difference, the features in which it differs from its complement, each with the difference that
+    is left when its mix is made the same, and the conditional score if `condition_on` names
+    features. The intervals of a group's features hold at once.
+
+    Shapes: `cell_samples`, `cell_favourable` (cells,); `row_favourable`, of `answers` answers about
+    each row (n,), None if not every row was asked about. Rows are taken for independent.
 
     See Shapley, L. S. (1953), A value for n-person games; over the items of a subgroup: Pastor, de
     Alfaro and Baralis (2021), Looking for trouble: analyzing classifier behavior via pattern
@@ -196,31 +203,72 @@ def explain_groups(
     complements = known & ~members
     correlated = correlated_features(table, contingency, members, complements)
     conditional: list[ConditionalScore | None] = [None] * len(rule_sets)
-    if condition_on and row_favourable is not None:
-        conditional = conditional_scores(
-            strata_of(table, condition_on),
-            contingency,
-            members,
-            row_favourable,
-            answers,
-            features=condition_on,
-            error=error,
-            complements=complements,
-        )
+    equalised: list[list[ConditionalScore]] = [[] for _ in rule_sets]
+    if row_favourable is not None:
+
+        def among_alike(
+            features: Sequence[str], groups: NDArray[np.intp], error: float
+        ) -> list[ConditionalScore | None]:
+            """Compare some groups with others of the same mix of features."""
+            return conditional_scores(
+                strata_of(table, features),
+                contingency,
+                members[groups],
+                row_favourable,
+                answers,
+                features=features,
+                error=error,
+                complements=complements[groups],
+            )
+
+        equalised = _equalised(correlated, among_alike, error=error)
+        if condition_on:
+            conditional = among_alike(condition_on, np.arange(len(rule_sets)), error)
     explanations = []
     for index, group in enumerate(rule_sets):
         rules = [sides[rule] for rule in group.rules]
         differences = _differences(rules, cell_samples, cell_favourable)
         explanations.append(
-            explanation_of(group, differences, correlated[index], conditional[index])
+            explanation_of(
+                group,
+                differences,
+                correlated[index],
+                equalised=equalised[index],
+                conditional=conditional[index],
+            )
         )
     return explanations
+
+
+def _equalised(
+    correlated: Sequence[Sequence[CorrelatedFeature]],
+    among_alike: Callable[[Sequence[str], NDArray[np.intp], float], list[ConditionalScore | None]],
+    *,
+    error: float,
+) -> list[list[ConditionalScore]]:
+    """Return what is left of each group's difference at the same mix of its correlated features.
+
+    `among_alike` compares groups with others of the same mix of features, by their numbers and an
+    error rate; a group's own error rate is shared out among its features.
+    """
+    named = [[item.feature for item in of_group] for of_group in correlated]
+    scores: dict[tuple[int, str], ConditionalScore | None] = {}
+    for name in dict.fromkeys(name for names in named for name in names):
+        groups = [index for index, names in enumerate(named) if name in names]
+        compared = among_alike([name], np.array(groups), error / MOST_CORRELATED)
+        scores |= {(group, name): score for group, score in zip(groups, compared, strict=True)}
+    return [
+        [score for name in names if (score := scores[index, name]) is not None]
+        for index, names in enumerate(named)
+    ]
 
 
 def explanation_of(
     group: RuleSet,
     differences: Floats,
     correlated: Sequence[CorrelatedFeature] = (),
+    *,
+    equalised: Sequence[ConditionalScore] = (),
     conditional: ConditionalScore | None = None,
 ) -> Explanation:
     """Explain a group by the differences of all subsets of its rules, as :func:`_differences`."""
@@ -242,6 +290,7 @@ def explanation_of(
         ],
         simplest=simplest,
         correlated_features=list(correlated),
+        equalised=list(equalised),
         conditional=conditional,
     )
 

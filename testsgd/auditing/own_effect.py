@@ -396,11 +396,14 @@ def why_not_asked(audit: RowAudit, *, left: int) -> str:
     return ""
 
 
+def has_own_effects(audit: RowAudit) -> bool:
+    """Return whether the model is given a sensitive feature, so that it can have an own effect."""
+    return any(name not in audit.model.not_given for name in audit.table.specification.sensitive)
+
+
 def check_ranking(audit: RowAudit, *, left: int) -> None:
-    """Raise a ParameterError if groups are to be ranked by unknown own effects, or all are 0."""
+    """Raise a ParameterError if groups are to be ranked by own effects that are not known."""
     why = why_not_asked(audit, left=left)
-    if not why and not Questions.of(audit).features:
-        why = "the model is given no sensitive feature, so that all of them are 0"
     if why:
         raise _refusal(why)
 

@@ -410,7 +410,8 @@ def _explanations(audit: RowAudit, findings: TableFindings) -> dict[int, Explana
         [findings.rule_sets.rule_set(group) for group in groups],
         findings.cell_samples,
         findings.cell_favourable,
-        findings.row_favourable,
+        # Differences that are left among people alike are of independent rows.
+        findings.row_favourable if findings.table.clusters is None else None,
         findings.row_samples,
         condition_on=findings.parameters.condition_on,
         error=float(findings.guarantee.errors[list(groups)].min()),

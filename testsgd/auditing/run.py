@@ -19,7 +19,7 @@ from testsgd.auditing.named_groups import (
     with_named_groups,
 )
 from testsgd.auditing.outcome import Clock, RowAudit, limit_batches
-from testsgd.auditing.own_effect import check_ranking
+from testsgd.auditing.own_effect import check_ranking, has_own_effects
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters, Mode
 from testsgd.auditing.rows import audit_rows, exact_queries
 from testsgd.auditing.slices import features_within
@@ -156,9 +156,24 @@ def run_audit(
             audit = with_named_groups(audit, groups)
     if parameters.rank_by == "counterfactual":
         check_ranking(audit, left=allowed - needed)
+        if not has_own_effects(audit):
+            audit = _ranked_by_differences(audit)
     if parameters.holdout is None:
         return audit_rows(audit)
     return audit_held_out(audit, parameters.holdout)
+
+
+def _ranked_by_differences(audit: RowAudit) -> RowAudit:
+    """Return an audit whose groups are ranked by differences, as no own effect tells them apart."""
+    note = (
+        "the model is given no sensitive feature, so that all own effects are 0: groups are ranked "
+        "by the lower confidence bounds of their differences"
+    )
+    return replace(
+        audit,
+        parameters=replace(audit.parameters, rank_by="lower-bound"),
+        table=replace(audit.table, notes=(*audit.table.notes, note)),
+    )
 
 
 def with_copies_joined(table: Table) -> Table:

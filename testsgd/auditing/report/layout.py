@@ -416,6 +416,7 @@ def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
             Paragraph(wording.compared(group, label, words), "lead"),
             *_texts(words.effect(group, label)),
             *_texts(own_effect_sentence(group.own_effect)),
+            *_texts(wording.carried_sentence(group)),
             Heading(words.members),
             Bullets(tuple(rules)),
             Paragraph(words.size(group), "soft"),

@@ -29,8 +29,10 @@ from testsgd.auditing.report.vocabulary import Words
 from testsgd.auditing.report.wording import (
     by_terms,
     correlated_features,
+    correlated_lines,
     counterfactual_points,
     doubts,
+    equalised_points,
     other_rates,
     q_text,
     sampling_margin,
@@ -267,11 +269,20 @@ def undecided_table(groups: Sequence[GroupSummary], words: Words) -> Table:
 
 def correlated_table(group: GroupSummary) -> Table:
     """List the other features in which a group differs."""
-    headings = ("In the group", "In its complement", "Difference, standard deviations")
+    features = correlated_features(group)
+    lines = correlated_lines(features)
+    headings = ["In the group", "In its complement", "Difference, standard deviations"]
+    rows: tuple[Row, ...] = tuple(map(Row, lines))
+    if left := equalised_points(group):
+        headings.append("Points left at the same mix of it")
+        rows = tuple(
+            Row((*line, left.get(item.feature, NOTHING)))
+            for line, item in zip(lines, features, strict=True)
+        )
     return Table(
         f"Features in which group {group.rank} differs",
         (Column("Feature", "name"), *(Column(heading, "number") for heading in headings)),
-        tuple(map(Row, correlated_features(group))),
+        rows,
         title="Correlated features, not causes",
     )
 

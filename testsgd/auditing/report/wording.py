@@ -51,6 +51,8 @@ ADJUSTMENTS = {
 TEXT_LIMIT = 160
 # In standard deviations; less is not worth naming.
 _LEAST_DIFFERENCE = 0.1
+# Of a group, the share with others like them, from which a comparison is about all of it.
+_NEARLY_ALL = 0.95
 # Estimands of one group disagree if they differ by more, or by more than the interval allows.
 DISAGREEMENT = 0.05
 
@@ -368,9 +370,10 @@ def conditional_sentence(group: GroupSummary) -> str:
     )
 
 
-def correlated_features(group: GroupSummary) -> list[tuple[str, str, str, str]]:
-    """Write the features in which a group differs most: name, inside, outside, deviations."""
-    return correlated_lines(group.explanation.correlated_features if group.explanation else ())
+def correlated_features(group: GroupSummary) -> list[CorrelatedFeature]:
+    """Return the features worth naming in which a group differs most from its complement."""
+    known = group.explanation.correlated_features if group.explanation else ()
+    return [item for item in known if abs(item.standardised_difference) >= _LEAST_DIFFERENCE]
 
 
 def correlated_lines(features: Sequence[CorrelatedFeature]) -> list[tuple[str, str, str, str]]:
@@ -384,6 +387,39 @@ def correlated_lines(features: Sequence[CorrelatedFeature]) -> list[tuple[str, s
             distance = f"{MINUS if deviations < 0 else '+'}{abs(deviations):.2f}"
             written.append((name, write(item.mean_in), write(item.mean_out), distance))
     return written
+
+
+def equalised_points(group: GroupSummary) -> dict[str, str]:
+    """Write what is left at the same mix of each correlated feature, by feature, without unit.
+
+    Where it is of a part of the group only, as others have nobody like them outside, it says so.
+    """
+    written = {}
+    for left in group.explanation.equalised if group.explanation else ():
+        ends = interval(left.confidence_interval)
+        if left.covered < _NEARLY_ALL:
+            ends += f"; {percent(left.covered)} of the group"
+        written[left.features[0]] = f"{signed(left.difference)} ({ends})"
+    return written
+
+
+def carried_sentence(group: GroupSummary) -> str:
+    """Write which feature a difference goes with most; empty if sensitive features have effects."""
+    if group.explanation is None or group.own_effect is None or not group.own_effect.not_given:
+        return ""
+    listed = {item.feature for item in correlated_features(group)}
+    known = [
+        left
+        for left in group.explanation.equalised
+        if left.features[0] in listed and abs(left.difference) < abs(group.difference)
+    ]
+    if not known:
+        return ""
+    least = min(known, key=lambda left: abs(left.difference))
+    return (
+        f"Of the features below, {least.features[0]} takes away the most: compared with others of "
+        f"the same mix of it, {signed(least.difference)} of {points(group.difference)} are left."
+    )
 
 
 def no_correlated_features(group: GroupSummary) -> str:
