@@ -22,6 +22,7 @@ from .generative import GenerativeSpecification as GenerativeSpecification
 from .generative import assess_generative as assess_generative
 from .metrics import MetricsResult as MetricsResult
 from .metrics import audit_metrics as audit_metrics
+from .metrics import audit_model_by_metrics as audit_model_by_metrics
 from .metrics import audit_predictions as audit_predictions
 from .mitigation import CounterSampleClassifier as CounterSampleClassifier
 from .mitigation import FairClassifier as FairClassifier

@@ -156,6 +156,21 @@ def test_a_model_by_metrics_in_vain(
     assert len(finished.err.strip().splitlines()) == 1
 
 
+def test_a_regression_needs_no_option(testsgd: Run, folder: Path, people: str) -> None:
+    """Its labels are numbers, so that it is compared by means."""
+    from sklearn.linear_model import LinearRegression
+
+    rows = pd.read_csv(folder / people)
+    salary = rows["wage"] * 1.5 + 0.25
+    rows.assign(salary=salary).to_csv(folder / "salaries.csv", index=False)
+    joblib.dump(LinearRegression().fit(rows[["wage"]], salary), folder / "line.joblib")
+    model = ("--model", "line.joblib", "--trust-pickle", "--label", "salary")
+    assert testsgd("audit", "salaries.csv", *model, "--sensitive", "sex").code == 0
+    found = json.loads((folder / "reports" / "salaries" / "result.json").read_text())
+    assert found["predictions"] == "numbers"
+    assert [metric["name"] for metric in found["metrics"]] == ["mean", "mean_error"]
+
+
 def test_held_out_and_like_with_like(testsgd: Run, folder: Path, people: str) -> None:
     options = ("--metrics", "selection_rate", "--condition-on", "repaid", "--holdout", "0.4")
     assert testsgd(*of_approved(people, *options)).code == 0

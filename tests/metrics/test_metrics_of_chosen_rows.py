@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from testsgd.errors import ParameterError
-from testsgd.metrics import MetricsResult, audit_metrics, audit_model_by_metrics
+from testsgd.metrics import MetricsResult, audit_file_of_model, audit_metrics
 
 EXPRESSION = "27 <= age < 58 and job in {clerk, 'farm hand'}"
 METRICS = ["selection_rate", "true_positive_rate"]
@@ -87,7 +87,7 @@ def test_a_file_of_predictions_and_a_model(tmp_path: Path) -> None:
 
     def of_file(name: str, **options: Any) -> MetricsResult:
         asked.clear()
-        return audit_model_by_metrics(
+        return audit_file_of_model(
             tmp_path / name,
             model=model,
             sensitive_features=["sex", "age"],

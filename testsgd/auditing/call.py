@@ -45,6 +45,9 @@ from testsgd.progress import Progress, shown_progress
 # Examples of each sensitive term that a report of texts shows: none, as reports are passed on.
 SNIPPETS = 0
 
+# Keywords that users expect here, of the audit of a model by metrics.
+_FOR_METRICS = ("metrics", "sample_weight", "reference", "measure", "rule", "fail_below")
+
 
 @show_parameters(AuditParameters)
 def audit(
@@ -236,7 +239,18 @@ def audit(
 def _check_undescribed(
     data: Any, sensitive_features: Any, terms: Any, parameters: Mapping[str, Any]
 ) -> None:
-    """Raise a ParameterError if an audit without a description lacks rows or sensitive features."""
+    """Raise a ParameterError if an audit without a description lacks rows or sensitive features.
+
+    Keywords of an audit of metrics are refused, too.
+    """
+    for keyword in _FOR_METRICS:
+        if keyword in parameters:
+            raise ParameterError(
+                f"{keyword} is for an audit of metrics",
+                where="audit",
+                remedy="call testsgd.audit_model_by_metrics(model, X, y, ...)",
+                name=keyword,
+            )
     if data is None:
         raise ParameterError(
             "there are no rows and no description",

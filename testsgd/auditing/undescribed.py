@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,9 +31,9 @@ from testsgd.models import (
     load_model,
     open_model,
 )
-from testsgd.models.blackbox import named_columns
+from testsgd.models.blackbox import ColumnFunction, named_columns, parameter_columns
 from testsgd.parameters import show_parameters
-from testsgd.progress import Progress
+from testsgd.progress import Counter, Progress
 
 _LABEL = "label"
 
@@ -176,7 +177,7 @@ def model_and_rows(
             called = called if file is not None else opened.name
     model = adapted(model)
     inputs = named_columns(model) or tuple(given_rows.columns)
-    frame, sensitive = _with_sensitive(given_rows, sensitive_features)
+    frame, sensitive = with_sensitive(given_rows, sensitive_features)
     name_of_label = str(getattr(labels, "name", None) or _LABEL)
     if name_of_label in frame:
         # What is computed from a column keeps its name.
@@ -273,7 +274,7 @@ def audit_file(
     known = sensitive_features if predictions is not None else ()
     check_columns(frame, {"predictions": predictions, "label": label}, known)
     if not sensitive_features:
-        raise _no_sensitive_feature(frame)
+        raise no_sensitive_feature(frame)
     name = Path(path).name.partition(".")[0]
     labels = None if label is None else frame[label]
     features = frame.drop(columns=[item for item in (predictions, label) if item is not None])
@@ -334,7 +335,8 @@ def check_columns(
             )
 
 
-def _no_sensitive_feature(frame: pd.DataFrame) -> ParameterError:
+def no_sensitive_feature(frame: pd.DataFrame) -> ParameterError:
+    """Return the error of a file of which no sensitive feature is named."""
     return ParameterError(
         "no sensitive feature is named",
         where="sensitive",
@@ -342,7 +344,7 @@ def _no_sensitive_feature(frame: pd.DataFrame) -> ParameterError:
     )
 
 
-def _with_sensitive(
+def with_sensitive(
     given_rows: pd.DataFrame, sensitive_features: Any
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the rows with all sensitive features, and the names of these."""
@@ -369,17 +371,66 @@ def _classes(
     known = getattr(model, "classes_", None)
     if known is not None:
         return list(np.ravel(known))
+    predictions = predictions_of_model(model, rows, inputs, batch_size=batch_size)
+    return ["no", "yes"] if pd.api.types.is_float_dtype(predictions.dtype) else list(predictions)
+
+
+def predictions_of_model(
+    model: Any,
+    rows: pd.DataFrame,
+    inputs: Sequence[str],
+    *,
+    batch_size: int | None = None,
+    counter: Counter | None = None,
+) -> pd.Series[Any]:
+    """Return what a model predicts of rows, as it is: classes, scores or numbers.
+
+    Parameters
+    ----------
+    model : callable or object with ``predict``
+        As :func:`testsgd.models.adapted` returns it.
+    rows : data frame, n rows
+        With the columns that the model takes.
+    inputs : sequence of str
+        The names of these columns, in the model's order.
+    batch_size : int, optional
+        The most rows in one call; all at once if not given.
+    counter : Counter, optional
+        It counts the rows that were asked about.
+
+    Returns
+    -------
+    pandas.Series, shape (n,)
+
+    Raises
+    ------
+    ParameterError
+        If it is not a callable and has no ``predict``, or a column is missing.
+    ModelError
+        If it raises an error.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"years": [2, 5]})
+    >>> predictions_of_model(lambda frame: 1000 * frame["years"], people, ["years"]).tolist()
+    [2000, 5000]
+    """
     called = model.predict if hasattr(model, "predict") else model
     if not callable(called):
         raise ParameterError("the classes are not known", where="y", remedy="give the true labels")
     for column in inputs:
         if column not in rows:
             raise missing_column(column, rows.columns, "the data", for_model=True)
+    if columns := parameter_columns(called, inputs):
+        called = ColumnFunction(called, columns)
+    size = batch_size or len(rows)
+    predicted = []
     try:
-        size = batch_size or len(rows)
-        batches = [rows[list(inputs)].iloc[at : at + size] for at in range(0, len(rows), size)]
-        predicted = [np.ravel(called(batch.copy())) for batch in batches]
-        predictions = pd.Series(np.concatenate(predicted))
+        for start in range(0, len(rows), size):
+            batch = rows[list(inputs)].iloc[start : start + size]
+            with contextlib.nullcontext() if counter is None else counter.asking(len(batch)):
+                predicted.append(np.ravel(called(batch.copy())))
+        return pd.Series(np.concatenate(predicted))
     except TestSGDError:
         raise
     except Exception as error:
@@ -388,4 +439,3 @@ def _classes(
             where="model",
             remedy=f"make it accept a data frame with the columns {', '.join(inputs)}",
         ) from error
-    return ["no", "yes"] if pd.api.types.is_float_dtype(predictions.dtype) else list(predictions)

@@ -203,41 +203,30 @@ def audit(
                 progress=progress or False,
                 **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
-        elif of_rows_file and any(value is not None for value in of_metrics.values()):
-            if model is None:
-                _check_no_columns("a column of --predictions, or a --model", **of_metrics)
-            if predictions is not None:
-                _check_no_columns("a file without --model", predictions=predictions)
-            _check_no_outcome(outcome)
-            from testsgd.metrics import audit_model_by_metrics
+        elif of_rows_file and model is not None and predictions is None:
+            from testsgd.metrics import audit_file_of_model
 
-            result = audit_model_by_metrics(
+            result = audit_file_of_model(
                 dataset,
                 model=asked,
                 sensitive_features=options.listed(sensitive or ""),
                 label=label,
                 favourable=favorable,
-                threshold=0.5 if threshold is None else threshold,
+                outcome=outcome,
+                threshold=threshold,
                 trust_pickle=trust_pickle,
                 limit=limit,
                 progress=progress or False,
                 **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
         elif of_rows_file:
+            # There are neither predictions nor a model, or both, which is refused.
             result = audit_file(
                 dataset,
                 sensitive_features=options.listed(sensitive or ""),
                 predictions=predictions,
                 model=asked,
                 label=label,
-                favourable=favorable,
-                outcome=outcome,
-                threshold=0.5 if threshold is None else threshold,
-                trust_pickle=trust_pickle,
-                limit=limit,
-                progress=progress,
-                nondeterministic=draws_of_each,
-                **parameters,
             )
         else:
             _check_no_columns(

@@ -27,6 +27,7 @@ from .lookup import bundled_folder as bundled_folder
 from .lookup import cache_folder as cache_folder
 from .lookup import find_files as find_files
 from .sampling import check_count as check_count
+from .sampling import drawn_positions as drawn_positions
 from .schema import DEFAULT_BINS as DEFAULT_BINS
 from .schema import AuditDefaults as AuditDefaults
 from .schema import DataFile as DataFile

@@ -509,7 +509,8 @@ def classes_of(labels: pd.Series[Any]) -> list[str]:
         raise ParameterError(
             "the labels are decimal numbers, not classes",
             where=where,
-            remedy="give classes, such as score > 0.5",
+            remedy="give classes, such as score > 0.5, or compare numbers by metrics "
+            "(--metrics mean, testsgd.audit_model_by_metrics)",
         )
     classes = ordered_values(present)
     if len(classes) < 2:

@@ -69,11 +69,7 @@ class Sampled:
         ParameterError
             If `count` is below 1 or the seed below 0.
         """
-        check_count("count", count, 1)
-        check_count("seed", seed, 0)
-        if count >= len(self):
-            return np.arange(len(self))
-        return np.sort(np.random.default_rng(seed).choice(len(self), size=count, replace=False))
+        return drawn_positions(len(self), count, seed)
 
 
 def cluster_numbers(keys: pd.Series[Any]) -> NDArray[np.int64]:
@@ -120,3 +116,35 @@ def check_count(name: str, value: int | None, least: int) -> None:
             remedy="give a whole number",
             name=name,
         )
+
+
+def drawn_positions(rows: int, count: int, seed: int) -> NDArray[np.intp]:
+    """Draw positions of rows without replacement, in order; all of them if there are no more.
+
+    Parameters
+    ----------
+    rows, count : int
+        How many there are, and how many are drawn.
+    seed : int
+        Of the random generator.
+
+    Returns
+    -------
+    numpy.ndarray of int
+        At most `count` positions.
+
+    Raises
+    ------
+    ParameterError
+        If `count` is below 1 or the seed below 0.
+
+    Examples
+    --------
+    >>> drawn_positions(3, 5, seed=0).tolist()
+    [0, 1, 2]
+    """
+    check_count("count", count, 1)
+    check_count("seed", seed, 0)
+    if count >= rows:
+        return np.arange(rows)
+    return np.sort(np.random.default_rng(seed).choice(rows, size=count, replace=False))

@@ -29,6 +29,9 @@ from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of,
 from testsgd.parameters import show_parameters
 from testsgd.progress import Progress, shown_progress
 
+ONLY_FOR_METRICS = frozenset({"metrics", "rule", "reference", "measure", "fail_below"})
+"""The keywords that only an audit of metrics has."""
+
 
 @show_parameters(AuditParameters, MetricParameters)
 def audit_predictions(
@@ -127,7 +130,7 @@ def audit_predictions(
         metrics is not None
         or sample_weight is not None
         or rule is not None
-        or not chosen.keys().isdisjoint({"reference", "measure", "fail_below"})
+        or not chosen.keys().isdisjoint(ONLY_FOR_METRICS)
     )
     if by_metrics or _are_numbers(y_pred):
         if "metric" in chosen:

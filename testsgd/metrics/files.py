@@ -6,23 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from testsgd.auditing import (
     AuditResult,
+    audit_undescribed,
     check_columns,
-    model_and_rows,
-    note_on_rows,
-    positions_with,
+    no_sensitive_feature,
 )
-from testsgd.data import check_count, read_frame
-from testsgd.errors import ParameterError
-from testsgd.metrics.call import audit_metrics, audit_predictions
-from testsgd.metrics.report.summary import AskedModel
+from testsgd.data import read_frame
+from testsgd.metrics.call import ONLY_FOR_METRICS, audit_predictions, check_no_outcome
+from testsgd.metrics.models import are_numbers, audit_model_by_metrics
 from testsgd.metrics.result import MetricsResult
-from testsgd.progress import Counter, Progress, named, shown_progress
-from testsgd.sampling import BATCH_ROWS
+from testsgd.progress import Progress, shown_progress
 
 
 def audit_file_of_predictions(
@@ -75,21 +69,22 @@ def audit_file_of_predictions(
     )
 
 
-def audit_model_by_metrics(
+def audit_file_of_model(
     path: Path | str,
     *,
     model: Any,
     sensitive_features: Sequence[str],
     label: str | None = None,
     weights: str | None = None,
-    favourable: Any = None,
-    threshold: float = 0.5,
-    trust_pickle: bool = False,
-    limit: int | None = None,
+    outcome: str | None = None,
+    threshold: float | None = None,
     progress: Progress | bool | None = None,
     **options: Any,
-) -> MetricsResult:
-    """Ask a model about the rows of a file, and compare metrics of its decisions.
+) -> AuditResult | MetricsResult:
+    """Audit a model about the rows of a file, by its selection rates or by metrics.
+
+    It is an audit of metrics if these or what is for them are among the options, if there are
+    weights, and if the labels are numbers, as those of a regression.
 
     Parameters
     ----------
@@ -101,108 +96,58 @@ def audit_model_by_metrics(
         Names of columns.
     label, weights : str, optional
         The columns with the true labels, and with weights of the rows.
-    favourable : object, optional
-        The class whose rate is compared; if not given, 1, True, "yes" or the like.
-    threshold : float
-        A score above it counts as favourable.
-    trust_pickle : bool
-        As for :func:`testsgd.audit`.
-    limit : int, optional
-        Ask about a random sample of this size, chosen by ``seed``.
+    outcome : {"benefit", "harm", "neither"}, optional
+        What it is for a person to be given the label whose rate is compared; for selection rates.
+    threshold : float, optional
+        A score or number above it counts as favourable.
     progress : callable or bool, optional
         As for :func:`testsgd.audit`.
     **options
-        Those of :func:`testsgd.audit_metrics`.
+        Those of :func:`testsgd.audit` or of :func:`testsgd.audit_model_by_metrics`.
 
     Returns
     -------
-    MetricsResult
+    AuditResult or MetricsResult
 
     Raises
     ------
     ParameterError
         If a column is not in the file.
     TestSGDError
-        As for :func:`testsgd.audit` and :func:`testsgd.audit_metrics`.
+        As for :func:`testsgd.audit` and :func:`testsgd.audit_model_by_metrics`.
     """
     frame = read_frame(Path(path))
     columns = {"label": label, "weights": weights}
     check_columns(frame, columns, sensitive_features)
     if not sensitive_features:
-        raise ParameterError(
-            "no sensitive feature is named",
-            where="sensitive",
-            remedy=f"name some of the columns {', '.join(list(frame.columns)[:20])}",
-        )
+        raise no_sensitive_feature(frame)
     rows = frame.drop(columns=[column for column in columns.values() if column is not None])
+    labels = None if label is None else frame[label]
     name = Path(path).name.partition(".")[0]
-    _, loaded, table = model_and_rows(
-        model,
-        rows,
-        None if label is None else frame[label],
-        sensitive_features=sensitive_features,
-        favourable=favourable,
-        threshold=threshold,
-        features=options.get("features"),
-        trust_pickle=trust_pickle,
-        name=name,
-    )
-    check_count("limit", limit, 1)
-    expression = options.get("rows")
-    all_rows = len(table)
-    satisfying = all_rows
-    if expression is not None:
-        # The model is asked about no others.
-        chosen = positions_with(expression, rows)
-        satisfying = len(chosen)
-        table = table.take(chosen)
-        frame = frame.iloc[chosen]
-        rows = rows.iloc[chosen]
-    if limit is not None:
-        chosen = table.drawn(limit, options.get("seed", 0))
-        table = table.take(chosen)
-        frame = frame.iloc[chosen]
-        rows = rows.iloc[chosen]
-    known = table.specification.label
-    decisions = np.zeros(len(table), dtype=bool)
-    with shown_progress(progress) as reporter:
-        counter = Counter(named("asking about rows", reporter), len(table))
-        for start in range(0, len(table), BATCH_ROWS):
-            part = table.frame.iloc[start : start + BATCH_ROWS]
-            with counter.asking(len(part)):
-                decisions[start : start + len(part)] = loaded.model.decisions(part)
-    result = audit_metrics(
-        _as_classes(pd.Series(decisions), known.favourable),
-        None if label is None else _labels_as_classes(table.labels, known.favourable),
-        sensitive_features=frame[list(sensitive_features)],
-        other_features=rows,
-        sample_weight=None if weights is None else frame[weights],
-        favourable=known.favourable,
-        name=name,
-        progress=progress,
-        **options,
-    )
-    asked = AskedModel(
-        name=loaded.model.name, file_sha256=loaded.file_sha256, queries=len(decisions)
-    )
-    data = result.summary.data.model_copy(update={"predictions_given": False})
-    if expression is not None:
-        # The audit of metrics had only the rows that were asked about.
-        note_of_audit = note_on_rows(expression, chosen=len(rows), rows=len(rows))
-        note = note_on_rows(expression, chosen=satisfying, rows=all_rows)
-        notes = [note if item == note_of_audit else item for item in data.notes]
-        data = data.model_copy(update={"notes": notes})
-    summary = result.summary.model_copy(update={"model": asked, "data": data})
-    return MetricsResult(summary, result.findings, joined_by=result.joined_by)
-
-
-def _as_classes(are_favourable: pd.Series[Any], favourable: str) -> pd.Series[Any]:
-    """Return decisions as the favourable class and all others."""
-    return are_favourable.map({True: favourable, False: f"not {favourable}"})
-
-
-def _labels_as_classes(labels: pd.Series[Any] | None, favourable: str) -> pd.Series[Any]:
-    """Return true labels as the favourable class and all others; missing ones stay so."""
-    assert labels is not None
-    classes = _as_classes(labels == favourable, favourable)
-    return classes.where(labels.notna())
+    by_metrics = weights is not None or not options.keys().isdisjoint(ONLY_FOR_METRICS)
+    of_numbers = labels is not None and are_numbers(labels) and options.get("favourable") is None
+    if by_metrics or of_numbers:
+        check_no_outcome(outcome)
+        return audit_model_by_metrics(
+            model,
+            rows,
+            labels,
+            sensitive_features=sensitive_features,
+            sample_weight=None if weights is None else frame[weights],
+            threshold=threshold,
+            name=name,
+            progress=progress,
+            **options,
+        )
+    with shown_progress(progress) as report_progress:
+        return audit_undescribed(
+            model,
+            rows,
+            labels,
+            sensitive_features=sensitive_features,
+            outcome=outcome,
+            threshold=0.5 if threshold is None else threshold,
+            name=name,
+            progress=report_progress,
+            **options,
+        )

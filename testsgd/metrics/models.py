@@ -1,0 +1,298 @@
+"""An audit of a model by metrics: it is asked about all rows, and its predictions are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Unpack
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.auditing import (
+    model_and_rows,
+    note_on_rows,
+    positions_with,
+    predictions_of_model,
+    values_of,
+    with_sensitive,
+)
+from testsgd.data import Table, as_pandas, check_count, drawn_positions
+from testsgd.errors import DataError
+from testsgd.io import sha256_of_file
+from testsgd.metrics.call import audit_metrics
+from testsgd.metrics.definitions import resolve_metrics
+from testsgd.metrics.options import MetricOptions
+from testsgd.metrics.parameters import MetricParameters
+from testsgd.metrics.report.summary import AskedModel
+from testsgd.metrics.result import MetricsResult
+from testsgd.metrics.rules_of_kinds import kind_of_whole_numbers
+from testsgd.metrics.shared_steps import Wanted
+from testsgd.models import CheckedFunction, Model, adapted, open_model
+from testsgd.models.blackbox import named_columns
+from testsgd.parameters import show_parameters
+from testsgd.progress import Counter, Progress, named, shown_progress
+from testsgd.sampling import BATCH_ROWS
+
+
+@show_parameters(MetricParameters)
+def audit_model_by_metrics(
+    model: Any,
+    data: Any,
+    y: Any = None,
+    *,
+    sensitive_features: Any,
+    metrics: Wanted | None = None,
+    sample_weight: Any = None,
+    rule: Literal["four-fifths"] | None = None,
+    favourable: Any = None,
+    threshold: float | None = None,
+    features: Mapping[str, Mapping[str, Any]] | None = None,
+    limit: int | None = None,
+    trust_pickle: bool = False,
+    name: str = "data",
+    progress: Progress | bool | None = None,
+    **parameters: Unpack[MetricOptions],
+) -> MetricsResult:
+    """Ask a model about rows, and compare metrics of its predictions over all groups.
+
+    A model of numbers, such as a regression, is compared by its means and errors, and with a
+    threshold by the share above it.
+
+    Parameters
+    ----------
+    model : callable, estimator, str or path-like
+        As for :func:`testsgd.audit`.
+    data : data frame, n rows
+        What the model takes.
+    y : array-like, shape (n,), optional
+        The true labels, or numbers where the model predicts numbers.
+    sensitive_features : sequence of str, or data frame of n rows
+        Names of columns, or columns that the model does not take.
+    metrics : str, callable, or a sequence of these, optional
+        As for :func:`testsgd.audit_metrics`. For those of scores a classifier is asked for the
+        probability of the favourable label.
+    sample_weight : array-like, shape (n,), optional
+        Weights of the rows.
+    rule : {"four-fifths"}, optional
+        As for :func:`testsgd.audit_metrics`.
+    favourable : object, optional
+        The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    threshold : float, optional
+        A score or number above it counts as favourable; 0.5 for scores if not given.
+    features : mapping of str to mapping, optional
+        Parts of the description of features, in place of what is guessed.
+    limit : int, optional
+        Ask about a random sample of this size, chosen by ``seed``.
+    trust_pickle : bool
+        As for :func:`testsgd.audit`.
+    name : str
+        What the data are called in the report.
+    progress : callable or bool, optional
+        As for :func:`testsgd.audit`.
+    **parameters
+        Those of :class:`testsgd.metrics.MetricParameters`, such as ``reference`` or ``measure``.
+
+    Returns
+    -------
+    MetricsResult
+
+    Raises
+    ------
+    TestSGDError
+        As for :func:`testsgd.audit` and :func:`testsgd.audit_metrics`.
+
+    Examples
+    --------
+    A regression, and how far its salaries are from the true ones:
+
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 500, "years": np.arange(1000) % 40})
+    >>> salary = 30.5 + people["years"]
+    >>> def predict(rows):
+    ...     return 30.5 + rows["years"] - 2.0 * (rows["sex"] == "f")
+    >>> result = audit_model_by_metrics(
+    ...     predict, people, salary, sensitive_features=["sex"], metrics="mean_error")
+    >>> result.groups["text"].iloc[0], result.groups["effect"].iloc[0].item()
+    ('sex = f', -2.0)
+    """
+    given = as_pandas(data)
+    if given is None or given.empty:
+        raise DataError(
+            f"the rows are a {type(data).__name__}, not a data frame with rows",
+            where="data",
+            remedy="give a pandas, polars or Arrow table with named columns",
+        )
+    check_count("limit", limit, 1)
+    given = given.rename(columns=str).reset_index(drop=True)
+    rows, sensitive = with_sensitive(given, sensitive_features)
+    expression = parameters.get("rows")
+    satisfying = np.arange(len(rows)) if expression is None else positions_with(expression, rows)
+    # The model is asked about no others.
+    chosen = satisfying
+    if limit is not None:
+        chosen = satisfying[drawn_positions(len(satisfying), limit, parameters.get("seed", 0))]
+    rows = rows.iloc[chosen].reset_index(drop=True)
+    labels = None if y is None else _chosen(y, chosen, where="y", rows=len(given))
+    weights = sample_weight
+    if sample_weight is not None:
+        weights = _chosen(sample_weight, chosen, where="sample_weight", rows=len(given))
+    asked, opened = model, None
+    if isinstance(model, (str, Path)):
+        opened = open_model(model, trust_pickle=trust_pickle)
+        asked = model if opened is None else opened.model
+    asked = adapted(asked)
+    with shown_progress(progress) as reporter:
+        counter = Counter(named("asking about rows", reporter), len(rows))
+        if _is_taken_as_it_is(asked, labels):
+            predictions = predictions_of_model(
+                asked,
+                rows,
+                named_columns(asked) or tuple(given.columns),
+                batch_size=BATCH_ROWS,
+                counter=counter,
+            )
+            called = str(getattr(asked, "__qualname__", None) or type(asked).__name__)
+        else:
+            inputs = given.iloc[chosen].reset_index(drop=True)
+            beside = [column for column in rows.columns if column not in given]
+            _, loaded, table = model_and_rows(
+                asked,
+                inputs,
+                labels,
+                sensitive_features=rows[list(sensitive)] if beside else sensitive,
+                favourable=favourable,
+                threshold=0.5 if threshold is None else threshold,
+                features=features,
+                trust_pickle=trust_pickle,
+                name=name,
+            )
+            known = table.specification.label
+            favourable = known.favourable
+            predictions = _predictions(
+                loaded.model, table, counter, scores=_asks_for_scores(metrics)
+            )
+            labels = None if labels is None else _as_classes(table.labels, favourable)
+            called = loaded.model.name
+    result = audit_metrics(
+        predictions,
+        labels,
+        sensitive_features=rows[list(sensitive)],
+        other_features=rows,
+        metrics=metrics,
+        sample_weight=weights,
+        rule=rule,
+        favourable=favourable,
+        threshold=threshold,
+        features=features,
+        name=name,
+        progress=progress,
+        **parameters,
+    )
+    file = None if opened is None else opened.file
+    if opened is not None:
+        called = str(model) if file is not None else opened.name
+    summary = result.summary.model_copy(
+        update={
+            "model": AskedModel(
+                name=called,
+                file_sha256=None if file is None else sha256_of_file(file),
+                queries=len(rows),
+            ),
+            "data": result.summary.data.model_copy(
+                update={
+                    "predictions_given": False,
+                    "notes": _notes(
+                        result.summary.data.notes,
+                        expression,
+                        satisfying=len(satisfying),
+                        rows=len(given),
+                        chosen=len(rows),
+                        seed=parameters.get("seed", 0),
+                    ),
+                }
+            ),
+        }
+    )
+    return MetricsResult(summary, result.findings, joined_by=result.joined_by)
+
+
+def _chosen(values: Any, chosen: NDArray[np.intp], *, where: str, rows: int) -> pd.Series[Any]:
+    """Return the labels or weights of the chosen rows."""
+    return values_of(values, where, rows=rows).iloc[chosen].reset_index(drop=True)
+
+
+def _is_taken_as_it_is(model: Any, labels: pd.Series[Any] | None) -> bool:
+    """Return whether a model's predictions say themselves what they are.
+
+    If not they are read as the favourable class of the labels, or another.
+    """
+    if isinstance(model, (str, Path)) or getattr(model, "classes_", None) is not None:
+        return False
+    return labels is None or are_numbers(labels)
+
+
+def are_numbers(labels: pd.Series[Any]) -> bool:
+    """Return whether true labels are numbers, as of a regression, and not classes.
+
+    Examples
+    --------
+    >>> are_numbers(pd.Series([1.5, 2.0])), are_numbers(pd.Series([0, 1]))
+    (True, False)
+    """
+    numeric = pd.api.types.is_numeric_dtype(labels.dtype)
+    if not numeric or pd.api.types.is_bool_dtype(labels.dtype):
+        return False
+    different = labels.dropna().unique()
+    return bool((different % 1 != 0).any()) or kind_of_whole_numbers(len(different)) == "numbers"
+
+
+def _asks_for_scores(metrics: Wanted | None) -> bool:
+    """Return whether a metric is of scores."""
+    return metrics is not None and any(item.kind == "scores" for item in resolve_metrics(metrics))
+
+
+def _predictions(model: Model, table: Table, counter: Counter, *, scores: bool) -> pd.Series[Any]:
+    """Return a model's decisions as classes, or its scores if they are asked for and known."""
+    favourable = table.specification.label.favourable
+    scored = model if scores and isinstance(model, CheckedFunction) else None
+    if scored is not None:
+        # Whether it returns scores itself is known from a decision on.
+        scored.decisions(table.frame.iloc[:1])
+    parts = []
+    for start in range(0, len(table), BATCH_ROWS):
+        part = table.frame.iloc[start : start + BATCH_ROWS]
+        with counter.asking(len(part)):
+            of_part = None if scored is None else scored.scores(part)
+            parts.append(model.decisions(part) if of_part is None else of_part)
+    answers = pd.Series(np.concatenate(parts))
+    if pd.api.types.is_bool_dtype(answers.dtype):
+        return answers.map({True: favourable, False: f"not {favourable}"})
+    return answers
+
+
+def _as_classes(labels: pd.Series[Any] | None, favourable: str) -> pd.Series[Any]:
+    """Return true labels as the favourable class and all others; missing ones stay so."""
+    assert labels is not None
+    classes = (labels == favourable).map({True: favourable, False: f"not {favourable}"})
+    return classes.where(labels.notna())
+
+
+def _notes(
+    notes: Sequence[str],
+    expression: str | None,
+    *,
+    satisfying: int,
+    rows: int,
+    chosen: int,
+    seed: int,
+) -> list[str]:
+    """Return the notes on the data, where the audit of metrics had only the chosen rows."""
+    changed = list(notes)
+    if expression is not None:
+        of_audit = note_on_rows(expression, chosen=chosen, rows=chosen)
+        of_all = note_on_rows(expression, chosen=satisfying, rows=rows)
+        changed = [of_all if note == of_audit else note for note in notes]
+    if chosen < satisfying:
+        changed.append(f"a sample of {chosen:,} of the {satisfying:,} rows, drawn with seed {seed}")
+    return changed
