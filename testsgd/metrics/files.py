@@ -17,6 +17,7 @@ from testsgd.auditing import (
     positions_with,
 )
 from testsgd.data import check_count, read_frame
+from testsgd.data.inference import guess_among
 from testsgd.errors import ParameterError
 from testsgd.metrics.call import audit_metrics, audit_predictions
 from testsgd.metrics.report.summary import AskedModel
@@ -164,6 +165,7 @@ def audit_model_by_metrics(
         frame = frame.iloc[chosen]
         rows = rows.iloc[chosen]
     known = table.specification.label
+    guess = guess_among(table.notes)
     decisions = np.zeros(len(table), dtype=bool)
     with shown_progress(progress) as reporter:
         counter = Counter(named("asking about rows", reporter), len(table))
@@ -186,6 +188,8 @@ def audit_model_by_metrics(
         name=loaded.model.name, file_sha256=loaded.file_sha256, queries=len(decisions)
     )
     data = result.summary.data.model_copy(update={"predictions_given": False})
+    if guess is not None:
+        data = data.model_copy(update={"notes": [*data.notes, guess]})
     if expression is not None:
         # The audit of metrics had only the rows that were asked about.
         note_of_audit = note_on_rows(expression, chosen=len(rows), rows=len(rows))
