@@ -76,8 +76,9 @@ def model_failure(
     if is_about_input(error, columns):
         remedy = f"make it accept {takes}"
     else:
-        sample = "data.head()" if unit == "row" else "some texts"
-        call = f"call it on {sample} to see the traceback"
+        call = "call it on data.head() to see the traceback"
+        if unit == "text":
+            call = f"call it on a few texts to see the traceback (it must accept {takes})"
         remedy = f"see {Path(place[0]).name}, line {place[1]}, or {call}" if place else call
         if isinstance(error, KeyError) and columns:
             # It may be of a column that the model took out of the frame in another way.
